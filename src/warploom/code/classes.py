@@ -48,7 +48,27 @@ class OpClass(IntEnum):
 _NAMES: dict[str, OpClass] = {
     **dict.fromkeys(("mov", "selp", "prmt", "vote", "activemask", "match", "isspacep", "cvta", "nop"), OpClass.MOVE),
     **dict.fromkeys(
-        "and or xor not cnot lop3 shl shr shf bfe bfi brev popc clz bfind fns bmsk szext".split(), OpClass.LOGIC
+        (
+            "and",
+            "or",
+            "xor",
+            "not",
+            "cnot",
+            "lop3",
+            "shl",
+            "shr",
+            "shf",
+            "bfe",
+            "bfi",
+            "brev",
+            "popc",
+            "clz",
+            "bfind",
+            "fns",
+            "bmsk",
+            "szext",
+        ),
+        OpClass.LOGIC,
     ),
     **dict.fromkeys(("setp", "set", "slct", "testp"), OpClass.COMPARE),
     "cvt": OpClass.CONVERT,

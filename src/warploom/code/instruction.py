@@ -24,18 +24,18 @@ class Bank(Enum):
 class Reg(NamedTuple):
     """A register operand, virtual or allocated."""
 
-    index: int
+    number: int
     bank: Bank = Bank.R
 
     def __str__(self) -> str:
-        return f"{self.bank.value}{self.index}"
+        return f"{self.bank.value}{self.number}"
 
     @property
     def words(self) -> tuple[int, ...]:
         """The 32-bit registers that an allocated register occupies; a predicate occupies none."""
         if self.bank is Bank.R:
-            return (self.index,)
-        return (self.index, self.index + 1) if self.bank is Bank.D else ()
+            return (self.number,)
+        return (self.number, self.number + 1) if self.bank is Bank.D else ()
 
 
 class Imm(NamedTuple):
@@ -105,8 +105,8 @@ class Guard(NamedTuple):
 class Operation(NamedTuple):
     """What an instruction does, spelt as PTX spells it once types are made explicit.
 
-    ``name`` is PTX's opcode without suffixes (``add``, ``mad``, ``setp``, ``cvt``, ``ld``, ``atom``, ``bra``, ``bar`` ...), or one of
-    ours: ``exit``, and the instructions that compile-time passes of designs insert (``pir``, ``pbr``, ``acquire``, ``release``).
+    ``name`` is PTX's opcode without suffixes (``add``, ``mad``, ``setp``, ``cvt``, ``ld``, ``atom``, ``bra``, ``bar``),
+    or one of ours: ``exit``, and what compile-time passes of designs insert (``pir``, ``pbr``, ``acquire``, ``release``).
     """
 
     name: str
@@ -126,11 +126,11 @@ class Operation(NamedTuple):
 class Instruction:
     """One machine instruction.
 
-    ``dsts`` are registers written; ``srcs`` operands in PTX's order (the memory operand of ld, st, atom is an `Address` among them).
+    ``dsts`` are registers written; ``srcs`` operands in PTX's order (the memory operand of ld, st, atom is an `Address`).
     Conventions that PTX's text leaves implicit:
 
     * carry: ``add.cc`` has a predicate as its second destination, ``addc`` one as its last source (and both for ``addc.cc``);
-    * ``setp`` may have two destinations (the result and its complement) and, with a boolean combiner, a predicate as third source;
+    * ``setp`` may have two destinations (the result and its complement) and, with a combiner, a predicate as third source;
     * ``bra`` has its target block in ``target``; it is conditional exactly if it has a guard;
     * ``shfl`` may have a predicate as second destination; ``vote`` and ``setp`` write predicates, ``vote.ballot`` a register;
     * a predicate source that is negated in PTX is made positive by the lowering (an extra ``not``, folded where possible).

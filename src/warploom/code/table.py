@@ -1,0 +1,131 @@
+"""The static facts of each instruction as one NumPy record: what the timing core and trace analyses read instead of objects."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+from warploom.code.classes import OpClass, op_class, unit
+from warploom.code.instruction import Bank, Code, Imm, Instruction, Reg
+
+MAX_READS = 8  # fma.f64 reads six 32-bit registers, a four-element store with a 64-bit address six
+MAX_WRITES = 8  # a load of four 64-bit elements
+
+
+class Space(IntEnum):
+    """The memory an access goes to."""
+
+    NONE = 0
+    GLOBAL = 1
+    LOCAL = 2
+    SHARED = 3
+    CONST = 4
+    PARAM = 5
+    TEXTURE = 6
+    GENERIC = 7  # resolved per access; the trace says which
+
+
+class Flag(IntFlag):
+    """What an instruction is, beyond its class."""
+
+    LOAD = 1
+    STORE = 2
+    ATOMIC = 4  # atom and red
+    BRANCH = 8
+    CONDITIONAL = 16
+    EXIT = 32
+    BARRIER = 64
+    FENCE = 128
+    METADATA = 256
+    ACQUIRE = 512
+    RELEASE = 1024
+    VOLATILE = 2048
+
+
+STATIC_DTYPE = np.dtype(
+    [
+        ("op_class", "u1"),
+        ("unit", "u1"),
+        ("space", "u1"),
+        ("n_reads", "u1"),
+        ("n_writes", "u1"),
+        ("flags", "u2"),
+        ("reads", "i2", (MAX_READS,)),  # 32-bit registers in operand order; each operand register once per read
+        ("writes", "i2", (MAX_WRITES,)),
+        ("predicates_read", "u8"),  # bit masks; the guard included
+        ("predicates_written", "u8"),
+        ("payload", "u8"),  # the 64 bits of a metadata instruction
+        ("block", "i4"),
+    ],
+    align=True,
+)
+
+_SPACES = {"generic": Space.GENERIC, "global": Space.GLOBAL, "local": Space.LOCAL, "shared": Space.SHARED}
+_SPACES |= {"const": Space.CONST, "param": Space.PARAM}
+_FLAGS = {
+    "ld": Flag.LOAD,
+    "ldu": Flag.LOAD,
+    "tex": Flag.LOAD,
+    "st": Flag.STORE,
+    "atom": Flag.ATOMIC,
+    "red": Flag.ATOMIC,
+    "bra": Flag.BRANCH,
+    "exit": Flag.EXIT,
+    "bar": Flag.BARRIER,
+    "membar": Flag.FENCE,
+    "fence": Flag.FENCE,
+    "pir": Flag.METADATA,
+    "pbr": Flag.METADATA,
+    "acquire": Flag.ACQUIRE,
+    "release": Flag.RELEASE,
+}
+
+
+def _words(registers: list[Reg], literal: bool) -> list[int]:
+    """The 32-bit registers accessed. Literal code counts a 64-bit register as one access, as its model does."""
+    values = [register for register in registers if register.bank is not Bank.P]
+    if literal:
+        return [register.number for register in values]
+    return [word for register in values for word in register.words]
+
+
+def _mask(registers: list[Reg]) -> int:
+    return sum({1 << register.number for register in registers if register.bank is Bank.P})
+
+
+def _flags(instruction: Instruction) -> int:
+    flags = _FLAGS.get(instruction.op.name, Flag(0))
+    if flags is Flag.BRANCH and instruction.guard is not None:
+        flags |= Flag.CONDITIONAL
+    if instruction.op.name == "bar" and "warp" in instruction.op.modifiers:
+        flags &= ~Flag.BARRIER  # bar.warp.sync is within the warp
+    if "volatile" in instruction.op.modifiers:
+        flags |= Flag.VOLATILE
+    return int(flags)
+
+
+def static_table(code: Code) -> np.ndarray:
+    """One record per instruction, in address order."""
+    table = np.zeros(len(code), STATIC_DTYPE)
+    pc = 0
+    for number, block in enumerate(code.blocks):
+        for instruction in block.instructions:
+            row = table[pc]
+            kind = op_class(instruction.op)
+            reads, writes = list(instruction.reads), list(instruction.dsts)
+            read_words, write_words = _words(reads, code.literal), _words(writes, code.literal)
+            row["op_class"], row["unit"], row["block"] = kind, unit(kind), number
+            row["n_reads"], row["n_writes"] = len(read_words), len(write_words)
+            row["reads"][: len(read_words)] = read_words
+            row["writes"][: len(write_words)] = write_words
+            row["predicates_read"], row["predicates_written"] = _mask(reads), _mask(writes)
+            row["flags"] = _flags(instruction)
+            if instruction.op.name in ("tex", "tld4"):
+                row["space"] = Space.TEXTURE
+            elif kind is OpClass.MEMORY:
+                row["space"] = _SPACES.get(instruction.op.space, Space.NONE)
+            if kind is OpClass.METADATA and isinstance(instruction.srcs[0], Imm):
+                row["payload"] = instruction.srcs[0].bits
+            pc += 1
+    return table

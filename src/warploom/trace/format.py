@@ -1,0 +1,70 @@
+"""The columns of a trace.
+
+A trace holds one stream per warp, warps in launch order (CTA-major), every stream contiguous in each column:
+
+* ``pc`` and ``mask``: one entry per dynamic warp instruction; the mask holds the lanes that executed (active and guard
+  true; for a branch, the active lanes), so a mask of 0 is an instruction that was issued with no lane left;
+* ``value``: one entry per *written 32-bit register* of each instruction, in the order of the static ``writes``;
+* ``memory``: one entry per dynamic instruction of class MEMORY that accesses memory (fences do not), and per barrier.
+  Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
+  belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
+  atomic in shared memory counts passes with the serialisation of equal addresses. An access that no lane executes has
+  count 0. Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
+* ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
+  space, ``lanes`` the lanes that touch it. Local memory counts within the warp's own window of 32 x local_bytes, the
+  lanes' words interleaved as hardware does it.
+
+``start`` has, for each warp and the end, the first index in ``pc``/``mask``, ``value``, ``memory`` and ``sector``/``lanes``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+PC_DTYPE = np.dtype("u2")
+MASK_DTYPE = np.dtype("u4")
+VALUE_DTYPE = np.dtype("u4")
+MEMORY_DTYPE = np.dtype("u2")
+SECTOR_DTYPE = np.dtype("u4")
+START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")])
+
+SECTOR_BYTES = 32
+FULL_MASK = 0xFFFFFFFF
+
+# One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that
+# did not execute, the high half the executing lanes alone. Within a half:
+#   bits 0-1   narrowest delta with 4-byte base: 0 = <4,0>, 1 = <4,1>, 2 = <4,2>, 3 = none fits
+#   bits 2-4   narrowest delta with 8-byte base: 0 = <8,0>, 1 = <8,1>, 2 = <8,2>, 3 = <8,4>, 4 = none fits
+#   bit  5     <1,0> fits (all bytes equal)
+#   bit  6     <2,1> fits
+#   bits 8-9   distance bin of neighbouring lanes: 0 = all equal, 1 = up to 128, 2 = up to 2**15, 3 = random
+BASE4_SHIFT, BASE8_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT, BIN_SHIFT = 0, 2, 5, 6, 8
+ACTIVE_HALF_SHIFT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one launch did. Columns may be memory-mapped."""
+
+    key: str  # digest of code, launch and input
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    warps_per_cta: int
+    pc: np.ndarray
+    mask: np.ndarray
+    value: np.ndarray
+    memory: np.ndarray
+    sector: np.ndarray
+    lanes: np.ndarray
+    start: np.ndarray  # one record per warp, one more at the end
+
+    @property
+    def ctas(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def warp_instructions(self) -> int:
+        return len(self.pc)

@@ -1,0 +1,68 @@
+"""What a workload is: a folder with ``kernel.cu``, ``kernel.ptx`` and a ``workload.py`` that defines one `Workload`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+Size = str  # "tiny", "small" or "paper"
+SIZES: tuple[Size, ...] = ("tiny", "small", "paper")
+
+
+class Buffer(Protocol):
+    """An array in device memory."""
+
+    def get(self) -> np.ndarray:
+        """A copy of the contents."""
+        ...
+
+    def set(self, values: np.ndarray) -> None:
+        """Replace the contents."""
+        ...
+
+
+class Gpu(Protocol):
+    """What a host program needs of a device. The emulator is one; a real GPU (for golden outputs) is another."""
+
+    def array(self, values: np.ndarray) -> Buffer:
+        """Copy an array to the device."""
+        ...
+
+    def texture(self, values: np.ndarray, *, linear: bool = False, wrap: bool = False, normalized: bool = False) -> Any:
+        """A texture object over an array: shape (w,), (h, w) or (d, h, w), with a last axis of 2 or 4 for vector texels."""
+        ...
+
+    def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0) -> None:
+        """Run a kernel to its end. Arguments are buffers, textures and NumPy scalars (``np.int32(n)``)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Published:
+    """The workload's row in a paper's table."""
+
+    paper: str  # "rfv", "warped-rf", "regmutex", "compression", "rfc"
+    registers: int | None = None  # per thread
+    ctas: int | None = None
+    threads_per_cta: int | None = None
+    ctas_per_sm: int | None = None
+    base_set: int | None = None  # |Bs| of regmutex
+    allocated_percent: float | None = None  # of the register file, warped-rf
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One program: everything to run it on any `Gpu` and to judge its output."""
+
+    name: str
+    title: str  # one line: what it computes
+    published: tuple[Published, ...]  # one per paper that uses it; the paper's name puts it into that set
+    inputs: Callable[[Size], Arrays]  # seeded: the same arrays every time; scalars as 0-d arrays
+    host: Callable[[Gpu, Arrays], Arrays]  # uploads, launches, downloads; returns the outputs by name
+    reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy
+    tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
+    category: str = ""  # of the rfc paper: "video", "simulation", "image", "hpc", "shader"
