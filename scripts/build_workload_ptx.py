@@ -1,0 +1,71 @@
+"""Compile every workload's ``kernel.cu`` to the ``kernel.ptx`` beside it, or check that the PTX is current.
+
+    python scripts/build_workload_ptx.py [NAME ...]        # rebuild all folders, or those named
+    python scripts/build_workload_ptx.py --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib.util
+import sys
+from pathlib import Path
+
+WORKLOADS = Path(__file__).resolve().parent.parent / "src" / "warploom" / "workloads"
+ARCHITECTURE = "compute_75"
+
+
+def compile_to_ptx(source: str, name: str, arch: str) -> str:
+    """PTX of a CUDA source text, through NVRTC."""
+    package = importlib.util.find_spec("nvidia")
+    folders = package.submodule_search_locations if package is not None else None
+    nvrtc = ctypes.CDLL(str(Path(next(iter(folders or []))) / "cu13" / "lib" / "libnvrtc.so.13"))
+    program = ctypes.c_void_p()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
+    options = (ctypes.c_char_p * 1)(f"-arch={arch}".encode())
+    failed = nvrtc.nvrtcCompileProgram(program, 1, options)
+    size = ctypes.c_size_t()
+    get_size, get = (nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog) if failed else (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
+    get_size(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    get(program, text)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    if failed:
+        raise SystemExit(text.value.decode())
+    return text.value.decode()
+
+
+def folders(names: list[str]) -> list[Path]:
+    """The workload folders asked for, all of them by default."""
+    found = sorted(path.parent for path in WORKLOADS.glob("*/kernel.cu"))
+    if not names:
+        return found
+    wanted = {name.replace("-", "_") for name in names}
+    unknown = wanted - {folder.name for folder in found}
+    if unknown:
+        raise SystemExit(f"{WORKLOADS}: no kernel.cu in {', '.join(sorted(unknown))}")
+    return [folder for folder in found if folder.name in wanted]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="workloads (default: all)")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a kernel.ptx is not current")
+    options = parser.parse_args()
+    stale = []
+    for folder in folders(options.names):
+        ptx = compile_to_ptx((folder / "kernel.cu").read_text(), f"{folder.name}/kernel.cu", ARCHITECTURE)
+        target = folder / "kernel.ptx"
+        if target.exists() and target.read_text() == ptx:
+            continue
+        stale.append(folder.name)
+        if not options.check:
+            target.write_text(ptx)
+    if stale:
+        print("not current:" if options.check else "rebuilt:", ", ".join(stale))
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
