@@ -1,39 +1,19 @@
 """Compile every workload's ``kernel.cu`` to the ``kernel.ptx`` beside it, or check that the PTX is current.
 
-    python scripts/build_workload_ptx.py [NAME ...]        # rebuild all folders, or those named
-    python scripts/build_workload_ptx.py --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
+python scripts/build_workload_ptx.py [NAME ...]        # rebuild all folders, or those named
+python scripts/build_workload_ptx.py --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import importlib.util
 import sys
 from pathlib import Path
 
+from warploom.cuda import compile_to_ptx
+
 WORKLOADS = Path(__file__).resolve().parent.parent / "src" / "warploom" / "workloads"
 ARCHITECTURE = "compute_75"
-
-
-def compile_to_ptx(source: str, name: str, arch: str) -> str:
-    """PTX of a CUDA source text, through NVRTC."""
-    package = importlib.util.find_spec("nvidia")
-    folders = package.submodule_search_locations if package is not None else None
-    nvrtc = ctypes.CDLL(str(Path(next(iter(folders or []))) / "cu13" / "lib" / "libnvrtc.so.13"))
-    program = ctypes.c_void_p()
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
-    options = (ctypes.c_char_p * 1)(f"-arch={arch}".encode())
-    failed = nvrtc.nvrtcCompileProgram(program, 1, options)
-    size = ctypes.c_size_t()
-    get_size, get = (nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog) if failed else (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
-    get_size(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    get(program, text)
-    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    if failed:
-        raise SystemExit(text.value.decode())
-    return text.value.decode()
 
 
 def folders(names: list[str]) -> list[Path]:
@@ -55,7 +35,7 @@ def main() -> int:
     options = parser.parse_args()
     stale = []
     for folder in folders(options.names):
-        ptx = compile_to_ptx((folder / "kernel.cu").read_text(), f"{folder.name}/kernel.cu", ARCHITECTURE)
+        ptx = compile_to_ptx((folder / "kernel.cu").read_text(), f"{folder.name}/kernel.cu", arch=ARCHITECTURE)
         target = folder / "kernel.ptx"
         if target.exists() and target.read_text() == ptx:
             continue
