@@ -1,0 +1,89 @@
+"""The few functions of NVRTC that turn CUDA C++ into PTX, called through ctypes from the wheel ``nvidia-cuda-nvrtc``."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from warploom.errors import WarploomError
+
+_INSTALL = "install it with: pip install 'warploom[cuda]'"
+_LIBRARY_NAMES = ("libnvrtc.so.13", "nvrtc64_130_0.dll")
+
+
+def _library_file() -> Path:
+    """Where the wheel put the library; its folder is a namespace package shared by NVIDIA's wheels."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec is not None else ():
+        for folder in ("cu13/lib", "cu13/bin/x86_64", "cu13/bin"):
+            for name in _LIBRARY_NAMES:
+                file = Path(root) / folder / name
+                if file.is_file():
+                    return file
+    raise WarploomError(f"CUDA C++ needs the NVRTC 13.0 compiler, which is not installed: {_INSTALL}, or give PTX instead.")
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    file = _library_file()
+    # The compiler opens its built-ins by bare name; loading them first lets it find them without LD_LIBRARY_PATH.
+    for builtins in sorted(file.parent.glob("libnvrtc-builtins.so.*")):
+        ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
+    try:
+        library = ctypes.CDLL(str(file))
+    except OSError as problem:
+        raise WarploomError(f"{file}: the NVRTC library does not load ({problem}); {_INSTALL}.") from None
+    library.nvrtcGetErrorString.restype = ctypes.c_char_p
+    return library
+
+
+class _Program:
+    """One translation unit inside NVRTC, released with the ``with`` block."""
+
+    def __init__(self, source: str, file: str) -> None:
+        self._nvrtc = _library()
+        self._handle = ctypes.c_void_p()
+        self._require(
+            self._nvrtc.nvrtcCreateProgram(ctypes.byref(self._handle), source.encode(), file.encode(), 0, None, None), file
+        )
+
+    def __enter__(self) -> _Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._nvrtc.nvrtcDestroyProgram(ctypes.byref(self._handle))
+
+    def _require(self, status: int, file: str) -> None:
+        if status:
+            raise WarploomError(f"{file}: NVRTC fails with {self._nvrtc.nvrtcGetErrorString(status).decode()}.")
+
+    def _text(self, what: str, file: str) -> str:
+        size = ctypes.c_size_t()
+        self._require(getattr(self._nvrtc, f"nvrtcGet{what}Size")(self._handle, ctypes.byref(size)), file)
+        text = ctypes.create_string_buffer(size.value)
+        self._require(getattr(self._nvrtc, f"nvrtcGet{what}")(self._handle, text), file)
+        return text.value.decode(errors="replace")
+
+    def ptx(self, options: Sequence[str], file: str) -> str:
+        arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        status = self._nvrtc.nvrtcCompileProgram(self._handle, len(options), arguments)
+        if status:
+            log = self._text("ProgramLog", file).strip()
+            reason = log or self._nvrtc.nvrtcGetErrorString(status).decode()
+            raise WarploomError(f"{file}: CUDA C++ does not compile:\n{reason}")
+        return self._text("PTX", file)
+
+
+def compile_to_ptx(source: str, file: str, *, arch: str = "compute_75", options: Sequence[str] = ()) -> str:
+    """Compile CUDA C++ to PTX.
+
+    ``file`` is the name that messages show; ``options`` are passed to NVRTC as they are (``--use_fast_math``, ``-DN=4``,
+    ``-I…``). A compile error raises a `WarploomError` with NVRTC's own log, which has file and line.
+    """
+    if "\0" in source or "\0" in file:
+        raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
+    with _Program(source, file) as program:
+        return program.ptx((f"--gpu-architecture={arch}", *options), file)
