@@ -35,15 +35,13 @@ class Fact:
 
     def verdict(self, ours: float) -> str:
         """``reproduced``, ``same direction`` (the sign or the side agrees, the size does not) or ``differs``."""
-        slack = max(abs(self.value) * RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE.get(self.unit, 0.0))
+        neutral = 1.0 if self.unit in ("of baseline", "times") else 0.0  # the number that would mean "nothing changes"
+        effect = self.value - neutral if self.unit == "of baseline" else self.value
+        slack = max(abs(effect) * RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE.get(self.unit, 0.0))
         below, above = ours <= self.value + slack, ours >= self.value - slack
         if (self.meaning == "at-most" and below) or (self.meaning == "at-least" and above) or (below and above):
             return "reproduced"
-        if self.unit in ("of baseline", "times"):  # 1 is where nothing changes
-            agrees = (ours - 1) * (self.value - 1) > 0
-        else:
-            agrees = ours * self.value > 0
-        return "same direction" if agrees else "differs"
+        return "same direction" if (ours - neutral) * (self.value - neutral) > 0 else "differs"
 
 
 @cache
