@@ -1,0 +1,127 @@
+"""``njit`` as this project uses it: compiled once, cached on disk, and never stale.
+
+Numba's own disk cache looks only at the file that holds a function; after an edit in a *callee's* file it returns the old code.
+Here every function is cached in a directory named by a digest of the sources that it can depend on: its module and, transitively,
+the modules of this package that it imports. A function whose callees are chosen by type at compile time (hooks of policies)
+names further sources with ``depends``.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+from warploom.cache import cache_directory
+
+_PACKAGE = Path(__file__).parent
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
+_KEPT_DIGESTS = 40
+_extra_sources: set[Path] = set()
+_open_ended: list[tuple[Any, tuple[str, ...]]] = []  # dispatchers with `depends`, and what they depend on
+
+
+def _files(module: str) -> list[Path]:
+    """The files that a dotted name of this package stands for: a module, or a package's ``__init__``."""
+    base = _PACKAGE.joinpath(*module.split(".")[1:])
+    return [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+
+
+@functools.cache
+def _closure(path: Path) -> frozenset[Path]:
+    """A source file and all of this package that it imports, directly or not."""
+    seen: set[Path] = set()
+    pending = [path]
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for match in _IMPORT.finditer(current.read_text(encoding="utf-8")):
+            module, names = match.group(1), match.group(2) or ""
+            pending += _files(module)
+            pending += [file for name in names.split(",") if name.strip() for file in _files(f"{module}.{name.split()[0]}")]
+    return frozenset(seen)
+
+
+def _sources(depends: Iterable[str]) -> set[Path]:
+    """The files of the named packages or modules, with all that they import."""
+    found: set[Path] = set()
+    for module in depends:
+        folder = _PACKAGE.joinpath(*module.split(".")[1:])
+        files = sorted(folder.rglob("*.py")) if folder.is_dir() else _files(module)
+        for file in files:
+            found |= _closure(file)
+    return found
+
+
+def _directory(source: str, depends: tuple[str, ...]) -> str:
+    """The cache directory of a function: one for each state of the sources that it depends on."""
+    files = set(_closure(Path(source)))
+    if depends:
+        files |= _sources(depends) | _extra_sources
+    digest = hashlib.sha256(repr((sys.version, numba.__version__, config.BOUNDSCHECK, config.OPT)).encode())
+    for file in sorted(files):
+        digest.update(str(file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file).encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    override = os.environ.get("NUMBA_CACHE_DIR")
+    root = Path(override) if override else cache_directory("jit")
+    directory = root / digest.hexdigest()[:20]
+    _use(directory)
+    return str(directory)
+
+
+@functools.cache
+def _use(directory: Path) -> None:
+    """Mark a directory as in use and remove those that have not been used for longest."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        os.utime(directory)
+        others = sorted((path for path in directory.parent.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+        for old in others[:-_KEPT_DIGESTS]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        pass  # a read-only home or a race with another process: Numba then compiles without a disk cache
+
+
+def _cached(dispatcher: Any, source: str, depends: tuple[str, ...]) -> None:
+    """Give a dispatcher its disk cache."""
+    previous, config.CACHE_DIR = config.CACHE_DIR, _directory(source, depends)
+    try:
+        dispatcher.enable_caching()
+    finally:
+        config.CACHE_DIR = previous
+
+
+def njit(function: Callable | None = None, *, depends: tuple[str, ...] = (), **options: Any) -> Any:
+    """``numba.njit`` with this project's options and disk cache, as a decorator with or without arguments.
+
+    ``depends`` names packages or modules (``"warploom.policies"``) whose sources also decide whether cached code is still valid.
+    """
+    if function is None:
+        return functools.partial(njit, depends=depends, **options)
+    dispatcher = numba.njit(**{"error_model": "numpy", "nogil": True, **options})(function)
+    if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
+        source = function.__code__.co_filename
+        _cached(dispatcher, source, depends)
+        if depends:
+            _open_ended.append((dispatcher, depends))
+    return dispatcher
+
+
+def include_sources(paths: Iterable[Path | str]) -> None:
+    """Let further files (a user's policy) count among the sources of every function that has ``depends``."""
+    new = {Path(path).resolve() for path in paths} - _extra_sources
+    if new:
+        _extra_sources.update(new)
+        for dispatcher, depends in _open_ended:
+            _cached(dispatcher, dispatcher.py_func.__code__.co_filename, depends)
