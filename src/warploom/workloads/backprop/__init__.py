@@ -1,0 +1,1 @@
+"""One training step of a neural network with one hidden layer."""

@@ -1,0 +1,1 @@
+"""Prices of European options by the Black-Scholes formula."""

@@ -1,0 +1,1 @@
+"""Discrete cosine transform of 8 x 8 blocks of an image."""

@@ -1,0 +1,51 @@
+"""Discrete cosine transform of 8 x 8 blocks of an image."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+N = 8
+SHAPES = {"tiny": (48, 64), "small": (256, 256), "paper": (512, 512)}  # rows, columns of pixels
+
+
+def inputs(size: Size) -> Arrays:
+    rows, columns = SHAPES[size]
+    random = np.random.default_rng(3)
+    y, x = np.mgrid[0:rows, 0:columns]
+    image = 128 + 90 * np.sin(x / 11) * np.cos(y / 17) + random.normal(0, 8, (rows, columns))
+    return {"image": np.clip(np.rint(image), 0, 255).astype(np.float32)}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    rows, columns = arrays["image"].shape
+    coefficients = gpu.array(np.zeros((rows, columns), np.float32))
+    gpu.launch("dct8x8", (columns // N, rows // N), (N, N), gpu.array(arrays["image"]), coefficients, np.int32(columns))
+    return {"coefficients": coefficients.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    image = arrays["image"]
+    rows, columns = image.shape
+    k, n = np.mgrid[0:N, 0:N]
+    basis = np.where(k == 0, np.sqrt(1 / N), np.sqrt(2 / N)) * np.cos((2 * n + 1) * k * np.pi / (2 * N))
+    blocks = image.reshape(rows // N, N, columns // N, N).transpose(0, 2, 1, 3) - 128.0
+    transformed = basis @ blocks @ basis.T
+    return {"coefficients": transformed.transpose(0, 2, 1, 3).reshape(rows, columns).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="dct8x8",
+    title="discrete cosine transform of the 8 x 8 blocks of an image",
+    published=(
+        Published("rfv", registers=22, ctas=4096, threads_per_cta=64, ctas_per_sm=8),
+        Published("warped-rf", ctas_per_sm=8, allocated_percent=37.5),
+        Published("rfc"),
+    ),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"coefficients": (1e-5, 2e-3)},
+    category="image",
+)

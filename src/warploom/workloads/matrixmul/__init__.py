@@ -1,0 +1,1 @@
+"""Dense matrix product in 16 x 16 tiles."""

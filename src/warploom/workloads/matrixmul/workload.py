@@ -1,0 +1,43 @@
+"""Dense matrix product in 16 x 16 tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+TILE = 16
+SHAPES = {"tiny": (64, 64, 48), "small": (128, 128, 128), "paper": (128, 512, 128)}  # rows, inner, columns
+
+
+def inputs(size: Size) -> Arrays:
+    rows, inner, columns = SHAPES[size]
+    random = np.random.default_rng(1)
+    return {
+        "a": random.uniform(-1, 1, (rows, inner)).astype(np.float32),
+        "b": random.uniform(-1, 1, (inner, columns)).astype(np.float32),
+    }
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    rows, inner = arrays["a"].shape
+    columns = arrays["b"].shape[1]
+    c = gpu.array(np.zeros((rows, columns), np.float32))
+    a, b = gpu.array(arrays["a"]), gpu.array(arrays["b"])
+    gpu.launch("matrixmul", (columns // TILE, rows // TILE), (TILE, TILE), a, b, c, np.int32(inner), np.int32(columns))
+    return {"c": c.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    return {"c": (arrays["a"].astype(np.float64) @ arrays["b"]).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="matrixmul",
+    title="dense matrix product in 16 x 16 tiles of shared memory",
+    published=(Published("rfv", registers=14, ctas=64, threads_per_cta=256, ctas_per_sm=6),),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"c": (1e-5, 1e-5)},
+)

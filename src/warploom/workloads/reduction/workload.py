@@ -1,0 +1,40 @@
+"""Sum of a long array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS = 256
+SHAPES = {"tiny": (8, 30_000), "small": (90, 1_000_000), "paper": (64, 4_194_304)}  # CTAs, elements
+
+
+def inputs(size: Size) -> Arrays:
+    ctas, elements = SHAPES[size]
+    random = np.random.default_rng(4)
+    return {"ctas": np.array(ctas, np.int32), "values": random.uniform(0, 1, elements).astype(np.float32)}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    ctas, elements = int(arrays["ctas"]), len(arrays["values"])
+    sums = gpu.array(np.zeros(ctas, np.float32))
+    total = gpu.array(np.zeros(1, np.float32))
+    gpu.launch("reduction", (ctas,), (THREADS,), gpu.array(arrays["values"]), sums, np.int32(elements))
+    gpu.launch("reduction", (1,), (THREADS,), sums, total, np.int32(ctas))
+    return {"total": total.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    return {"total": np.array([arrays["values"].sum(dtype=np.float64)], np.float32)}
+
+
+WORKLOAD = Workload(
+    name="reduction",
+    title="sum of an array by a tree in shared memory",
+    published=(Published("rfv", registers=14, ctas=64, threads_per_cta=256, ctas_per_sm=6),),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"total": (1e-5, 0.0)},
+)

@@ -1,0 +1,36 @@
+"""Sum of two vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS = 256
+ELEMENTS = {"tiny": 30_000, "small": 50_000, "paper": 50_000}  # 50,000 make the paper's 196 CTAs
+
+
+def inputs(size: Size) -> Arrays:
+    random = np.random.default_rng(5)
+    return {name: random.uniform(-1, 1, ELEMENTS[size]).astype(np.float32) for name in ("a", "b")}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    n = len(arrays["a"])
+    c = gpu.array(np.zeros(n, np.float32))
+    gpu.launch("vectoradd", (-(-n // THREADS),), (THREADS,), gpu.array(arrays["a"]), gpu.array(arrays["b"]), c, np.int32(n))
+    return {"c": c.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    return {"c": arrays["a"] + arrays["b"]}
+
+
+WORKLOAD = Workload(
+    name="vectoradd",
+    title="sum of two vectors, one element a thread",
+    published=(Published("rfv", registers=4, ctas=196, threads_per_cta=256, ctas_per_sm=6),),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+)
