@@ -1,0 +1,137 @@
+"""The energy account of one run: counters x energy, states x leakage x time, overheads, wires."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from warploom.energy.technology import REGISTER_BITS, Technology
+from warploom.errors import WarploomError
+
+PARTS = ("dynamic", "leakage", "overhead")
+LANES = 32
+_LANE_BITS = REGISTER_BITS // LANES
+
+Counters = Mapping[str, Any]
+
+
+class Term(NamedTuple):
+    """One line of the account."""
+
+    what: str
+    part: str
+    joules: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the account must know of a run besides its counters."""
+
+    cycles: float
+    cycle_time: float  # s
+    sms: int
+    register_file_bytes: int  # physical bytes of one SM
+    design: Any = None  # the six policies, for terms that depend on more than one of them
+
+    @property
+    def seconds(self) -> float:
+        return self.cycles * self.cycle_time
+
+
+@dataclass(frozen=True)
+class Account:
+    """Every term, and their sums by part. The parts add up to the total because the total is defined as their sum."""
+
+    terms: tuple[Term, ...]
+
+    def part(self, name: str) -> float:
+        """Joules of one part."""
+        return math.fsum(term.joules for term in self.terms if term.part == name)
+
+    @property
+    def dynamic(self) -> float:
+        return self.part("dynamic")
+
+    @property
+    def leakage(self) -> float:
+        return self.part("leakage")
+
+    @property
+    def overhead(self) -> float:
+        return self.part("overhead")
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.part(name) for name in PARTS)
+
+    def picojoules(self) -> dict[str, float]:
+        """The parts and their sum in picojoules, as results print them."""
+        parts = {name: self.part(name) * 1e12 for name in PARTS}
+        return {**parts, "total": math.fsum(parts.values())}
+
+
+def account(counters: Counters, policies: Iterable[Any], technology: Technology, run: Run) -> Account:
+    """The account of one run: the register file itself, then what each policy adds to it."""
+    sized = technology.scaled(bytes=run.register_file_bytes)
+    terms = [*_register_file(counters, sized, run)]
+    for policy in policies:
+        terms += _policy_terms(policy, counters, sized, run)
+    return Account(tuple(terms))
+
+
+def _register_file(counters: Counters, technology: Technology, run: Run) -> Iterable[Term]:
+    lanes = {kind: counters.get(f"rf_{kind}_lanes", counters.get(f"rf_{kind}s", 0) * LANES) for kind in ("read", "write")}
+    for kind, active in lanes.items():
+        yield Term(f"register file {kind}s", "dynamic", float(active) / LANES * technology.access(kind, run.cycle_time))
+    distance = technology.register_file.distance
+    if distance:
+        bits = sum(lanes.values()) * _LANE_BITS
+        yield Term("register file wires", "dynamic", bits * distance * technology.wire_energy)
+    full = technology.register_file.leakage_total * run.sms * run.seconds
+    states = {state: float(counters.get(f"{state}_cycles", 0)) for state in ("on", "drowsy", "off")}
+    entries = sum(states.values())
+    if not entries:
+        yield Term("register file on", "leakage", full)
+        return
+    ratio = {"on": 1.0, "drowsy": technology.drowsy_ratio, "off": 0.0}
+    for state, cycles in states.items():
+        if cycles and ratio[state]:
+            yield Term(f"register file {state}", "leakage", full * ratio[state] * cycles / entries)
+
+
+def _policy_terms(policy: Any, counters: Counters, technology: Technology, run: Run) -> Iterable[Term]:
+    declare = getattr(policy, "energy", None)
+    if declare is None:
+        return
+    for what, part, joules in declare(counters, technology, run) or ():
+        where = f"policy {type(policy).__name__}: energy term {what!r}"
+        if part not in PARTS:
+            raise WarploomError(f"{where} has part {part!r}, which must be one of {', '.join(PARTS)}")
+        if not math.isfinite(joules):
+            raise WarploomError(f"{where} is {joules}, which is not a finite number of joules")
+        yield Term(what, part, float(joules))
+
+
+def power_over_time(
+    samples: Sequence[Counters], policies: Iterable[Any], technology: Technology, run: Run
+) -> list[dict[str, float]]:
+    """Watts by part in each interval between periodic samples.
+
+    A sample holds the running totals of the counters at one moment, its ``cycle`` among them. The account is linear, so the
+    intervals' energies add up to the energy of the whole.
+    """
+    policies = tuple(policies)
+    rows = []
+    for before, after in itertools.pairwise(samples):
+        cycles = after["cycle"] - before["cycle"]
+        if cycles <= 0:
+            continue
+        change = {name: after[name] - before.get(name, 0) for name in after if name != "cycle"}
+        interval = Run(cycles, run.cycle_time, run.sms, run.register_file_bytes, run.design)
+        parts = account(change, policies, technology, interval)
+        watts = {name: parts.part(name) / interval.seconds for name in PARTS}
+        rows.append({"seconds": after["cycle"] * run.cycle_time, **watts, "total": math.fsum(watts.values())})
+    return rows

@@ -1,0 +1,99 @@
+"""Technology tables say what the papers say, and scale as documented."""
+
+import pytest
+
+from warploom.energy import load_technology, technology_names
+from warploom.errors import WarploomError
+
+MINIMAL = """
+title = "test"
+node = { value = 40e-9, unit = "m", source = "here" }
+voltage = { value = 0.9, unit = "V", source = "here" }
+[register_file]
+bytes = { value = 131072, unit = "B", source = "here" }
+banks = { value = 32, unit = "1", source = "here" }
+read = { value = 8e-12, unit = "J", source = "here" }
+write = { value = 11e-12, unit = "J", source = "here" }
+leakage = { value = 3e-3, unit = "W", source = "here" }
+"""
+
+
+def test_every_shipped_table_loads_and_every_number_has_a_source():
+    assert {"common", "rfc", "warped-rf", "warped-rf-65", "warped-rf-90", "compression", "rfv"} <= set(technology_names())
+    for name in technology_names():
+        technology = load_technology(name)
+        assert technology.sources["register_file.leakage"]
+        assert 0 < technology.drowsy_ratio < 0.1  # warped-rf, figure 4: below 10% at a margin of 250 mV
+
+
+def test_wire_energy_follows_from_capacitance_and_supply():
+    millimetre = 1e-3
+    assert load_technology("rfc").wire_energy * millimetre * 32 == pytest.approx(1.9e-12, rel=0.03)
+    assert load_technology("compression").wire_energy * millimetre * 128 == pytest.approx(9.6e-12, rel=1e-9)
+
+
+def test_register_cache_energy_is_bounded_as_the_paper_says():
+    technology = load_technology("rfc")
+    read, write = technology.register_cache_energy(8, 6)
+    rf = technology.register_file
+    # If every access hit a cache of 8 x 6, the paper saves 58%; its traces read about twice per write.
+    assert 1 - (2 * read + write) / (2 * rf.read + rf.write) == pytest.approx(0.58, abs=0.015)
+    smaller, larger = technology.register_cache_energy(8, 5)[0], technology.register_cache_energy(8, 7)[0]
+    assert smaller < larger
+
+
+def test_halving_the_file_saves_as_figure_7_of_rfv():
+    whole = load_technology("rfv")
+    half = whole.scaled(bytes=65536)
+    dynamic = half.access("read", 1e-9) / whole.access("read", 1e-9)
+    leakage = half.register_file.leakage_total / whole.register_file.leakage_total
+    assert dynamic == pytest.approx(0.8)
+    assert leakage == pytest.approx(0.5)
+    assert (2 * dynamic + leakage) / 3 == pytest.approx(0.7)
+
+
+def test_more_banks_make_an_access_cheaper_and_leak_alike():
+    base = load_technology("common")
+    banked = base.scaled(banks=64)
+    assert banked.access("write", 1e-9) < base.access("write", 1e-9)
+    assert banked.register_file.leakage_total == pytest.approx(base.register_file.leakage_total)
+
+
+def test_access_quoted_in_leakage_scales_like_any_other():
+    whole = load_technology("warped-rf")
+    assert whole.access("read", 1e-9) == pytest.approx(2 * 5.6e-3 * 1e-9)
+    assert whole.scaled(bytes=65536).access("read", 1e-9) / whole.access("read", 1e-9) == pytest.approx(0.8)
+
+
+def test_node_scaling_hits_the_published_nodes():
+    table = load_technology("warped-rf")
+    for node, leakage in ((90e-9, 2.9e-3), (65e-9, 3.5e-3), (32e-9, 5.6e-3)):
+        assert table.scaled(node=node).register_file.leakage == pytest.approx(leakage)
+    assert load_technology("common").scaled(node=32e-9).access("read", 1e-9) < load_technology("common").access("read", 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('unit = "W"', 'unit = "mW"', "register_file.leakage must be in W"),
+        ('value = 8e-12, unit = "J", source = "here"', 'value = 8e-12, unit = "J"', "needs a source"),
+        ("read =", "reed =", "did you mean 'read'"),
+        ("leakage = {", "# {", "register_file.leakage is missing"),
+        ("value = 8e-12", "value = -1", "must be zero or more"),
+        ("[register_file]", "[register_fil]", "did you mean 'register_file'"),
+        ("40e-9", "40", "between 10e-9 and 180e-9"),
+        ("title", "title = ", "not valid TOML"),
+    ],
+)
+def test_a_wrong_table_is_refused_in_one_sentence(tmp_path, old, new, complaint):
+    path = tmp_path / "mine.toml"
+    path.write_text(MINIMAL)
+    assert load_technology(path).register_file.read == 8e-12
+    path.write_text(MINIMAL.replace(old, new, 1))
+    with pytest.raises(WarploomError, match=complaint):
+        load_technology(path)
+
+
+def test_an_unknown_technology_names_the_nearest():
+    with pytest.raises(WarploomError, match="did you mean 'compression'"):
+        load_technology("compresion")
