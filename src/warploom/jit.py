@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
+from numba.core import config as _numba_config
 
 from warploom.cache import cache_directory
 
+config: Any = _numba_config  # its attributes are made at run time
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
 _KEPT_DIGESTS = 40
@@ -38,7 +39,9 @@ def _files(module: str) -> list[Path]:
 
 @functools.cache
 def _closure(path: Path) -> frozenset[Path]:
-    """A source file and all of this package that it imports, directly or not."""
+    """A source file and all of this package that it imports, directly or not; nothing for code that has no file."""
+    if not path.is_file():
+        return frozenset()
     seen: set[Path] = set()
     pending = [path]
     while pending:
