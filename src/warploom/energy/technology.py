@@ -14,7 +14,7 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
 
-# Halving the register file lowers dynamic power by 20% and total power by 30% (rfv, figure 7, from GPUWattch). The first gives the
+# Halving the register file lowers dynamic power by 20% and total power by 30% (rfv, figure 7, GPUWattch). The first gives the
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.
 SIZE_EXPONENT = -math.log2(0.8)
 SLICE_BITS = 128  # the access that tables quote: one register of four lanes
