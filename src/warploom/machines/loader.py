@@ -1,0 +1,210 @@
+"""Machine files: TOML in, `Machine` out, and a sentence with the key's name for whatever is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+from warploom.code.classes import OpClass
+from warploom.errors import WarploomError
+from warploom.machines import schema
+from warploom.machines.machine import TABLES, Machine
+
+FOLDER = Path(__file__).parent
+_BY_CLASS = {name: {kind.name.lower(): kind for kind in OpClass} for name in ("latency", "initiation")}
+_BASES_ALLOWED = 8  # a longer chain is a cycle
+
+Tables = dict[str, dict[str, Any]]
+
+
+def machine_names() -> list[str]:
+    """The machines that come with Warploom."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
+    """A machine by name, or from a TOML file; `overrides` are values by dotted key (``**{"chip.sms": 1}``)."""
+    path = _find(name_or_path)
+    text, tables, sources = _read(path, depth=0)
+    for key, value in overrides.items():
+        table, _, entry = key.partition(".")
+        tables.setdefault(table, {})[entry] = value
+        sources[key] = "set by the caller"
+    return _build(path, text, tables, sources)
+
+
+def _find(name_or_path: str | Path) -> Path:
+    path = Path(name_or_path)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise WarploomError(f"{path}: there is no such machine file")
+        return path
+    known = machine_names()
+    if str(name_or_path) not in known:
+        raise WarploomError(f"machine {str(name_or_path)!r} is unknown{_nearest(str(name_or_path), known)}")
+    return FOLDER / f"{name_or_path}.toml"
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence: what was probably meant, and all that is allowed."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{guess} (allowed: {', '.join(known)})"
+
+
+def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str]]:
+    """The file's texts, its tables on top of its base's, and the source of each key that any of them sets."""
+    if depth > _BASES_ALLOWED:
+        raise WarploomError(f"{path}: the chain of `base` machines never ends")
+    try:
+        data = tomllib.loads(path.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WarploomError(f"{path}: not a TOML file: {error}") from None
+    text = {key: data.pop(key, "") for key in ("title", "base")}
+    for key, value in text.items():
+        if not isinstance(value, str):
+            raise WarploomError(f"{path}: `{key}` must be text, not {value!r}")
+    own_sources = data.pop("sources", {})
+    tables: Tables = {}
+    sources: dict[str, str] = {}
+    if text["base"]:
+        beside = path.parent / f"{text['base']}.toml"
+        _, tables, sources = _read(beside if beside.is_file() else _find(text["base"]), depth + 1)
+    _check_names(path, data)
+    for table, entries in data.items():
+        for key, value in entries.items():
+            tables.setdefault(table, {})[key] = value
+            sources[f"{table}.{key}"] = _source(path, own_sources, table, key)
+    _check_sources(path, own_sources, sources)
+    return text, tables, sources
+
+
+def _check_names(path: Path, data: dict[str, Any]) -> None:
+    for table, entries in data.items():
+        known = [*TABLES, *_BY_CLASS]
+        if table not in known:
+            kind = "table" if isinstance(entries, dict) else "key"
+            raise WarploomError(f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'sources', *known])}")
+        if not isinstance(entries, dict):
+            raise WarploomError(f"{path}: `{table}` is a table and wants its values under [{table}]")
+        for key in entries:
+            allowed = _keys(table)
+            if key not in allowed:
+                raise WarploomError(f"{path}: unknown key `{table}.{key}`{_nearest(key, allowed)}")
+
+
+def _keys(table: str) -> list[str]:
+    return list(_BY_CLASS[table]) if table in _BY_CLASS else [item.name for item in fields(TABLES[table])]
+
+
+def _source(path: Path, own: dict[str, Any], table: str, key: str) -> str:
+    for place in (f"{table}.{key}", table, "default"):
+        if place in own:
+            return str(own[place])
+    raise WarploomError(f'{path}: `{table}.{key}` has no source; add `"{table}.{key}" = "…"` or `{table} = "…"` under [sources]')
+
+
+def _check_sources(path: Path, own: dict[str, Any], covered: dict[str, str]) -> None:
+    """A source for something that no file sets is a leftover or a misspelling."""
+    tables = {key.partition(".")[0] for key in covered}
+    for place in own:
+        if place != "default" and place not in covered and place not in tables:
+            raise WarploomError(f"{path}: [sources] names `{place}`, which the file does not set{_nearest(place, covered)}")
+
+
+def _build(path: Path, text: dict[str, str], tables: Tables, sources: dict[str, str]) -> Machine:
+    _check_names(path, tables)
+    parts: dict[str, Any] = {}
+    for table, kind in TABLES.items():
+        given = tables.get(table, {})
+        values = {}
+        for item in fields(kind):
+            if item.name not in given:
+                raise WarploomError(f"{path}: `{table}.{item.name}` is missing ({item.metadata['meaning']})")
+            values[item.name] = _value(path, f"{table}.{item.name}", item, given[item.name])
+        parts[table] = kind(**values)
+    for table, classes in _BY_CLASS.items():
+        given = tables.get(table, {})
+        for key in classes:
+            if key not in given:
+                raise WarploomError(f"{path}: `{table}.{key}` is missing (cycles, by class of operation)")
+        parts[table] = tuple(_integer(path, f"{table}.{key}", given[key], 1, 2000) for key in classes)
+    machine = Machine(name=path.stem, title=text["title"], sources=sources, **parts)
+    check(machine, str(path))
+    return machine
+
+
+def _value(path: Path, key: str, item: Field[Any], value: Any) -> Any:
+    metadata = item.metadata
+    if "names" in metadata:
+        if value not in metadata["names"]:
+            raise WarploomError(f"{path}: `{key}` must be one of {', '.join(metadata['names'])}, not {value!r}")
+        return value
+    if "low" not in metadata:
+        if not isinstance(value, bool):
+            raise WarploomError(f"{path}: `{key}` must be true or false, not {value!r}")
+        return value
+    low, high = metadata["low"], metadata["high"]
+    if item.type == "float":
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise WarploomError(f"{path}: `{key}` must be a number from {low} to {high}, not {value!r}")
+        return float(value)
+    value = _integer(path, key, value, low, high)
+    if metadata["power_of_two"] and value & (value - 1):
+        raise WarploomError(f"{path}: `{key}` must be a power of two, not {value}")
+    return value
+
+
+def _integer(path: Path, key: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise WarploomError(f"{path}: `{key}` must be a whole number from {low} to {high}, not {value!r}")
+    return value
+
+
+def check(machine: Machine, place: str = "") -> None:
+    """Refuse a machine whose numbers contradict each other."""
+    place = place or f"machine {machine.name}"
+    sm, rf, dram, l2 = machine.sm, machine.register_file, machine.dram, machine.l2
+
+    def demand(holds: bool, sentence: str) -> None:
+        if not holds:
+            raise WarploomError(f"{place}: {sentence}")
+
+    rf_bytes = rf.banks * rf.entries_per_bank * rf.entry_bytes
+    demand(
+        rf_bytes == 4 * sm.registers_per_sm,
+        f"`register_file` holds {rf_bytes} bytes (banks x entries_per_bank x entry_bytes), "
+        f"but `sm.registers_per_sm` needs {4 * sm.registers_per_sm}",
+    )
+    span = 128 // rf.entry_bytes
+    demand(rf.banks % span == 0, f"`register_file.banks` must be a multiple of {span}, the banks that one warp register spans")
+    demand(rf.banks // span % sm.sub_cores == 0, "`register_file.banks` must divide evenly among `sm.sub_cores`")
+    demand(rf.entries_per_bank % rf.subarrays_per_bank == 0, "`register_file.subarrays_per_bank` must divide `entries_per_bank`")
+    demand(sm.schedulers % sm.sub_cores == 0, "`sm.schedulers` must divide evenly among `sm.sub_cores`")
+    demand(sm.threads_per_sm <= 32 * sm.warps_per_sm, "`sm.threads_per_sm` must not exceed 32 x `sm.warps_per_sm`")
+    demand(sm.max_registers_per_thread <= sm.registers_per_sm // 32, "`sm.max_registers_per_thread` exceeds the register file")
+    for name in ("l1", "l1i", "l1c", "l1t"):
+        cache = getattr(machine, name)
+        lines = cache.sets * cache.ways
+        demand(
+            lines <= schema.MAX_CACHE_LINES,
+            f"`{name}` has {lines} lines (sets x ways); at most {schema.MAX_CACHE_LINES} are possible",
+        )
+    demand(l2.slices % dram.channels == 0, "`l2.slices` must be a multiple of `dram.channels`")
+    per_channel = l2.slices // dram.channels
+    demand(per_channel & (per_channel - 1) == 0, "`l2.slices` must be a power of two per channel of `dram.channels`")
+    demand(per_channel <= dram.banks, "`dram.banks` must be no fewer than the slices of a channel")
+    lines = l2.slices * l2.sets * l2.ways
+    demand(
+        lines <= schema.MAX_L2_LINES, f"`l2` has {lines} lines (slices x sets x ways); at most {schema.MAX_L2_LINES} are possible"
+    )
+    demand(dram.bank_groups <= dram.banks, "`dram.bank_groups` must not exceed `dram.banks`")
+    demand(
+        machine.chip.quantum <= machine.memory_round_trip,
+        f"`chip.quantum` must not exceed {machine.memory_round_trip}, the shortest way to L2 and back",
+    )

@@ -1,0 +1,157 @@
+"""A machine: the loaded description of one GPU, and its form as a record for compiled code.
+
+machine = load_machine("gtx480")
+machine = load_machine("gtx480", **{"sm.registers_per_sm": 16384, "register_file.entries_per_bank": 32})
+machine.sm.warps_per_sm, machine.latency[OpClass.F32_MAD]
+machine.record().warps_per_sm      # the same numbers, flat, for the core
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from warploom.code.classes import OpClass
+from warploom.errors import WarploomError
+from warploom.machines import schema
+
+CLASSES = len(OpClass)
+# What GPGPU-Sim's table of latencies has no row for.
+UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One GPU. Each attribute is a table of its file; `sources` says for every key where the value is from."""
+
+    name: str
+    title: str
+    chip: schema.Chip
+    sm: schema.Sm
+    register_file: schema.RegisterFile
+    collectors: schema.Collectors
+    units: schema.Units
+    latency: tuple[int, ...]  # by OpClass, as the file says
+    initiation: tuple[int, ...]
+    shared: schema.Shared
+    l1: schema.L1
+    l1i: schema.L1I
+    l1c: schema.L1C
+    l1t: schema.L1T
+    interconnect: schema.Interconnect
+    l2: schema.L2
+    dram: schema.Dram
+    memory: schema.Fixed
+    compatibility: schema.Compatibility
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def warp_registers(self) -> int:
+        """Registers of 128 bytes in an SM."""
+        return self.sm.registers_per_sm // 32
+
+    @property
+    def fixed_memory(self) -> bool:
+        """Whether memory is the simple model without caches."""
+        return self.memory.model == "fixed"
+
+    @property
+    def memory_round_trip(self) -> int:
+        """The shortest time between a request's leaving an SM and its reply: how far an SM may run ahead."""
+        if self.fixed_memory:
+            return schema.MAX_QUANTUM
+        return 2 * self.interconnect.latency + self.l2.latency + self.l2.reply_latency
+
+    def latency_of(self, kind: OpClass) -> int:
+        """Cycles from operands to result, compatibility applied."""
+        return 1 if self.compatibility.unlisted_operations_take_one_cycle and kind in UNLISTED else self.latency[kind]
+
+    def initiation_of(self, kind: OpClass) -> int:
+        """Cycles between two instructions of this class in one unit, compatibility applied."""
+        return 1 if self.compatibility.unlisted_operations_take_one_cycle and kind in UNLISTED else self.initiation[kind]
+
+    def scaled(self, sms: int) -> Machine:
+        """Fewer SMs with their share of L2 and of its and the DRAM's bandwidth.
+
+        Channels (with their slices) are kept in proportion as far as whole numbers allow; what is left over is taken from
+        L2's ways and from the data bus, whose bursts take longer, so that capacity and bandwidth per SM stay the chip's.
+        """
+        from warploom.machines.loader import check
+
+        if not 1 <= sms <= self.chip.sms:
+            raise WarploomError(f"machine {self.name}: it can be scaled to 1 to {self.chip.sms} SMs, not {sms}")
+        share = sms / self.chip.sms
+        channels = max(1, round(self.dram.channels * share))
+        excess = channels / (self.dram.channels * share)
+        machine = replace(
+            self,
+            chip=replace(self.chip, sms=sms),
+            l2=replace(
+                self.l2,
+                slices=self.l2.slices // self.dram.channels * channels,
+                ways=max(1, round(self.l2.ways / excess)),
+            ),
+            dram=replace(self.dram, channels=channels, burst_cycles=self.dram.burst_cycles * excess),
+        )
+        check(machine)
+        return machine
+
+    def tables(self) -> dict[str, Any]:
+        """The numeric tables by name, in the order of the file."""
+        return {name: getattr(self, name) for name in TABLES}
+
+    def record(self) -> np.record:
+        """All numbers in one aligned record; words are numbered in the order in which the schema lists them."""
+        array = np.zeros(1, MACHINE_DTYPE)
+        row = array.view(np.recarray)[0]
+        for table in self.tables().values():
+            for item in fields(table):
+                value = getattr(table, item.name)
+                names = item.metadata.get("names")
+                row[table.PREFIX + item.name] = names.index(value) if names else value
+        row["latency"] = [self.latency_of(kind) for kind in OpClass]
+        row["initiation"] = [self.initiation_of(kind) for kind in OpClass]
+        row["rf_banks_per_register"] = 128 // self.register_file.entry_bytes
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as `--json` prints them."""
+        out: dict[str, Any] = {"name": self.name, "title": self.title}
+        out |= {name: asdict(table) for name, table in self.tables().items()}
+        for name in ("latency", "initiation"):
+            out[name] = {kind.name.lower(): getattr(self, name)[kind] for kind in OpClass}
+        return out
+
+
+TABLES: dict[str, type] = {
+    "chip": schema.Chip,
+    "sm": schema.Sm,
+    "register_file": schema.RegisterFile,
+    "collectors": schema.Collectors,
+    "units": schema.Units,
+    "shared": schema.Shared,
+    "l1": schema.L1,
+    "l1i": schema.L1I,
+    "l1c": schema.L1C,
+    "l1t": schema.L1T,
+    "interconnect": schema.Interconnect,
+    "l2": schema.L2,
+    "dram": schema.Dram,
+    "memory": schema.Fixed,
+    "compatibility": schema.Compatibility,
+}
+
+
+def _record_fields() -> list[tuple[Any, ...]]:
+    columns: list[tuple[Any, ...]] = []
+    for table in TABLES.values():
+        for item in fields(table):
+            columns.append((table.PREFIX + item.name, "f8" if item.type == "float" else "i8"))  # type: ignore[attr-defined]
+    columns += [("latency", "i8", (CLASSES,)), ("initiation", "i8", (CLASSES,)), ("rf_banks_per_register", "i8")]
+    return columns
+
+
+MACHINE_DTYPE = np.dtype(_record_fields(), align=True)

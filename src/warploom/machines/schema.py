@@ -1,0 +1,270 @@
+"""What a machine file may say: one dataclass per table, one field per key, each with its range and its meaning.
+
+A number that the timing core reads has a place in the machine's record (`machine.MACHINE_DTYPE`): the table's prefix
+followed by the key. Limits are either physical sense or the fixed maxima of the core's state records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+MAX_SMS = 64
+MAX_WARPS = 64
+MAX_CTAS = 32
+MAX_SCHEDULERS = 4
+MAX_COLLECTORS = 32
+MAX_RF_BANKS = 32
+MAX_WARP_REGISTERS = 2048
+MAX_CACHE_LINES = 1024  # of one first-level cache
+MAX_MSHRS = 256
+MAX_MERGED = 16
+MAX_L1_LATENCY = 128
+MAX_L2_SLICES = 32
+MAX_L2_LINES = 49152  # of all slices together: 6 MiB
+MAX_CHANNELS = 16
+MAX_DRAM_BANKS = 16
+MAX_QUANTUM = 256
+
+
+def number(low: float, high: float, meaning: str, power_of_two: bool = False) -> Any:
+    """A field for a number between two bounds, both allowed."""
+    return field(metadata={"low": low, "high": high, "meaning": meaning, "power_of_two": power_of_two})
+
+
+def choice(meaning: str, *names: str) -> Any:
+    """A field for one of several words; the record holds its position."""
+    return field(metadata={"names": names, "meaning": meaning})
+
+
+def switch(meaning: str) -> Any:
+    """A field for true or false."""
+    return field(metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """The chip: how many SMs, and how fast its parts run."""
+
+    PREFIX: ClassVar[str] = ""
+    sms: int = number(1, MAX_SMS, "streaming multiprocessors")
+    clock_core_mhz: float = number(
+        1, 10000, "clock of the SMs; all times in this file are cycles of it unless they say otherwise"
+    )
+    clock_dram_mhz: float = number(1, 20000, "command clock of the DRAM")
+    quantum: int = number(
+        1, MAX_QUANTUM, "cycles an SM runs ahead of the memory system; no more than the shortest way to L2 and back"
+    )
+    ctas_launched_per_cycle: int = number(1, MAX_CTAS, "CTAs that an SM can take on in one cycle")
+
+
+@dataclass(frozen=True, slots=True)
+class Sm:
+    """An SM's limits and the front of its pipeline."""
+
+    PREFIX: ClassVar[str] = ""
+    warps_per_sm: int = number(1, MAX_WARPS, "resident warps")
+    ctas_per_sm: int = number(1, MAX_CTAS, "resident CTAs")
+    threads_per_sm: int = number(32, MAX_WARPS * 32, "resident threads")
+    registers_per_sm: int = number(1024, MAX_WARP_REGISTERS * 32, "32-bit registers")
+    register_rounding: int = number(1, 64, "registers per thread are allocated in steps of this")
+    max_registers_per_thread: int = number(8, 255, "registers that an instruction can name")
+    shared_bytes: int = number(0, 1 << 20, "shared memory")
+    sub_cores: int = number(1, 4, "parts with their own schedulers, collectors, banks and units; a warp belongs to one")
+    schedulers: int = number(1, MAX_SCHEDULERS, "warp schedulers in all sub-cores together")
+    issue_width: int = number(1, 2, "instructions that a scheduler issues in a cycle, all from one warp")
+    fetch_width: int = number(1, 4, "warps fetched for in a cycle")
+    decode_width: int = number(1, 4, "instructions that one fetch delivers")
+    ibuffer_entries: int = number(1, 8, "decoded instructions buffered per warp")
+    branch_cycles: int = number(1, 64, "cycles from the issue of a branch to the fetch behind it")
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFile:
+    """The banks."""
+
+    PREFIX: ClassVar[str] = "rf_"
+    banks: int = number(1, MAX_RF_BANKS, "banks of an SM")
+    entries_per_bank: int = number(8, MAX_WARP_REGISTERS, "entries of a bank")
+    entry_bytes: int = number(
+        16, 128, "width of an entry; a warp register of 128 bytes lies in 128/width neighbouring banks", True
+    )
+    subarrays_per_bank: int = number(1, 16, "parts of a bank that can be gated apart")
+    read_ports: int = number(1, 4, "reads of a bank in a cycle")
+    write_ports: int = number(1, 4, "writes of a bank in a cycle")
+    single_ported: bool = switch("a bank reads or writes in a cycle, not both; a write goes first")
+    mapping: str = choice("the bank group of a register", "register_plus_warp", "register")
+    operand_fetch_cycles: int = number(1, 16, "cycles from a bank's grant to the operand in its collector")
+
+
+@dataclass(frozen=True, slots=True)
+class Collectors:
+    """The operand collectors, of all sub-cores together."""
+
+    PREFIX: ClassVar[str] = "collectors_"
+    sp: int = number(1, MAX_COLLECTORS, "collectors for the SP units")
+    sfu: int = number(1, MAX_COLLECTORS, "collectors for the SFU units")
+    mem: int = number(1, MAX_COLLECTORS, "collectors for the load/store unit")
+    ports_in_sp: int = number(1, 8, "instructions that enter SP collectors in a cycle")
+    ports_in_sfu: int = number(1, 8, "instructions that enter SFU collectors in a cycle")
+    ports_in_mem: int = number(1, 8, "instructions that enter MEM collectors in a cycle")
+    ports_out_sp: int = number(1, 8, "instructions that leave SP collectors in a cycle")
+    ports_out_sfu: int = number(1, 8, "instructions that leave SFU collectors in a cycle")
+    ports_out_mem: int = number(1, 8, "instructions that leave MEM collectors in a cycle")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The execution units and the widths around them."""
+
+    PREFIX: ClassVar[str] = "units_"
+    sp: int = number(1, 8, "SP units, each a whole warp wide")
+    sfu: int = number(1, 8, "SFU units")
+    issue_sp: int = number(1, 8, "instructions issued to SP collectors in a cycle")
+    issue_sfu: int = number(1, 8, "instructions issued to SFU collectors in a cycle")
+    issue_mem: int = number(1, 8, "instructions issued to MEM collectors in a cycle")
+    dispatch_sp: int = number(1, 8, "instructions sent from collectors to SP units in a cycle")
+    dispatch_sfu: int = number(1, 8, "instructions sent from collectors to SFU units in a cycle")
+    dispatch_mem: int = number(1, 8, "instructions sent from collectors to the load/store unit in a cycle")
+    writeback_width: int = number(1, 8, "results written back in a cycle")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Shared memory."""
+
+    PREFIX: ClassVar[str] = "shared_"
+    banks: int = number(32, 32, "banks; the emulator counts conflicts for 32")
+    latency: int = number(1, 1000, "cycles of an access without conflicts")
+    cycles_per_pass: int = number(1, 64, "cycles that one conflict-free pass keeps the memory busy")
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A first-level cache."""
+
+    PREFIX: ClassVar[str] = ""
+    sets: int = number(1, MAX_CACHE_LINES, "sets", True)
+    ways: int = number(1, MAX_CACHE_LINES, "ways")
+    line_bytes: int = number(32, 128, "bytes of a line", True)
+    hashed: bool = switch("the set index folds in upper address bits")
+    latency: int = number(1, MAX_L1_LATENCY, "cycles from the unit to the tags and data")
+    mshrs: int = number(1, MAX_MSHRS, "lines on their way")
+    merged: int = number(1, MAX_MERGED, "accesses that wait for one line")
+    miss_queue: int = number(1, 64, "requests that wait for the crossbar")
+
+
+@dataclass(frozen=True, slots=True)
+class L1(Cache):
+    """The data cache: write-evict for global, write-back for local memory, no allocation by stores."""
+
+    PREFIX: ClassVar[str] = "l1_"
+    store_credits: int = number(1, 512, "lines that an SM may have stored and not yet seen acknowledged")
+    atomic_credits: int = number(1, 512, "transactions past the L1 (atomic, volatile) that an SM may have under way")
+
+
+@dataclass(frozen=True, slots=True)
+class L1I(Cache):
+    """The instruction cache."""
+
+    PREFIX: ClassVar[str] = "l1i_"
+    instruction_bytes: int = number(4, 16, "bytes of an instruction", True)
+
+
+@dataclass(frozen=True, slots=True)
+class L1C(Cache):
+    """The constant cache, which kernel parameters also go through."""
+
+    PREFIX: ClassVar[str] = "l1c_"
+
+
+@dataclass(frozen=True, slots=True)
+class L1T(Cache):
+    """The texture cache."""
+
+    PREFIX: ClassVar[str] = "l1t_"
+
+
+@dataclass(frozen=True, slots=True)
+class Interconnect:
+    """The crossbar between SMs and L2 slices."""
+
+    PREFIX: ClassVar[str] = "xbar_"
+    latency: int = number(1, 1000, "cycles one way without contention")
+    flit_bytes: int = number(8, 256, "bytes that a port moves in a cycle")
+    header_bytes: int = number(0, 64, "bytes of a packet besides its data")
+
+
+@dataclass(frozen=True, slots=True)
+class L2:
+    """The second-level cache: write-back, allocated on a miss, written without a fetch, fetched by 32-byte sectors."""
+
+    PREFIX: ClassVar[str] = "l2_"
+    slices: int = number(1, MAX_L2_SLICES, "slices")
+    sets: int = number(1, 4096, "sets of a slice", True)
+    ways: int = number(1, 64, "ways")
+    line_bytes: int = number(128, 128, "bytes of a line")
+    latency: int = number(1, 1000, "cycles from the crossbar to the tags")
+    reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
+    mshrs: int = number(1, 4096, "sectors on their way")
+    merged: int = number(1, 64, "requests that wait for one line")
+    dram_queue: int = number(1, 1024, "sectors that wait for a place at the DRAM controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Dram:
+    """The DRAM channels. Timing values are cycles of the DRAM's command clock."""
+
+    PREFIX: ClassVar[str] = "dram_"
+    channels: int = number(1, MAX_CHANNELS, "channels; each serves the same number of slices")
+    interleave_bytes: int = number(128, 4096, "neighbouring bytes in one channel", True)
+    banks: int = number(1, MAX_DRAM_BANKS, "banks of a channel", True)
+    bank_groups: int = number(1, MAX_DRAM_BANKS, "groups of banks", True)
+    bank_low_bit: int = number(
+        7, 31, "address bit (within the channel) of the bank number's lowest bit, which also picks the slice"
+    )
+    bank_high_bit: int = number(7, 31, "address bit of the bank number's next bit")
+    row_bit: int = number(7, 31, "lowest address bit of the row number")
+    latency: int = number(0, 10000, "core cycles from L2 to the controller")
+    queue: int = number(1, 4096, "sectors that the controller holds, those on their way back included")
+    burst_bytes: int = number(32, 128, "bytes of a burst", True)
+    burst_cycles: float = number(0.25, 64, "cycles of the data bus that a burst takes")
+    ccd: int = number(1, 100, "column command to column command")
+    ccdl: int = number(1, 100, "the same within a bank group")
+    rrd: int = number(1, 100, "activation to activation of another bank")
+    rcd: int = number(1, 200, "activation to column command")
+    ras: int = number(1, 400, "activation to precharge")
+    rp: int = number(1, 200, "precharge to activation")
+    rc: int = number(1, 600, "activation to activation of the same bank")
+    cl: int = number(1, 200, "read command to data")
+    wl: int = number(1, 200, "write command to data")
+    cdlr: int = number(1, 200, "end of written data to read command")
+    wr: int = number(1, 200, "end of written data to precharge")
+    rtpl: int = number(1, 200, "read command to precharge")
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The simple memory that replaces caches, crossbar and DRAM where `model` says so."""
+
+    PREFIX: ClassVar[str] = "fixed_"
+    model: str = choice("which memory the machine has", "hierarchy", "fixed")
+    latency: int = number(1, 10000, "cycles of an access to device memory")
+    bytes_per_cycle: int = number(1, 4096, "bytes that an SM moves to or from it in a cycle")
+    texture_latency: int = number(1, 10000, "cycles of a texture access")
+    texture_lanes_per_cycle: int = number(1, 32, "lanes that the texture unit serves in a cycle")
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """Peculiarities of one simulator, on only in machines that are compared with it."""
+
+    PREFIX: ClassVar[str] = "compat_"
+    fetch_when_empty: bool = switch("fetch for a warp starts only when its instruction buffer is empty")
+    unlisted_operations_take_one_cycle: bool = switch(
+        "fma, moves, logic, compares and conversions have latency and initiation 1, whatever [latency] says"
+    )
+    shared_atomics_in_parallel: bool = switch("atomics on the same word of shared memory are not serialised")
+    one_burst_per_sector: bool = switch(
+        "every 32-byte sector takes a DRAM burst of its own, even where one burst could carry two"
+    )
