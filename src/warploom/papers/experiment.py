@@ -1,0 +1,69 @@
+"""What an experiment is: the runs it needs, and what it makes of their results.
+
+A paper's module lists its figures and tables::
+
+    FIGURES = (
+        Figure("figure 9", "Energy of the register file", runs=energy_runs, evaluate=energy_bars),
+        ...
+    )
+
+``runs(size)`` names every simulation the figure needs; the engine executes those that are not already stored, on all cores.
+``evaluate(results)`` then only computes: rows of a tidy table, our value for each published fact, and how to draw the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One simulation, by name."""
+
+    workload: str
+    design: str = "baseline"  # any text that `warploom.designs` understands
+    machine: str = "gtx480"
+    size: str = "small"
+    technology: str = ""  # a technology table; empty: the machine's own
+
+
+Results = Mapping[Run, dict[str, Any]]  # what `Result.to_dict` gave
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """How to draw rows: which columns, and what the axes say. Axes and order follow the original figure."""
+
+    kind: Literal["bars", "stacked", "lines", "points"]
+    x: str
+    y: str
+    series: str = ""  # the column that colours
+    facet: str = ""  # the column that makes one panel each
+    x_title: str = ""
+    y_title: str = ""
+    order: tuple[str, ...] = ()  # of the x values; empty: as in the rows
+    published: Mapping[str, float] = field(default_factory=dict)  # label: level, drawn as a line across
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a figure's evaluation gives."""
+
+    rows: Sequence[Row]  # tidy: one row per bar, point or cell
+    facts: Mapping[str, float]  # fact id: our value, in the fact's unit
+    chart: Chart | None = None  # a table has none
+    reasons: Mapping[str, str] = field(default_factory=dict)  # fact id: why ours differs, one line
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure or table of a paper as an experiment."""
+
+    place: str  # "figure 9", "table 5": as in the facts
+    title: str
+    runs: Callable[[str], Sequence[Run]]  # by size
+    evaluate: Callable[[Results, str], Outcome]  # results and size
