@@ -1,0 +1,81 @@
+"""Inputs, launches and reference of bfs-queue."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_THREADS = 512
+_VERTICES = {"tiny": 3000, "small": 40000, "paper": 200000}
+
+
+def _inputs(size: Size) -> Arrays:
+    """A random graph: most vertices have 2 to 9 edges, one in a hundred has 24, so that lanes of a warp differ."""
+    vertices = _VERTICES[size]
+    random = np.random.default_rng(21)
+    degree = random.integers(2, 10, vertices)
+    degree[random.random(vertices) < 0.01] = 24
+    first_edge = np.concatenate(([0], np.cumsum(degree))).astype(np.int32)
+    target = random.integers(0, vertices, first_edge[-1]).astype(np.int32)
+    return {"first_edge": first_edge, "target": target, "source": np.array(0, np.int32)}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    """One launch per level; the queue's length comes back to the host in between."""
+    vertices = len(arrays["first_edge"]) - 1
+    source = int(arrays["source"])
+    start = np.full(vertices, -1, np.int32)
+    start[source] = 0
+    first_edge, target, level = gpu.array(arrays["first_edge"]), gpu.array(arrays["target"]), gpu.array(start)
+    queue = np.zeros(vertices, np.int32)
+    queue[0] = source
+    frontier, following = gpu.array(queue), gpu.array(np.zeros(vertices, np.int32))
+    length = gpu.array(np.zeros(1, np.int32))
+    frontier_size, depth = 1, 1
+    while frontier_size:
+        length.set(np.zeros(1, np.int32))
+        ctas = -(-frontier_size // _THREADS)
+        gpu.launch(
+            "bfs_queue",
+            (ctas,),
+            (_THREADS,),
+            first_edge,
+            target,
+            level,
+            frontier,
+            np.int32(frontier_size),
+            following,
+            length,
+            np.int32(depth),
+        )
+        frontier, following = following, frontier
+        frontier_size = int(length.get()[0])
+        depth += 1
+    return {"level": level.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    first_edge, target = arrays["first_edge"], arrays["target"]
+    level = np.full(len(first_edge) - 1, -1, np.int32)
+    frontier = np.array([int(arrays["source"])])
+    level[frontier] = 0
+    depth = 0
+    while len(frontier):
+        depth += 1
+        counts = first_edge[frontier + 1] - first_edge[frontier]
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        reached = np.unique(target[np.repeat(first_edge[frontier], counts) + offset])
+        frontier = reached[level[reached] < 0]
+        level[frontier] = depth
+    return {"level": level}
+
+
+WORKLOAD = Workload(
+    name="bfs-queue",
+    title="Breadth-first search that keeps its frontier in a work queue",
+    published=(Published("regmutex", registers=21, base_set=18),),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+)

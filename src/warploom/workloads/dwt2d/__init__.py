@@ -1,0 +1,1 @@
+"""Two-dimensional discrete wavelet transform (the kind of Rodinia's dwt2d)."""

@@ -1,0 +1,80 @@
+"""Inputs, launches and reference of dwt2d."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_THREADS, _TILE, _SPAN = 128, 112, 16
+_SHAPES = {"tiny": (96, 224, 2), "small": (448, 896, 3), "paper": (1024, 1024, 3)}
+_LIFTING = (-1.586134342, -0.05298011854, 0.8829110762, 0.4435068522)
+_LOW_SCALE, _HIGH_SCALE = 0.8128930655, 1.230174105
+
+
+def _inputs(size: Size) -> Arrays:
+    """A smooth picture with 8-bit values and some noise."""
+    height, width, levels = _SHAPES[size]
+    random = np.random.default_rng(44)
+    y, x = np.mgrid[0:height, 0:width]
+    smooth = 128 + 60 * np.sin(x / 23) * np.cos(y / 17) + 20 * np.sin((x + 2 * y) / 5)
+    image = np.clip(np.round(smooth + random.normal(0, 6, (height, width))), 0, 255).astype(np.float32)
+    return {"image": image, "levels": np.array(levels, np.int32)}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    """One launch per level; each level transforms the approximation that the last one left."""
+    height, width = arrays["image"].shape
+    pitch = width
+    detail = gpu.array(np.zeros((height, width), np.float32))
+    approximation = gpu.array(arrays["image"])
+    for _ in range(int(arrays["levels"])):
+        image = approximation
+        approximation = gpu.array(np.zeros((height // 2, width // 2), np.float32))
+        gpu.launch(
+            "dwt97",
+            (-(-width // _TILE), -(-height // _SPAN)),
+            (_THREADS,),
+            image,
+            np.int32(width),
+            np.int32(height),
+            approximation,
+            detail,
+            np.int32(pitch),
+        )
+        height, width = height // 2, width // 2
+    return {"approximation": approximation.get(), "detail": detail.get()}
+
+
+def _lifted(samples: np.ndarray) -> np.ndarray:
+    """The transform along the last axis, low band first."""
+    padded = np.pad(samples, [(0, 0)] * (samples.ndim - 1) + [(4, 4)], mode="reflect")
+    length = padded.shape[-1]
+    for start, factor in enumerate(_LIFTING, 1):
+        neighbours = padded[..., start - 1 : length - start - 1 : 2] + padded[..., start + 1 : length - start + 1 : 2]
+        padded[..., start : length - start : 2] += factor * neighbours
+    core = padded[..., 4:-4]
+    return np.concatenate((core[..., ::2] * _LOW_SCALE, core[..., 1::2] * _HIGH_SCALE), axis=-1)
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    approximation = arrays["image"].astype(np.float64)
+    detail = np.zeros_like(approximation)
+    for _ in range(int(arrays["levels"])):
+        height, width = approximation.shape
+        bands = _lifted(np.ascontiguousarray(_lifted(approximation).T)).T
+        approximation = bands[: height // 2, : width // 2].copy()
+        bands[: height // 2, : width // 2] = detail[: height // 2, : width // 2]
+        detail[:height, :width] = bands
+    return {"approximation": approximation.astype(np.float32), "detail": detail.astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="dwt2d",
+    title="Two-dimensional CDF 9/7 wavelet transform of a picture, several levels",
+    published=(Published("regmutex", registers=44, base_set=38), Published("compression")),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"approximation": (1e-4, 1e-2), "detail": (1e-4, 1e-2)},
+)

@@ -1,0 +1,1 @@
+"""Particle forces among boxes of space (the kind of Rodinia's lavaMD)."""

@@ -1,0 +1,60 @@
+"""Inputs, launches and reference of lavamd."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_THREADS, _PARTICLES = 128, 100
+_BOXES = {"tiny": (2, 1, 1), "small": (15, 2, 1), "paper": (4, 4, 4)}  # boxes along x, y, z
+_ALPHA = 0.5
+
+
+def _inputs(size: Size) -> Arrays:
+    """Particles uniform in unit boxes; the list of a box starts with itself."""
+    extent = _BOXES[size]
+    random = np.random.default_rng(37)
+    boxes = np.array(list(np.ndindex(*extent)))
+    position = np.empty((len(boxes), _PARTICLES, 4), np.float32)
+    position[..., :3] = boxes[:, None, :] + random.uniform(0, 1, (len(boxes), _PARTICLES, 3)) - np.array(extent) / 2
+    position[..., 3] = (position[..., :3] ** 2).sum(axis=-1) / 2
+    neighbours = np.zeros((len(boxes), 28), np.int32)
+    for number, box in enumerate(boxes):
+        near = [other for other, place in enumerate(boxes) if np.abs(place - box).max() == 1]
+        neighbours[number, 0] = 1 + len(near)
+        neighbours[number, 1 : 2 + len(near)] = [number, *near]
+    charge = random.uniform(0.1, 1, (len(boxes), _PARTICLES)).astype(np.float32)
+    return {"neighbours": neighbours, "position": position, "charge": charge}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    neighbours, position, charge = (gpu.array(arrays[name]) for name in ("neighbours", "position", "charge"))
+    force = gpu.array(np.zeros_like(arrays["position"]))
+    boxes = len(arrays["neighbours"])
+    gpu.launch("lavamd", (boxes,), (_THREADS,), neighbours, position, charge, force, np.float32(2 * _ALPHA**2))
+    return {"force": force.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    position, charge = arrays["position"][..., :3].astype(np.float64), arrays["charge"].astype(np.float64)
+    force = np.zeros(arrays["position"].shape)
+    for box, (count, *near) in enumerate(arrays["neighbours"]):
+        for other in near[:count]:
+            away = position[box][:, None, :] - position[other][None, :, :]
+            potential = charge[other] * np.exp(-(_ALPHA**2) * (away**2).sum(axis=-1))
+            force[box, :, 3] += potential.sum(axis=1)
+            force[box, :, :3] += 2 * (potential[..., None] * away).sum(axis=1)
+    return {"force": force.astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="lavamd",
+    title="Forces among particles in neighbouring boxes of space",
+    published=(Published("regmutex", registers=37, base_set=28), Published("rfc")),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"force": (1e-4, 2e-3)},
+    category="simulation",
+)

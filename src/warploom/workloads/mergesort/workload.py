@@ -1,0 +1,45 @@
+"""Inputs, launches and reference of mergesort."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_THREADS, _TILE = 256, 512
+_TILES = {"tiny": 4, "small": 64, "paper": 256}  # powers of two
+
+
+def _inputs(size: Size) -> Arrays:
+    """Keys from a range half as long as the array, so that equal keys occur and the order of their values matters."""
+    length = _TILES[size] * _TILE
+    keys = np.random.default_rng(15).integers(0, length // 2, length).astype(np.uint32)
+    return {"keys": keys, "values": np.arange(length, dtype=np.uint32)}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    length = len(arrays["keys"])
+    keys, values = gpu.array(arrays["keys"]), gpu.array(arrays["values"])
+    other_keys, other_values = (gpu.array(np.zeros(length, np.uint32)) for _ in range(2))
+    gpu.launch("sort_tiles", (length // _TILE,), (_THREADS,), keys, values)
+    run = _TILE
+    while run < length:
+        gpu.launch("merge_runs", (length // _THREADS,), (_THREADS,), keys, values, other_keys, other_values, np.uint32(run))
+        keys, values, other_keys, other_values = other_keys, other_values, keys, values
+        run *= 2
+    return {"keys": keys.get(), "values": values.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    order = np.argsort(arrays["keys"], kind="stable")
+    return {"keys": arrays["keys"][order], "values": arrays["values"][order]}
+
+
+WORKLOAD = Workload(
+    name="mergesort",
+    title="Merge sort of key-value pairs by binary-search ranks",
+    published=(Published("regmutex", registers=15, base_set=12),),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+)

@@ -1,0 +1,1 @@
+"""Monte Carlo pricing of options (the kind of the CUDA SDK's MonteCarlo)."""

@@ -1,0 +1,1 @@
+"""Tracking with a particle filter (the kind of Rodinia's particlefilter)."""

@@ -1,0 +1,1 @@
+"""Radix sort of key-value pairs (the kind of the CUDA SDK's radixSort)."""

@@ -1,0 +1,20 @@
+// Sparse matrix times vector in jagged diagonal storage: rows sorted by length, the n-th entries of all rows side by side. A
+// thread owns a row, so matrix loads are coalesced while the vector is gathered from all over memory.
+
+extern "C" __global__ void __launch_bounds__(192)
+spmv_jds(const float* __restrict__ value, const int* __restrict__ column, const int* __restrict__ diagonal,
+         const int* __restrict__ length, const int* __restrict__ row_of, const float* __restrict__ x, float* __restrict__ y,
+         int rows)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows)
+        return;
+    int entries = length[row];
+    float sum = 0.0f;
+#pragma unroll 2
+    for (int entry = 0; entry < entries; entry++) {
+        int at = diagonal[entry] + row;
+        sum += value[at] * x[column[at]];
+    }
+    y[row_of[row]] = sum;
+}

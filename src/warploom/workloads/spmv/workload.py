@@ -1,0 +1,61 @@
+"""Inputs, launch and reference of spmv."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_THREADS = 192
+_ROWS = {"tiny": 6000, "small": 60000, "paper": 146689}  # the vector of `small` is 15 times an L1 of 16 KB
+
+
+def _inputs(size: Size) -> Arrays:
+    """A random matrix with 2 to 33 entries a row (long rows are rare), columns all over the vector."""
+    rows = _ROWS[size]
+    random = np.random.default_rng(16)
+    length = np.minimum(2 + random.geometric(0.12, rows), 33).astype(np.int32)
+    row_of = np.argsort(-length, kind="stable").astype(np.int32)
+    length = length[row_of]
+    rows_per_diagonal = (length[None, :] > np.arange(length[0])[:, None]).sum(axis=1)
+    diagonal = np.concatenate(([0], np.cumsum(rows_per_diagonal)))
+    entries = int(diagonal[-1])
+    return {
+        "value": random.uniform(-1, 1, entries).astype(np.float32),
+        "column": random.integers(0, rows, entries).astype(np.int32),
+        "diagonal": diagonal[:-1].astype(np.int32),
+        "length": length,
+        "row_of": row_of,
+        "x": random.uniform(0, 1, rows).astype(np.float32),
+    }
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    rows = len(arrays["x"])
+    matrix = [gpu.array(arrays[name]) for name in ("value", "column", "diagonal", "length", "row_of", "x")]
+    y = gpu.array(np.zeros(rows, np.float32))
+    gpu.launch("spmv_jds", (-(-rows // _THREADS),), (_THREADS,), *matrix, y, np.int32(rows))
+    return {"y": y.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    length, diagonal = arrays["length"], arrays["diagonal"]
+    products = arrays["value"].astype(np.float64) * arrays["x"][arrays["column"]]
+    y = np.zeros(len(length))
+    for entry, start in enumerate(diagonal):
+        rows = int((length > entry).sum())
+        y[:rows] += products[start : start + rows]
+    result = np.zeros(len(length), np.float32)
+    result[arrays["row_of"]] = y
+    return {"y": result}
+
+
+WORKLOAD = Workload(
+    name="spmv",
+    title="Sparse matrix times vector in jagged diagonal storage",
+    published=(Published("regmutex", registers=16, base_set=12), Published("compression")),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"y": (1e-5, 1e-5)},
+)

@@ -1,0 +1,1 @@
+"""Speckle-reducing anisotropic diffusion (the kind of Rodinia's srad)."""

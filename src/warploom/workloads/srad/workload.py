@@ -1,0 +1,73 @@
+"""Inputs, launches and reference of srad."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_SIDE = 16
+_SIZES = {"tiny": (48, 64, 2), "small": (256, 256, 2), "paper": (512, 512, 4)}  # height, width, steps
+_QUARTER_STEP = np.float32(0.125)
+_PATCH = slice(0, 32)  # a uniform part of the picture, from which the noise is judged
+
+
+def _inputs(size: Size) -> Arrays:
+    """A picture of two bright bodies on a dark ground under multiplicative speckle."""
+    height, width, steps = _SIZES[size]
+    random = np.random.default_rng(18)
+    y, x = np.mgrid[0:height, 0:width]
+    body = np.hypot((x - width * 0.6) / width, (y - height * 0.6) / height) < 0.25
+    bar = (x > width * 0.7) & (y < height * 0.3)
+    clean = 40.0 + 120.0 * body + 70.0 * bar
+    speckle = np.exp(random.normal(0, 0.15, (height, width)))
+    return {"image": (clean * speckle).astype(np.float32), "steps": np.array(steps, np.int32)}
+
+
+def _speckle(image: np.ndarray) -> np.float32:
+    """The squared coefficient of variation of the uniform patch."""
+    patch = image[_PATCH, _PATCH].astype(np.float64)
+    return np.float32(patch.var() / patch.mean() ** 2)
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    """Two launches a step; the host judges the noise in between, as the program it is modelled on does."""
+    height, width = arrays["image"].shape
+    grid, block = (width // _SIDE, height // _SIDE), (_SIDE, _SIDE)
+    image = gpu.array(arrays["image"])
+    gradient = gpu.array(np.zeros((height, width, 4), np.float32))
+    coefficient = gpu.array(np.zeros((height, width), np.float32))
+    extent = (np.int32(width), np.int32(height))
+    for _ in range(int(arrays["steps"])):
+        gpu.launch("diffusion_coefficients", grid, block, image, gradient, coefficient, *extent, _speckle(image.get()))
+        gpu.launch("diffuse", grid, block, image, gradient, coefficient, *extent, _QUARTER_STEP)
+    return {"image": image.get(), "coefficient": coefficient.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    image = arrays["image"].astype(np.float64)
+    coefficient = np.zeros_like(image)
+    for _ in range(int(arrays["steps"])):
+        speckle = float(_speckle(image))
+        edge = np.pad(image, 1, mode="edge")
+        north, south = edge[:-2, 1:-1] - image, edge[2:, 1:-1] - image
+        west, east = edge[1:-1, :-2] - image, edge[1:-1, 2:] - image
+        squares = (north**2 + south**2 + west**2 + east**2) / image**2
+        laplacian = (north + south + west + east) / image
+        variation = (squares / 2 - laplacian**2 / 16) / (1 + laplacian / 4) ** 2
+        coefficient = np.clip(1 / (1 + (variation - speckle) / (speckle * (1 + speckle))), 0, 1)
+        beyond = np.pad(coefficient, ((0, 1), (0, 1)), mode="edge")
+        flow = coefficient * (north + west) + beyond[1:, :-1] * south + beyond[:-1, 1:] * east
+        image = image + float(_QUARTER_STEP) * flow
+    return {"image": image.astype(np.float32), "coefficient": coefficient.astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="srad",
+    title="Speckle-reducing anisotropic diffusion of a picture",
+    published=(Published("regmutex", registers=18, base_set=12), Published("compression")),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"image": (1e-3, 1e-3), "coefficient": (1e-3, 1e-3)},
+)

@@ -1,0 +1,1 @@
+"""Two-point angular correlation (the kind of Parboil's tpacf)."""
