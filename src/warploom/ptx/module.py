@@ -1,0 +1,169 @@
+"""What the parser makes of PTX text: typed, with every name resolved. Registers are still virtual, addresses symbolic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from warploom.ptx.opcodes import Opcode
+
+
+class Register(NamedTuple):
+    """A virtual register; ``number`` is its own within the function, whatever scope declared it."""
+
+    number: int
+    type: str
+    name: str
+
+
+class Constant(NamedTuple):
+    """A constant as raw bits of its operand's width."""
+
+    bits: int
+
+
+class SpecialRegister(NamedTuple):
+    """A read-only register such as ``tid.x``."""
+
+    name: str
+
+
+class Negated(NamedTuple):
+    """A predicate operand spelt ``!p``."""
+
+    predicate: Register
+
+
+class Sink(NamedTuple):
+    """The destination ``_``: the value is not wanted."""
+
+
+@dataclass(eq=False, slots=True)
+class Parameter:
+    """A parameter of a kernel or function, or the ``.param`` variable that a caller stages it in. Compared by identity."""
+
+    name: str
+    type: str  # "b8" for an array of bytes
+    size: int
+    alignment: int
+    offset: int = 0
+    pointer: bool = False  # has a .ptr attribute
+    register: Register | None = None  # parameters in the register space
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A variable in memory. Compared by identity: scopes may repeat names."""
+
+    name: str
+    space: str  # "global", "const", "shared", "local" or "texref"
+    size: int  # 0 for an array whose size the launch gives
+    alignment: int
+    extern: bool = False
+    data: bytes = b""
+    pointers: tuple[tuple[int, Variable, int, int], ...] = ()  # (offset, variable, addend, bytes)
+
+
+class SymbolAddress(NamedTuple):
+    """The address of a variable plus a constant."""
+
+    variable: Variable
+    offset: int = 0
+
+
+class ParameterAddress(NamedTuple):
+    """The address of a parameter, which some functions take to index into a struct."""
+
+    parameter: Parameter
+    offset: int = 0
+
+
+class Memory(NamedTuple):
+    """A memory operand. Without a base the offset is absolute."""
+
+    base: Register | Variable | Parameter | None
+    offset: int = 0
+
+
+class Label(NamedTuple):
+    """A branch target: the position in `Function.body` of the instruction that it precedes."""
+
+    name: str
+    position: int
+
+
+class Vector(NamedTuple):
+    """Several operands in braces."""
+
+    elements: tuple[Register | Constant | Sink, ...]
+
+
+class Texel(NamedTuple):
+    """The bracketed operand of a texture instruction."""
+
+    texture: Register | Variable
+    coordinates: tuple[Register | Constant, ...]
+
+
+Value = Register | Constant | SpecialRegister | SymbolAddress | ParameterAddress
+Operand = Value | Memory | Label | Vector | Negated | Sink | Texel
+
+
+@dataclass(slots=True)
+class Call:
+    """What a ``call`` names."""
+
+    function: str
+    returns: tuple[Parameter | Register, ...]
+    arguments: tuple[Parameter | Register | Constant, ...]
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One PTX instruction. Destinations come first among the operands, as in the text."""
+
+    opcode: Opcode
+    operands: tuple[Operand, ...]
+    line: int
+    guard: tuple[Register, bool] | None = None  # and whether it is negated
+    call: Call | None = None
+    targets: tuple[Label, ...] = ()  # of brx.idx
+
+
+@dataclass(slots=True)
+class Function:
+    """A kernel (``entry``) or a device function."""
+
+    name: str
+    entry: bool
+    line: int
+    parameters: list[Parameter] = field(default_factory=list)
+    returns: list[Parameter] = field(default_factory=list)
+    body: list[Instruction] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)  # shared and local ones declared inside
+    labels: set[int] = field(default_factory=set)  # positions in the body that a label names
+    register_count: int = 0
+    required_block: tuple[int, int, int] | None = None
+    defined: bool = True  # has a body
+
+
+@dataclass(slots=True)
+class Module:
+    """A parsed PTX file."""
+
+    file: str
+    version: tuple[int, int]
+    target: str
+    address_size: int = 64
+    variables: dict[str, Variable] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)  # those that kernels may call
+    kernels: dict[str, Function] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)  # the text, for messages
+
+    def place(self, line: int) -> str:
+        """``file:line`` as messages begin."""
+        return f"{self.file}:{line}"
+
+    def text(self, line: int) -> str:
+        """The line of the source text, without its comment."""
+        return self.lines[line - 1].split("//")[0].strip() if 0 < line <= len(self.lines) else ""
