@@ -1,0 +1,21 @@
+"""Every warp owns all the registers of its kernel from launch to exit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.policies import policy
+from warploom.policies.services import allocate, find_free_anywhere, group_of
+
+
+@policy
+class Static(NamedTuple):
+    """All registers of the kernel, rounded up as the machine says, each in the bank that the machine's mapping names."""
+
+    CHOICE = "allocation"
+    NAME = "static"
+    SOURCE = "what the papers compare with"
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        for register in range(ctx.info.registers_per_warp):
+            allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))

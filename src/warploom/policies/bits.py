@@ -1,0 +1,94 @@
+"""Sets of warps, registers and lanes as bit masks of 64 bits.
+
+A mask is always ``uint64``. Mixing it with signed integers would make Numba (as NumPy) turn both into floats, so masks are made,
+tested and searched with these functions only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload, register_jitable
+
+NOTHING = np.uint64(0)
+EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@register_jitable(forceinline=True)
+def bit(position: int) -> np.uint64:
+    """The mask with one bit set."""
+    return np.uint64(1) << np.uint64(position)
+
+
+@register_jitable(forceinline=True)
+def has(mask: np.uint64, position: int) -> bool:
+    """Whether a bit is set."""
+    return (mask >> np.uint64(position)) & np.uint64(1) != NOTHING
+
+
+@register_jitable(forceinline=True)
+def below(position: int) -> np.uint64:
+    """The mask of all bits under a position (0 to 63)."""
+    return (np.uint64(1) << np.uint64(position)) - np.uint64(1)
+
+
+@register_jitable(forceinline=True)
+def without_lowest(mask: np.uint64) -> np.uint64:
+    """The mask less its lowest set bit: ``while mask != NOTHING: n = lowest(mask); mask = without_lowest(mask)``."""
+    return mask & (mask - np.uint64(1))
+
+
+@intrinsic
+def _ctz(typing_context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _ctpop(typing_context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
+def lowest(mask: np.uint64) -> int:
+    """The position of the lowest set bit; 64 for an empty mask."""
+    value = int(mask)
+    return (value & -value).bit_length() - 1 if value else 64
+
+
+def count(mask: np.uint64) -> int:
+    """How many bits are set."""
+    return int(mask).bit_count()
+
+
+@overload(lowest, jit_options={"forceinline": True})
+def _lowest(mask: Any) -> Any:
+    def implementation(mask: Any) -> Any:
+        return _ctz(np.uint64(mask))
+
+    return implementation
+
+
+@overload(count, jit_options={"forceinline": True})
+def _count(mask: Any) -> Any:
+    def implementation(mask: Any) -> Any:
+        return _ctpop(np.uint64(mask))
+
+    return implementation
+
+
+@register_jitable(forceinline=True)
+def next_after(mask: np.uint64, position: int) -> int:
+    """The first set bit after a position, going round; the mask must not be empty. The round robin of everything here."""
+    if position < 63:
+        later = mask & ~below(position + 1)
+        if later != NOTHING:
+            return lowest(later)
+    return lowest(mask)

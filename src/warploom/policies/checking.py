@@ -1,0 +1,47 @@
+"""The points at which a checked run looks: no-ops by default, answered by `warploom.core.checker.Checker`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.policies.hooks import hook
+
+
+@hook()
+def check_issue(check: Any, ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+    """An instruction has been issued: note the versions that its reads must see and that its writes make."""
+
+
+@hook()
+def check_cached(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, place: int) -> None:
+    """An operand is read from a place of the upper level."""
+
+
+@hook()
+def check_read(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+    """An operand is read from a physical entry."""
+
+
+@hook()
+def check_placed(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, write: int, place: int) -> None:
+    """A result is written to a place of the upper level."""
+
+
+@hook()
+def check_write(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
+    """A result is written to a physical entry."""
+
+
+@hook()
+def check_evict(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, place: int) -> None:
+    """The value of a place leaves for the main register file, as the pseudo-instruction in ``slot``."""
+
+
+@hook()
+def check_allocate(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+    """A physical entry is given to a register."""
+
+
+@hook()
+def check_unmapped(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, write: bool) -> None:
+    """An instruction names a register that has no physical entry."""

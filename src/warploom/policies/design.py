@@ -1,0 +1,117 @@
+"""A design: one policy for each of the six choices, and the checks that a combination makes sense."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from warploom.errors import WarploomError
+from warploom.policies.hooks import CHOICES, HOOKS
+
+# What a policy class may hold besides hooks and parameters; see docs/policies.md.
+PYTHON_METHODS = frozenset(
+    {"compile", "annotate", "registers_per_warp", "resident_limit", "counters", "energy", "storage_bits", "conflict", "describe"}
+)
+ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "KEEP", "MEANING"})
+
+
+class Design(NamedTuple):
+    """One policy for each choice."""
+
+    scheduler: Any
+    allocation: Any
+    hierarchy: Any
+    encoding: Any
+    power: Any
+    gating: Any
+
+
+def check_policy_class(kind: Any) -> None:
+    """Refuse a class that is not a policy, and names that would silently never be called."""
+    name = getattr(kind, "__name__", repr(kind))
+    where = f"policy class {name}"
+    if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")):
+        raise WarploomError(f"{where}: a policy is a NamedTuple class; write 'class {name}(NamedTuple):'")
+    if getattr(kind, "CHOICE", None) not in CHOICES:
+        raise WarploomError(f"{where}: CHOICE must be one of {', '.join(CHOICES)}, not {getattr(kind, 'CHOICE', None)!r}")
+    if not isinstance(getattr(kind, "NAME", None), str):
+        raise WarploomError(f"{where}: give it a NAME, the word by which designs call it")
+    without = [field for field in kind._fields if field not in kind._field_defaults]
+    if without:
+        raise WarploomError(f"{where}: parameter {without[0]!r} needs a default")
+    limits = getattr(kind, "LIMITS", {})
+    for field in kind._fields:
+        if not isinstance(kind._field_defaults[field], bool) and field not in limits:
+            raise WarploomError(f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words")
+    known = set(HOOKS[kind.CHOICE]) | PYTHON_METHODS
+    for attribute in vars(kind):
+        if attribute.startswith("_") or attribute in kind._fields or attribute in ATTRIBUTES or attribute in known:
+            continue
+        if callable(getattr(kind, attribute)):
+            raise WarploomError(f"{where}: {attribute!r} is not a hook of the choice {kind.CHOICE}{_nearest(attribute, known)}")
+
+
+def _nearest(word: str, known: set[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, sorted(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
+
+
+def checked_parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a policy with defaults filled in, each of its default's type and within its limits."""
+    where = f"{kind.CHOICE}={kind.NAME}"
+    for key in given:
+        if key not in kind._fields:
+            hint = _nearest(key, set(kind._fields)) if kind._fields else "; it has none"
+            raise WarploomError(f"{where}: it has no parameter {key!r}{hint}")
+    out = {}
+    for field in kind._fields:
+        default = kind._field_defaults[field]
+        out[field] = _checked(where, field, given.get(field, default), default, getattr(kind, "LIMITS", {}).get(field))
+    return out
+
+
+def _checked(where: str, field: str, value: Any, default: Any, limits: Any) -> Any:
+    if isinstance(default, bool):
+        if value not in (True, False):
+            raise WarploomError(f"{where}: {field} must be true or false, not {value!r}")
+        return bool(value)
+    if isinstance(default, str):
+        if value not in limits:
+            raise WarploomError(f"{where}: {field} must be one of {', '.join(limits)}, not {value!r}")
+        return str(value)
+    if isinstance(value, bool | str) or (isinstance(default, int) and value != int(value)) or not math.isfinite(value):
+        kind = "a whole number" if isinstance(default, int) else "a number"
+        raise WarploomError(f"{where}: {field} must be {kind}, not {value!r}")
+    low, high = limits
+    if not low <= value <= high:
+        raise WarploomError(f"{where}: {field} must lie between {low} and {high}, not {value}")
+    return type(default)(value)
+
+
+def check_design(design: Design) -> Design:
+    """Check every policy, its parameters, and what each says of the others; return the design with coerced parameters."""
+    checked = []
+    for choice, policy in zip(CHOICES, design, strict=True):
+        kind = type(policy)
+        check_policy_class(kind)
+        if kind.CHOICE != choice:
+            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands in the place of the {choice}")
+        checked.append(kind(**checked_parameters(kind, policy._asdict())))
+    design = Design(*checked)
+    for policy in design:
+        reason = policy.conflict(design) if hasattr(policy, "conflict") else None
+        if reason:
+            raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot be combined so: {reason}")
+    return design
+
+
+def at_run_time(design: Design) -> Design:
+    """The design as compiled code sees it: words become their numbers in LIMITS."""
+
+    def lowered(policy: Any) -> Any:
+        words = {key: policy.LIMITS[key].index(value) for key, value in policy._asdict().items() if isinstance(value, str)}
+        return policy._replace(**words) if words else policy
+
+    return Design(*map(lowered, design))

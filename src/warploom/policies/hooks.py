@@ -1,0 +1,324 @@
+"""The hook points: every place where the pipeline asks a policy, with what happens when the policy does not answer.
+
+A hook point is called with the policy first. Which method runs is decided by the policy's *type* when Numba compiles the core,
+and by plain Python under ``NUMBA_DISABLE_JIT=1``; a policy without a method of that name gets the default written here.
+
+All hooks share their first arguments:
+
+* ``policy``: the NamedTuple itself, its parameters as attributes (words are numbered in the order of ``LIMITS``);
+* ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
+  ``ctx.code`` (one record per pc), ``ctx.trace`` (the columns), ``ctx.notes`` (one array of ``NOTES`` records per choice);
+* ``sm``: the SM's record; a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so on;
+* ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
+  timestamps and integrates.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from numba.extending import overload
+
+from warploom.policies.bits import lowest
+
+CHOICES = ("scheduler", "allocation", "hierarchy", "encoding", "power", "gating")
+HOOKS: dict[str, dict[str, Callable]] = {choice: {} for choice in CHOICES}
+
+
+def hook(*choices: str) -> Callable[[Callable], Any]:
+    """Make a function a hook point of these choices; its body is the default."""
+
+    def decorate(default: Callable) -> Any:
+        name = default.__name__
+        for choice in choices:
+            HOOKS[choice][name] = default
+
+        def pick(kind: type) -> Callable:
+            return getattr(kind, name, default)
+
+        @functools.wraps(default)
+        def point(policy: Any, *args: Any) -> Any:
+            return pick(type(policy))(policy, *args)
+
+        @overload(point, strict=False, jit_options={"forceinline": True})
+        def _(policy: Any, *args: Any) -> Any:
+            return pick(policy.instance_class)
+
+        return point
+
+    return decorate
+
+
+# --- every choice -----------------------------------------------------------------------------------------------------------
+
+
+@hook(*CHOICES)
+def reset(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
+    """A launch begins; the policy's state is all zeros (kept from the previous launch only if the class has KEEP = True)."""
+
+
+@hook(*CHOICES)
+def finish(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
+    """The launch has ended: integrate what is still open. Also called for each periodic sample, so it may run more than once."""
+
+
+@hook(*CHOICES)
+def on_cta_launch(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+    """A CTA takes a slot; its warps are launched next."""
+
+
+@hook(*CHOICES)
+def on_cta_exit(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+    """A CTA's last warp has exited."""
+
+
+@hook(*CHOICES)
+def on_warp_launch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """A warp becomes resident. The allocation policy gives it its first registers here (`services.allocate`)."""
+
+
+@hook(*CHOICES)
+def on_warp_exit(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """A warp has issued its last instruction and nothing of it is in flight. Registers still mapped are freed after this."""
+
+
+@hook("scheduler", "allocation", "hierarchy")
+def on_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    """An instruction has been issued, in program order of its warp; sources and destinations are resolved.
+
+    ``index`` is its place in the trace's columns. The allocation policy releases registers here (`services.release`): the
+    name is gone at once, the physical entry is freed when the last read or write under way has finished.
+    """
+
+
+# --- scheduler --------------------------------------------------------------------------------------------------------------
+
+
+@hook("scheduler")
+def choose(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+    """The warp to issue from, out of a mask (never empty) of this scheduler's warps whose next instruction could issue now.
+
+    -1: none. Must not change any state: it is also asked what would be chosen.
+    """
+    return lowest(ready)
+
+
+@hook("scheduler")
+def on_blocked(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, long_latency: bool) -> None:
+    """A warp's next instruction waits for a result; ``long_latency``: of a load from global, local or texture memory.
+
+    A two-level scheduler suspends here by clearing the warp's bit in ``sm.active``.
+    """
+
+
+@hook("scheduler")
+def on_unblocked(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """The results that a blocked warp waited for have arrived."""
+
+
+@hook("scheduler")
+def on_wait(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """A warp has arrived at a barrier or was held back by the allocation policy; `on_unblocked` ends both."""
+
+
+@hook("scheduler")
+def next_warp(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int) -> int:
+    """The warp that will be asked for next, where this scheduler knows it beforehand; -1 where it does not."""
+    return -1
+
+
+@hook("scheduler")
+def next_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> int:
+    """The next cycle at which `choose` could answer differently although nothing else has happened; -1: never."""
+    return -1
+
+
+# --- allocation -------------------------------------------------------------------------------------------------------------
+
+
+@hook("allocation")
+def can_launch(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
+    """Whether the SM may take one more CTA now, besides the occupancy limit."""
+    return True
+
+
+@hook("allocation")
+def may_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    """Asked when a warp has been chosen; True lets it issue now (resources may be taken here).
+
+    False holds the warp: it is not asked again until `services.wake` names it.
+    """
+    return True
+
+
+@hook("allocation")
+def map_read(policy: Any, ctx: Any, sm: Any, warp: int, register: int) -> int:
+    """The physical entry that holds a register."""
+    return sm.map[warp, register]
+
+
+@hook("allocation")
+def map_write(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+    """The physical entry that a result goes to; it may be allocated here (`may_issue` has made sure that there is one)."""
+    return sm.map[warp, register]
+
+
+@hook("allocation")
+def issue_delay(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> int:
+    """Further cycles between issue and operand collection: a renaming stage, conflicts at a renaming table."""
+    return 0
+
+
+@hook("allocation")
+def metadata_cached(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
+    """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
+    return False
+
+
+@hook("allocation")
+def on_metadata(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+    """A metadata instruction takes effect, in program order: all instructions before it have been issued."""
+
+
+@hook("allocation", "encoding", "power")
+def on_allocate(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """A physical entry has been given to a register."""
+
+
+@hook("allocation", "encoding", "power")
+def on_free(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """A physical entry is free: nothing reads or writes it any more. The allocation policy may wake held warps."""
+
+
+@hook("allocation")
+def on_stuck(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
+    """Warps are held and nothing else moves on this SM: the last chance to spill (`services.inject`). True: something was done."""
+    return False
+
+
+@hook("allocation")
+def on_injected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+    """An injected operation (`services.SPILL`, `services.REFILL`) has finished."""
+
+
+# --- hierarchy --------------------------------------------------------------------------------------------------------------
+
+
+@hook("hierarchy")
+def lookup(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+    """The place of the upper level (0 to 1023) that an operand is read from, in program order; -1: the main register file."""
+    return -1
+
+
+@hook("hierarchy")
+def on_result(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+    """The place of the upper level that a result is written to; -1: the main register file.
+
+    A value that must leave its place first is written down with `services.write_back`.
+    """
+    return -1
+
+
+@hook("hierarchy")
+def on_suspend(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """The scheduler has taken a warp out of ``sm.active``."""
+
+
+@hook("hierarchy")
+def on_activate(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """The scheduler has put a warp into ``sm.active``."""
+
+
+@hook("hierarchy")
+def on_release(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+    """The allocation policy has released a register: its value is dead wherever it is."""
+
+
+@hook("hierarchy")
+def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
+    """Further cycles until a branch is resolved."""
+    return 0
+
+
+# --- encoding ---------------------------------------------------------------------------------------------------------------
+
+
+@hook("encoding")
+def write_ready(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, value: Any, mask: Any) -> int:
+    """The cycle at which a result, encoded, may go to its bank. ``value`` is its entry in the trace's value column."""
+    return cycle
+
+
+@hook("encoding")
+def banks_used(policy: Any, ctx: Any, sm: Any, entry: int) -> int:
+    """How many of the ``rf_banks_per_register`` banks an access to this entry touches, from the lowest on."""
+    return ctx.machine.rf_banks_per_register
+
+
+@hook("encoding")
+def read_ready(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+    """The cycle at which an operand that leaves its bank at ``cycle`` is decoded."""
+    return cycle
+
+
+@hook("encoding")
+def needs_move(policy: Any, ctx: Any, sm: Any, warp: int, register: int, entry: int, mask: Any) -> bool:
+    """Whether a MOV of the register onto itself must be injected before an instruction with this mask may write to it."""
+    return False
+
+
+# --- power ------------------------------------------------------------------------------------------------------------------
+
+
+@hook("power")
+def prepare_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+    """A collector has been assigned: the cycle from which the entry can be read."""
+    return cycle
+
+
+@hook("power")
+def prepare_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """A collector has been assigned to an instruction that will write this entry."""
+
+
+@hook("power")
+def write_awake(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
+    """A result wants to go to its ``banks`` banks: the cycle from which they can be written."""
+    return cycle
+
+
+@hook("power")
+def on_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """The entry has been read; ``sm.entry[entry].readers`` says how many more reads are under way."""
+
+
+@hook("power")
+def on_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+    """The entry has been written."""
+
+
+@hook("power")
+def foresee(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
+    """The scheduler knows that it will turn to this warp next (`next_warp`); pc is of its next instruction."""
+
+
+@hook("power")
+def awake(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+    """Whether the entry can be accessed at this cycle. Asked by the shadow checker alone, at every access."""
+    return True
+
+
+# --- gating -----------------------------------------------------------------------------------------------------------------
+
+
+@hook("gating")
+def lanes_accessed(policy: Any, ctx: Any, sm: Any, mask: Any, write: bool) -> int:
+    """How many of the 32 lanes an access of the main register file really switches."""
+    return 32
+
+
+@hook("gating")
+def on_gated(policy: Any, ctx: Any, sm: Any, cycle: int, lanes: int, banks: int, write: bool) -> None:
+    """An access has switched this many lanes."""

@@ -1,0 +1,207 @@
+"""What a policy can ask of the core: allocate and release registers, wake warps, move entries between power states, inject work.
+
+All of these are plain functions on the SM's record; call them from any hook that has ``ctx``, ``sm`` and ``cycle``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+from warploom.policies.bits import NOTHING, bit, lowest
+from warploom.policies.checking import check_allocate, check_evict
+from warploom.policies.hooks import on_allocate, on_free, on_release
+
+ON, DROWSY, OFF = 0, 1, 2  # power states
+INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
+
+inlined = register_jitable(forceinline=True)
+
+
+@inlined
+def bank_groups(ctx: Any) -> int:
+    """How many registers can be accessed at once: groups of ``rf_banks_per_register`` neighbouring banks."""
+    return ctx.machine.rf_banks // ctx.machine.rf_banks_per_register
+
+
+@inlined
+def group_of(ctx: Any, warp: int, register: int) -> int:
+    """The bank group in which the compiler and the machine's mapping want a register of a warp to be."""
+    machine = ctx.machine
+    groups = machine.rf_banks // machine.rf_banks_per_register // machine.sub_cores
+    spread = register + warp // machine.sub_cores if machine.rf_mapping == 0 else register
+    return warp % machine.sub_cores * groups + spread % groups
+
+
+@inlined
+def find_free(ctx: Any, sm: Any, group: int) -> int:
+    """The lowest free entry of a bank group; -1: none."""
+    for word in range(ctx.info.row_words):
+        rows = sm.free_rows[group, word]
+        if rows != NOTHING:
+            return (word * 64 + lowest(rows)) * ctx.info.groups + group
+    return -1
+
+
+@inlined
+def find_free_anywhere(ctx: Any, sm: Any, group: int) -> int:
+    """The lowest free entry of a bank group, else of the next group that has one; -1: the register file is full."""
+    groups = ctx.info.groups
+    for step in range(groups):
+        entry = find_free(ctx, sm, (group + step) % groups)
+        if entry >= 0:
+            return entry
+    return -1
+
+
+@inlined
+def _count_allocated(sm: Any, cycle: int, change: int) -> None:
+    sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)
+    sm.allocated_since = cycle
+    sm.allocated += change
+    sm.allocated_peak = max(sm.allocated_peak, sm.allocated)
+
+
+@register_jitable
+def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+    """Let a physical entry hold a register of a warp."""
+    check_allocate(ctx.check, ctx, sm, cycle, warp, register, entry)
+    owned = sm.entry[entry]
+    sm.map[warp, register] = entry
+    owned.warp = warp
+    owned.register = register
+    owned.released = False
+    group, row = entry % ctx.info.groups, entry // ctx.info.groups
+    sm.free_rows[group, row >> 6] &= ~bit(row & 63)
+    if not owned.allocated:
+        owned.allocated = True
+        _count_allocated(sm, cycle, 1)
+    on_allocate(ctx.design.allocation, ctx, sm, cycle, entry)
+    on_allocate(ctx.design.encoding, ctx, sm, cycle, entry)
+    on_allocate(ctx.design.power, ctx, sm, cycle, entry)
+
+
+@register_jitable
+def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """Give a physical entry back. Policies use `release`, which waits for accesses under way."""
+    owned = sm.entry[entry]
+    owned.allocated = False
+    owned.released = False
+    group, row = entry % ctx.info.groups, entry // ctx.info.groups
+    sm.free_rows[group, row >> 6] |= bit(row & 63)
+    _count_allocated(sm, cycle, -1)
+    on_free(ctx.design.allocation, ctx, sm, cycle, entry)
+    on_free(ctx.design.encoding, ctx, sm, cycle, entry)
+    on_free(ctx.design.power, ctx, sm, cycle, entry)
+
+
+@register_jitable
+def release(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+    """Unmap a register: its value is dead. The entry is freed as soon as no read or write of it is under way."""
+    entry = sm.map[warp, register]
+    if entry < 0:
+        return
+    sm.map[warp, register] = -1
+    on_release(ctx.design.hierarchy, ctx, sm, cycle, warp, register)
+    owned = sm.entry[entry]
+    if owned.readers == 0 and owned.writers == 0:
+        free_entry(ctx, sm, cycle, entry)
+    else:
+        owned.released = True
+
+
+@inlined
+def settle(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """An access has ended: free the entry if it was released and this was the last one."""
+    owned = sm.entry[entry]
+    if owned.released and owned.readers == 0 and owned.writers == 0:
+        free_entry(ctx, sm, cycle, entry)
+
+
+@inlined
+def wake(sm: Any, warps: Any) -> None:
+    """Let held warps (a mask) be asked again by `may_issue`."""
+    woken = sm.held & warps
+    sm.held &= ~woken
+    sm.woken |= woken
+
+
+@inlined
+def move_entries(sm: Any, cycle: int, source: int, target: int, entries: int) -> None:
+    """Put entries from one power state into another. The core integrates; entries x cycles of all states always add up."""
+    settle_states(sm, cycle)
+    sm.state_entries[source] -= entries
+    sm.state_entries[target] += entries
+
+
+@inlined
+def settle_states(sm: Any, cycle: int) -> None:
+    """Integrate the entries in each power state up to now."""
+    passed = cycle - sm.state_since
+    if passed > 0:
+        for state in range(3):
+            sm.state_cycles[state] += sm.state_entries[state] * passed
+        sm.state_since = cycle
+
+
+@inlined
+def new_slot(sm: Any) -> int:
+    """Take a record for work in flight. The issue stage keeps a reserve, so there always is one."""
+    sm.free_slot_count -= 1
+    return sm.free_slot[sm.free_slot_count]
+
+
+@register_jitable
+def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    """Write the value of an upper-level place down to its register in the main file, through the bank's port."""
+    entry = sm.map[warp, register]
+    if entry < 0:
+        return  # released meanwhile: nobody will read it
+    slot = new_slot(sm)
+    work = sm.slot[slot]
+    work.kind = EVICTION
+    work.warp = warp
+    work.unit = 0
+    work.reads_left = 0
+    work.n_reads = 0
+    work.n_writes = 1
+    work.writes_left = 1
+    work.registers[0] = register
+    work.writes[0] = entry
+    work.mask = np.uint32(0xFFFFFFFF)
+    work.value = -1
+    work.stage = 1
+    sm.entry[entry].writers += 1
+    sm.entry[entry].evictions += 1
+    check_evict(ctx.check, ctx, sm, cycle, slot, place)
+    append_write(sm, slot)
+
+
+@inlined
+def append_write(sm: Any, slot: int) -> None:
+    """Put work at the end of the list of those that wait for a bank's write port."""
+    sm.slot[slot].next = -1
+    if sm.write_tail >= 0:
+        sm.slot[sm.write_tail].next = slot
+    else:
+        sm.write_head = slot
+    sm.write_tail = slot
+
+
+@inlined
+def inject(sm: Any, kind: int, warp: int, register: int, entry: int) -> bool:
+    """Queue the store (SPILL: entry to reserved memory) or load (REFILL) of one whole register; False: the queue is full.
+
+    The core sends it through the collectors, banks and memory like an instruction and reports to `on_injected`.
+    """
+    if sm.injected_count >= len(sm.injected):
+        return False
+    queued = sm.injected[(sm.injected_head + sm.injected_count) % len(sm.injected)]
+    queued.kind = kind
+    queued.warp = warp
+    queued.register = register
+    queued.entry = entry
+    sm.injected_count += 1
+    return True
