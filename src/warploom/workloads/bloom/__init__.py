@@ -1,0 +1,1 @@
+"""Glow around bright parts of a picture."""

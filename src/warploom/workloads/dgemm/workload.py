@@ -1,0 +1,41 @@
+"""Inputs, launch and reference of dgemm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_SIDE, _TILE = 16, 32
+_SIZES = {"tiny": (64, 96, 32), "small": (256, 256, 192), "paper": (512, 512, 512)}  # rows, columns, depth
+_ALPHA, _BETA = np.float64(1.25), np.float64(-0.5)
+
+
+def _inputs(size: Size) -> Arrays:
+    m, n, k = _SIZES[size]
+    random = np.random.default_rng(11)
+    return {"a": random.uniform(-1, 1, (m, k)), "b": random.uniform(-1, 1, (k, n)), "c": random.uniform(-1, 1, (m, n))}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    (m, k), n = arrays["a"].shape, arrays["b"].shape[1]
+    a, b, c = (gpu.array(arrays[name]) for name in "abc")
+    extent = (np.int32(m), np.int32(n), np.int32(k))
+    gpu.launch("dgemm", (n // _TILE, m // _TILE), (_SIDE, _SIDE), a, b, c, *extent, _ALPHA, _BETA)
+    return {"c": c.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    return {"c": _ALPHA * (arrays["a"] @ arrays["b"]) + _BETA * arrays["c"]}
+
+
+WORKLOAD = Workload(
+    name="dgemm",
+    title="Matrix multiplication in double precision",
+    published=(Published("rfc"),),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"c": (1e-12, 1e-12)},
+    category="hpc",
+)

@@ -1,0 +1,1 @@
+"""Batched fast Fourier transforms."""

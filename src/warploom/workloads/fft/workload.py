@@ -1,0 +1,42 @@
+"""Inputs, launch and reference of fft."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+_POINTS, _THREADS = 512, 64
+_BATCHES = {"tiny": 16, "small": 480, "paper": 2048}
+
+
+def _inputs(size: Size) -> Arrays:
+    random = np.random.default_rng(12)
+    signal = random.normal(size=(_BATCHES[size], _POINTS, 2)).astype(np.float32)
+    angle = -2 * np.pi * np.arange(_POINTS) / _POINTS
+    return {"signal": signal, "roots": np.stack((np.cos(angle), np.sin(angle)), axis=-1).astype(np.float32)}
+
+
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    signal, roots = gpu.array(arrays["signal"]), gpu.array(arrays["roots"])
+    spectrum = gpu.array(np.zeros_like(arrays["signal"]))
+    gpu.launch("fft512", (len(arrays["signal"]),), (_THREADS,), signal, spectrum, roots)
+    return {"spectrum": spectrum.get()}
+
+
+def _reference(arrays: Arrays) -> Arrays:
+    signal = arrays["signal"].astype(np.float64)
+    spectrum = np.fft.fft(signal[..., 0] + 1j * signal[..., 1])
+    return {"spectrum": np.stack((spectrum.real, spectrum.imag), axis=-1).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="fft",
+    title="Batched 512-point complex FFT, radix 8",
+    published=(Published("rfc"),),
+    inputs=_inputs,
+    host=_host,
+    reference=_reference,
+    tolerance={"spectrum": (1e-4, 1e-3)},
+    category="hpc",
+)

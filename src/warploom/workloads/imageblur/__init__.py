@@ -1,0 +1,1 @@
+"""Separable Gaussian blur of a picture."""

@@ -1,0 +1,1 @@
+"""The transform stage of JPEG encoding."""

@@ -1,0 +1,1 @@
+"""All-pairs gravitation (the kind of the CUDA SDK's nbody)."""

@@ -1,0 +1,1 @@
+"""Parallax occlusion mapping."""

@@ -1,0 +1,1 @@
+"""Phong shading of a bumpy, textured surface."""

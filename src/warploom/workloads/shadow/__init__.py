@@ -1,0 +1,1 @@
+"""Soft shadows from a shadow map."""

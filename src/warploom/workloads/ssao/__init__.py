@@ -1,0 +1,1 @@
+"""Screen-space ambient occlusion."""

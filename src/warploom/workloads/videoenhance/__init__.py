@@ -1,0 +1,1 @@
+"""Enhancement of a video frame."""
