@@ -1,0 +1,47 @@
+"""Designs and policies as plain rows, for lists and documentation."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from warploom.designs.design import Design
+from warploom.designs.reading import named_designs, parse_design
+from warploom.machines import Machine
+from warploom.policies import CHOICES, policies_of
+
+
+def storage_bits(design: Design, machine: Machine) -> int:
+    """Bits that a design adds to one SM."""
+    return sum(int(policy.storage_bits(machine)) for policy in design.policies if hasattr(policy, "storage_bits"))
+
+
+def describe_designs(machine: Machine) -> list[dict[str, Any]]:
+    """Every named design with its six choices, parameters, source and storage."""
+    rows = []
+    for named in named_designs().values():
+        design = parse_design(named.name)
+        row = {"name": named.name, "title": named.title, "source": named.source, "text": str(design)}
+        choices = {key: value for key, value in design.to_dict().items() if key != "name"}
+        rows.append({**row, **choices, "storage_bits": storage_bits(design, machine)})
+    return rows
+
+
+def describe_policies() -> list[dict[str, Any]]:
+    """Every registered policy with its parameters: default, what is allowed, meaning."""
+    rows = []
+    for choice in CHOICES:
+        for name, kind in policies_of(choice).items():
+            limits, meanings = getattr(kind, "LIMITS", {}), getattr(kind, "MEANING", {})
+            parameters = {
+                field: {
+                    "default": default,
+                    "allowed": list(limits[field]) if field in limits else [False, True],
+                    "meaning": meanings.get(field, "") if isinstance(meanings, dict) else "",
+                }
+                for field, default in kind._field_defaults.items()
+            }
+            title = (inspect.getdoc(kind) or "").split("\n", 1)[0]
+            source = getattr(kind, "SOURCE", "")
+            rows.append({"choice": choice, "policy": name, "title": title, "source": source, "parameters": parameters})
+    return rows

@@ -1,0 +1,167 @@
+"""From text, TOML or names to a `Design`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from warploom.designs.design import FIT, OPTIONS, Design, from_dict
+from warploom.designs.grammar import Item, Value, parse_items
+from warploom.errors import WarploomError
+from warploom.names import did_you_mean
+from warploom.policies import CHOICES, choices_of, policies_of
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A named design: where it is from, and what it chooses; the rest is the baseline's."""
+
+    name: str
+    title: str
+    source: str
+    choices: dict[str, dict[str, Value]]  # choice: {"policy": name, parameter: value}
+    options: dict[str, Any]
+
+
+@cache
+def named_designs() -> dict[str, Named]:
+    """All named designs, baseline first."""
+    text = (resources.files("warploom.designs") / "named.toml").read_text(encoding="utf-8")
+    found = {}
+    for name, table in tomllib.loads(text).items():
+        chosen = {choice: table[choice] for choice in CHOICES if choice in table}
+        choices: dict[str, dict[str, Value]] = {
+            choice: {"policy": entry} if isinstance(entry, str) else dict(entry) for choice, entry in chosen.items()
+        }
+        options = {key: table[key] for key in OPTIONS if key in table}
+        found[name] = Named(name, table["title"], table["source"], choices, options)
+    return found
+
+
+def parse_design(text: str) -> Design:
+    """A design from its text, or from a ``.toml`` file."""
+    if text.strip().endswith(".toml"):
+        return load_design(text.strip())
+    return _Reader(text).design()
+
+
+def design(name: str | Design = BASELINE, /, **parameters: Any) -> Design:
+    """A design in Python: a name, a combination as text or a TOML file, with choices, options and parameters of its policies.
+
+    ``design("rfv", shrink=0.5)``, ``design("rfv + encoding=bdi")``, ``design("baseline", scheduler="lrr")``.
+    """
+    made = name if isinstance(name, Design) else parse_design(name)
+    for key, value in parameters.items():
+        if key in OPTIONS:
+            made = made.with_options(**{key: value})
+        elif key in CHOICES:
+            made = from_dict(made.to_dict() | {key: value})
+        else:
+            tables = made.to_dict()
+            owner = _owner({choice: tables[choice]["policy"] for choice in CHOICES}, key, f"design {made.name!r}")
+            made = from_dict(tables | {owner: tables[owner] | {key: value}})
+    return made
+
+
+def load_design(path: str | Path) -> Design:
+    """A design from a TOML file."""
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WarploomError(f"{path}: the design cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WarploomError(f"{path}: not valid TOML: {error}") from None
+    return from_dict({"name": Path(path).stem, **data}, str(path))
+
+
+@dataclass
+class _Reader:
+    """Collects what the items of a text choose. What the text says itself beats what a named design in it brings."""
+
+    text: str
+    own: dict[str, dict[str, Value]] = field(default_factory=dict)
+    brought: dict[str, tuple[str, dict[str, Value]]] = field(default_factory=dict)  # choice: (named design, table)
+    clashes: dict[str, str] = field(default_factory=dict)  # choice: what to say unless the text decides itself
+    options: dict[str, Any] = field(default_factory=dict)
+    own_options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        return f"design {self.text!r}"
+
+    def design(self) -> Design:
+        for item in parse_items(self.text):
+            if item.key in OPTIONS:
+                self._option(item)
+            elif item.key or item.name not in named_designs():
+                self._policy(item)
+            else:
+                self._named(item)
+        for choice, complaint in self.clashes.items():
+            if choice not in self.own:
+                raise WarploomError(complaint)
+        tables = {choice: table for choice, (_, table) in self.brought.items()} | self.own
+        name = " ".join(self.text.split())
+        return from_dict({"name": name, **tables, **self.options, **self.own_options}, self.where)
+
+    def _option(self, item: Item) -> None:
+        value = item.name if item.value is None else item.value
+        if item.value is None and (item.key != "max_registers" or value != FIT or item.parameters):
+            raise WarploomError(f"{self.where}: {item.key} wants a number{' or fit' if item.key == 'max_registers' else ''}")
+        if item.key in self.own_options:
+            raise WarploomError(f"{self.where}: {item.key} is given twice")
+        self.own_options[item.key] = value
+
+    def _policy(self, item: Item) -> None:
+        if item.key and item.key not in CHOICES:
+            raise WarploomError(f"{self.where}: {item.key!r} is not a choice{did_you_mean(item.key, (*CHOICES, *OPTIONS))}")
+        if not item.name:
+            raise WarploomError(f"{self.where}: {item.key} wants the name of a policy, not {item.value!r}")
+        choice = item.key or self._only_choice(item.name)
+        if choice in self.own:
+            raise WarploomError(
+                f"{self.where}: there are two policies for {choice}, {self.own[choice]['policy']} and {item.name}"
+            )
+        self.own[choice] = {"policy": item.name, **item.parameters}
+
+    def _only_choice(self, name: str) -> str:
+        choices = choices_of(name)
+        if len(choices) == 1:
+            return choices[0]
+        if choices:
+            raise WarploomError(f"{self.where}: {name!r} is a policy of {' and of '.join(choices)}; write {choices[0]}={name}")
+        known = {policy for choice in CHOICES for policy in policies_of(choice)} | set(named_designs())
+        raise WarploomError(f"{self.where}: {name!r} is not known{did_you_mean(name, known)}")
+
+    def _named(self, item: Item) -> None:
+        named = named_designs()[item.name]
+        chosen = {choice: dict(table) for choice, table in named.choices.items()}
+        for key, value in item.parameters.items():
+            owner = _owner({choice: str(table["policy"]) for choice, table in chosen.items()}, key, self.where)
+            chosen[owner][key] = value
+        for choice, table in chosen.items():
+            other, previous = self.brought.setdefault(choice, (item.name, table))
+            if previous != table:
+                policies = f"{previous['policy']} (of {other}) and {table['policy']} (of {item.name})"
+                hint = f"add {choice}=... to say which"
+                self.clashes[choice] = f"{self.where}: there are two policies for {choice}, {policies}; {hint}"
+        self.options |= named.options
+
+
+def _owner(policies: dict[str, str], parameter: str, where: str) -> str:
+    """The choice whose policy has this parameter."""
+    fields = {choice: policies_of(choice)[policy]._fields for choice, policy in policies.items()}
+    owners = [choice for choice in policies if parameter in fields[choice]]
+    if len(owners) == 1:
+        return owners[0]
+    if owners:
+        example = f"{owners[0]}={policies[owners[0]]}({parameter}=...)"
+        raise WarploomError(f"{where}: parameter {parameter!r} belongs to {' and '.join(owners)}; write {example}")
+    known = {name for names in fields.values() for name in names}
+    raise WarploomError(f"{where}: none of its policies has a parameter {parameter!r}{did_you_mean(parameter, known)}")

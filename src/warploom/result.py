@@ -1,0 +1,79 @@
+"""What a run gives: one `Result` per program and design, plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warploom.errors import WarploomError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from warploom.energy import Term
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A program executed without timing."""
+
+    workload: str
+    size: str
+    verified: bool | None  # None where no reference exists
+    warp_instructions: int
+    thread_instructions: int
+    wall_seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A program under one design on one machine."""
+
+    workload: str
+    design: dict[str, Any]  # the six choices with every parameter, as `Design.to_dict` gives them
+    machine: str
+    size: str
+    technology: str
+    verified: bool | None  # None where no reference exists
+    checked: bool  # whether the shadow checker watched the run
+    cycles: int
+    warp_instructions: int
+    ipc: float  # warp instructions per cycle of the whole chip
+    occupancy: float  # resident warps over the machine's limit, averaged over the SMs' busy time
+    ctas_per_sm: int
+    registers_per_thread: int
+    register_file_bytes: int  # physical, of one SM
+    counters: dict[str, Any]
+    energy_pj: dict[str, float]  # dynamic, leakage, overhead, total
+    storage_bits: int  # what the design adds to an SM
+    wall_seconds: float
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    energy_terms: tuple[Term, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        out = asdict(self)
+        out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
+        return out
+
+
+def to_table(results: Iterable[Result]) -> pandas.DataFrame:
+    """One row per result, nested values as columns with dotted names; needs the extra ``report``."""
+    try:
+        import pandas
+    except ImportError:
+        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
+    return pandas.DataFrame([dict(_flat(result.to_dict())) for result in results])
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,132 @@
+"""Designs as text, TOML and Python: round trips, overrides, and refusals in one sentence."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warploom.designs import Design, design, from_dict, load_design, named_designs, parse_design
+from warploom.errors import WarploomError
+from warploom.policies import CHOICES, baseline_design, make_policy, policies_of
+
+
+@st.composite
+def any_policy(draw, choice):
+    """Any registered policy with any parameters that its limits allow."""
+    kind = draw(st.sampled_from(list(policies_of(choice).values())))
+    parameters = {}
+    for name, default in kind._field_defaults.items():
+        limits = getattr(kind, "LIMITS", {}).get(name)
+        if isinstance(default, bool):
+            parameters[name] = draw(st.booleans())
+        elif isinstance(default, str):
+            parameters[name] = draw(st.sampled_from(limits))
+        elif isinstance(default, int):
+            parameters[name] = draw(st.integers(*limits))
+        else:
+            parameters[name] = draw(st.floats(*limits))
+    return make_policy(choice, kind.NAME, **parameters)
+
+
+@st.composite
+def any_design(draw):
+    policies = baseline_design()
+    policies = policies._replace(**{choice: draw(any_policy(choice)) for choice in CHOICES})
+    share = draw(st.sampled_from([1.0, 0.5, 0.7]))
+    limit = draw(st.sampled_from([None, "fit", 4, 24, 255]))
+    try:
+        return Design("drawn", policies, share, limit)
+    except WarploomError as error:
+        if "cannot be combined" in str(error):
+            return Design("drawn", baseline_design(), share, limit)
+        raise
+
+
+@given(any_design())
+def test_text_toml_and_data_read_back_as_the_same_design(tmp_path_factory, drawn):
+    assert parse_design(str(drawn)) == drawn
+    assert from_dict(drawn.to_dict()) == drawn
+    path = tmp_path_factory.mktemp("designs") / "drawn.toml"
+    path.write_text(drawn.to_toml())
+    again = load_design(path)
+    assert again == drawn
+    assert again.to_dict() == drawn.to_dict()
+
+
+def test_every_named_design_is_a_design():
+    assert list(named_designs())[0] == "baseline"
+    for name in named_designs():
+        assert parse_design(name).name == name
+    assert parse_design("baseline").policies == baseline_design()
+
+
+def test_what_the_text_says_beats_what_a_name_brings():
+    assert parse_design("baseline + scheduler=lrr") == parse_design("scheduler=lrr") == parse_design("lrr")
+    assert parse_design("oracle + allocation=static") == parse_design("baseline")
+    assert parse_design("allocation=static + oracle") == parse_design("baseline")
+
+
+def test_python_takes_choices_options_and_parameters():
+    assert design("baseline", scheduler="lrr") == parse_design("lrr")
+    assert design("baseline", register_file=0.5, max_registers="fit") == parse_design("register_file=0.5 + max_registers=fit")
+    assert design("scheduler=two-level", active=4) == parse_design("scheduler=two-level(active=4)")
+    assert design(parse_design("lrr"), max_registers=20) == parse_design("lrr + max_registers=20")
+
+
+def test_all_parameters_are_resolved_in_the_data():
+    data = parse_design("two-level").to_dict()
+    assert data["scheduler"].keys() == {"policy", *policies_of("scheduler")["two-level"]._fields}
+    assert set(data) == {"name", *CHOICES}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("basline", "did you mean 'baseline'"),
+        ("scheduler=gtoo", "did you mean 'gto'"),
+        ("schedular=gto", "did you mean 'scheduler'"),
+        ("scheduler=gto + scheduler=lrr", "two policies for scheduler, gto and lrr"),
+        ("gto + lrr", "two policies for scheduler, gto and lrr"),
+        ("none", "a policy of hierarchy and of"),
+        ("scheduler=4", "wants the name of a policy"),
+        ("two-level(active=0)", "active must lie between"),
+        ("two-level(active=2.5)", "active must be a whole number"),
+        ("two-level(active=many)", "active must be a whole number"),
+        ("two-level(actve=4)", "did you mean 'active'"),
+        ("baseline(shrink=1)", "none of its policies has a parameter 'shrink'"),
+        ("register_file=2", "register_file must be a share"),
+        ("register_file=half", "register_file wants a number"),
+        ("max_registers=3", "max_registers must be fit or a whole number"),
+        ("max_registers=20 + max_registers=24", "max_registers is given twice"),
+        ("gone.toml", "gone.toml: the design cannot be read"),
+    ],
+)
+def test_nonsense_is_refused_in_one_sentence(text, complaint):
+    with pytest.raises(WarploomError, match=complaint) as caught:
+        parse_design(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("scheduler = 3", "scheduler must be a policy's name"),
+        ("[scheduler]\nactive = 3", "scheduler must be a policy's name"),
+        ("[schedule]\npolicy = 'gto'", "did you mean 'scheduler'"),
+        ("name = 3", "the name must be text"),
+        ("x = = 1", "not valid TOML"),
+        ("register_file = true", "register_file must be a share"),
+        ("[scheduler]\npolicy = 'two-level'\nactive = 'x'", "active must be a whole number"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name(tmp_path, text, complaint):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(WarploomError, match=complaint) as caught:
+        load_design(path)
+    assert "mine" in str(caught.value)
+
+
+def test_shares_survive_the_text():
+    assert math.isclose(parse_design(str(parse_design("register_file=0.35"))).register_file, 0.35)
