@@ -1,0 +1,1 @@
+"""Breadth-first search, level by level."""

@@ -1,0 +1,1 @@
+"""Electrostatic potential of charges with a cutoff."""

@@ -1,0 +1,1 @@
+"""Gaussian elimination, one column at a time."""

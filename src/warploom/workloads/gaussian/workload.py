@@ -1,0 +1,58 @@
+"""Gaussian elimination, one column at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS, BLOCK = 512, 16
+# Order, and the columns that are eliminated: order 1024 makes the paper's 2 CTAs of 512 threads, but all of its columns would
+# take hundreds of millions of instructions, every round like the one before.
+SHAPES = {"tiny": (24, 23), "small": (96, 95), "paper": (1024, 4)}
+
+
+def inputs(size: Size) -> Arrays:
+    n, columns = SHAPES[size]
+    random = np.random.default_rng(12)
+    return {
+        "matrix": (random.uniform(-1, 1, (n, n)) + n * np.eye(n) / 4).astype(np.float32),
+        "right": random.uniform(-1, 1, n).astype(np.float32),
+        "columns": np.array(columns, np.int32),
+    }
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    n = len(arrays["matrix"])
+    matrix, right = gpu.array(arrays["matrix"]), gpu.array(arrays["right"])
+    multiplier = gpu.array(np.zeros((n, n), np.float32))
+    tiles = -(-n // BLOCK)
+    for pivot in range(int(arrays["columns"])):
+        at = (np.int32(n), np.int32(pivot))
+        gpu.launch("multipliers", (-(-n // THREADS),), (THREADS,), matrix, multiplier, *at)
+        gpu.launch("eliminate", (tiles, tiles), (BLOCK, BLOCK), matrix, right, multiplier, *at)
+    return {"matrix": matrix.get(), "right": right.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    matrix, right = arrays["matrix"].astype(np.float64), arrays["right"].astype(np.float64)
+    for pivot in range(int(arrays["columns"])):
+        factor = matrix[pivot + 1 :, pivot] / matrix[pivot, pivot]
+        matrix[pivot + 1 :, pivot:] -= np.outer(factor, matrix[pivot, pivot:])
+        right[pivot + 1 :] -= factor * right[pivot]
+    return {"matrix": matrix.astype(np.float32), "right": right.astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="gaussian",
+    title="Gaussian elimination of a linear system, one column a round",
+    published=(
+        Published("rfv", registers=8, ctas=2, threads_per_cta=512, ctas_per_sm=3),
+        Published("regmutex", registers=12, base_set=8),
+        Published("compression"),
+    ),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"matrix": (1e-4, 1e-4), "right": (1e-4, 1e-4)},
+)

@@ -1,0 +1,1 @@
+"""Tracking of points on a heart wall through a sequence of images."""

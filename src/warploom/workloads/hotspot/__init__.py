@@ -1,0 +1,1 @@
+"""Temperature of a chip under a power map."""

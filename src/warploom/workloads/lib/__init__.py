@@ -1,0 +1,1 @@
+"""Monte Carlo pricing of a swaption portfolio in the LIBOR market model."""

@@ -1,0 +1,63 @@
+"""Monte Carlo pricing of a swaption portfolio in the LIBOR market model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS = 64
+SHAPES = {"tiny": (256, 24, 12), "small": (4096, 40, 20), "paper": (4096, 80, 40)}  # paths, forward rates, time steps
+DELTA = np.float32(0.25)
+MATURITIES = np.array([2, 2, 2, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10])
+SWAP_RATES = np.array([0.045, 0.05, 0.055] * 5, np.float32)
+
+
+def inputs(size: Size) -> Arrays:
+    """Constant inputs, as in the paper that explains this workload's compressibility by them: every path is the same."""
+    paths, rates, steps = SHAPES[size]
+    return {
+        "normals": np.full((steps, paths), 0.3, np.float32),
+        "initial_rates": np.full(rates, 0.05, np.float32),
+        "volatilities": np.full(rates, 0.2, np.float32),
+    }
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    steps, paths = arrays["normals"].shape
+    values = gpu.array(np.zeros(paths, np.float32))
+    data = [gpu.array(arrays[name]) for name in ("normals", "initial_rates", "volatilities")]
+    sizes = (np.int32(paths), np.int32(len(arrays["initial_rates"])), np.int32(steps))
+    gpu.launch("libor", (-(-paths // THREADS),), (THREADS,), *data, values, *sizes, DELTA, np.sqrt(DELTA))
+    return {"values": values.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    normals = arrays["normals"].astype(np.float64)
+    volatilities = arrays["volatilities"].astype(np.float64)
+    steps, paths = normals.shape
+    rates = len(volatilities)
+    delta = float(DELTA)
+    forward = np.repeat(arrays["initial_rates"].astype(np.float64)[:, None], paths, axis=1)
+    for step in range(steps):
+        volatility = volatilities[: rates - step - 1, None]
+        scaled = delta * volatility
+        later = forward[step + 1 :]
+        drift = np.cumsum(scaled * later / (1 + delta * later), axis=0)
+        forward[step + 1 :] = later * np.exp(scaled * drift + volatility * (np.sqrt(delta) * normals[step] - 0.5 * scaled))
+    discounts = np.cumprod(1 / (1 + delta * forward[steps:]), axis=0)
+    annuities = np.cumsum(delta * discounts, axis=0)
+    swaps = discounts[MATURITIES - 1] + SWAP_RATES.astype(np.float64)[:, None] * annuities[MATURITIES - 1] - 1
+    value = 100 * np.maximum(-swaps, 0).sum(axis=0)
+    return {"values": (np.prod(1 / (1 + delta * forward[:steps]), axis=0) * value).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="lib",
+    title="Monte Carlo pricing of swaptions in the LIBOR market model, one path a thread",
+    published=(Published("rfv", registers=22, ctas=64, threads_per_cta=64, ctas_per_sm=8), Published("compression")),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"values": (1e-4, 1e-4)},
+)

@@ -1,0 +1,1 @@
+"""Laplace's equation in three dimensions by Jacobi iteration."""

@@ -1,0 +1,48 @@
+"""Laplace's equation in three dimensions by Jacobi iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+BLOCK = (32, 4)
+SHAPES = {"tiny": (10, 9, 70, 2), "small": (24, 100, 100, 2), "paper": (100, 100, 100, 1)}  # planes, rows, columns, iterations
+
+
+def inputs(size: Size) -> Arrays:
+    *box, iterations = SHAPES[size]
+    random = np.random.default_rng(13)
+    return {"field": random.uniform(0, 1, box).astype(np.float32), "iterations": np.array(iterations, np.int32)}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    nz, ny, nx = arrays["field"].shape
+    before, after = gpu.array(arrays["field"]), gpu.array(np.zeros((nz, ny, nx), np.float32))
+    grid = (-(-nx // BLOCK[0]), -(-ny // BLOCK[1]))
+    for _ in range(int(arrays["iterations"])):
+        gpu.launch("lps", grid, BLOCK, np.int32(nx), np.int32(ny), np.int32(nz), before, after)
+        before, after = after, before
+    return {"field": before.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    field = arrays["field"].astype(np.float64)
+    for _ in range(int(arrays["iterations"])):
+        following = field.copy()
+        neighbours = field[:-2, 1:-1, 1:-1] + field[2:, 1:-1, 1:-1] + field[1:-1, :-2, 1:-1]
+        neighbours += field[1:-1, 2:, 1:-1] + field[1:-1, 1:-1, :-2] + field[1:-1, 1:-1, 2:]
+        following[1:-1, 1:-1, 1:-1] = neighbours / 6
+        field = following
+    return {"field": field.astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="lps",
+    title="Jacobi iterations of Laplace's equation on a box, plane by plane",
+    published=(Published("rfv", registers=17, ctas=100, threads_per_cta=128, ctas_per_sm=8), Published("compression")),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"field": (1e-5, 1e-6)},
+)

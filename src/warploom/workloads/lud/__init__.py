@@ -1,0 +1,1 @@
+"""LU decomposition in blocks."""

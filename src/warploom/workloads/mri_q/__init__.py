@@ -1,0 +1,1 @@
+"""The Q matrix of magnetic resonance image reconstruction."""

@@ -1,0 +1,1 @@
+"""Matching of DNA reads against a suffix tree."""

@@ -1,0 +1,1 @@
+"""Recognition of handwritten digits by a convolutional network."""

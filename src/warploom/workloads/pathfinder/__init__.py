@@ -1,0 +1,1 @@
+"""Cheapest way through a grid, row by row."""

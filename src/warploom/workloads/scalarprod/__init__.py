@@ -1,0 +1,1 @@
+"""Scalar products of many pairs of vectors."""

@@ -1,0 +1,40 @@
+"""Scalar products of many pairs of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS = 256
+SHAPES = {"tiny": (4, 6, 2500), "small": (90, 128, 4096), "paper": (128, 256, 4096)}  # CTAs, pairs, elements of a vector
+
+
+def inputs(size: Size) -> Arrays:
+    ctas, vectors, elements = SHAPES[size]
+    random = np.random.default_rng(9)
+    arrays = {name: random.uniform(0, 1, (vectors, elements)).astype(np.float32) for name in ("a", "b")}
+    return arrays | {"ctas": np.array(ctas, np.int32)}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    vectors, elements = arrays["a"].shape
+    products = gpu.array(np.zeros(vectors, np.float32))
+    a, b = gpu.array(arrays["a"]), gpu.array(arrays["b"])
+    gpu.launch("scalarprod", (int(arrays["ctas"]),), (THREADS,), products, a, b, np.int32(vectors), np.int32(elements))
+    return {"products": products.get()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    return {"products": (arrays["a"].astype(np.float64) * arrays["b"]).sum(axis=1).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="scalarprod",
+    title="scalar products of pairs of vectors, a pair a CTA at a time",
+    published=(Published("rfv", registers=17, ctas=128, threads_per_cta=256, ctas_per_sm=6),),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"products": (1e-5, 0.0)},
+)

@@ -1,0 +1,1 @@
+"""Single-precision matrix product, sixteen results a thread."""
