@@ -1,0 +1,1 @@
+"""Encryption by the Advanced Encryption Standard."""

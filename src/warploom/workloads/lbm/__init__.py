@@ -1,0 +1,1 @@
+"""Fluid flow by the lattice Boltzmann method."""

@@ -1,0 +1,45 @@
+"""Nearest neighbours of a place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+THREADS, NEAREST = 16, 5
+RECORDS = {"tiny": 9000, "small": 42_764, "paper": 42_764}
+LATITUDE, LONGITUDE = np.float32(30), np.float32(90)
+
+
+def inputs(size: Size) -> Arrays:
+    random = np.random.default_rng(20)
+    return {"places": random.uniform((7, 1), (60, 180), (RECORDS[size], 2)).astype(np.float32)}
+
+
+def nearest(distances: np.ndarray) -> Arrays:
+    """What the host does with the distances: the few smallest."""
+    return {"distances": distances, "nearest": np.argsort(distances, kind="stable")[:NEAREST].astype(np.int32)}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    records = len(arrays["places"])
+    distances = gpu.array(np.zeros(records, np.float32))
+    grid = (-(-records // THREADS),)
+    gpu.launch("nn", grid, (THREADS,), gpu.array(arrays["places"]), distances, np.int32(records), LATITUDE, LONGITUDE)
+    return nearest(distances.get())
+
+
+def reference(arrays: Arrays) -> Arrays:
+    offset = arrays["places"].astype(np.float64) - (float(LATITUDE), float(LONGITUDE))
+    return nearest(np.hypot(offset[:, 0], offset[:, 1]).astype(np.float32))
+
+
+WORKLOAD = Workload(
+    name="nn",
+    title="nearest neighbours of a place, 16 threads a CTA",
+    published=(Published("warped-rf", ctas_per_sm=8, allocated_percent=3.9),),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    tolerance={"distances": (1e-6, 1e-6)},
+)

@@ -1,0 +1,1 @@
+"""Global alignment of two sequences (Needleman and Wunsch)."""

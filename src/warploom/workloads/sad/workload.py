@@ -1,0 +1,60 @@
+"""Motion estimation: sums of absolute differences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+
+RANGE, THREADS, LARGER_THREADS = 16, 61, 128
+POSITIONS = (2 * RANGE + 1) ** 2
+SHAPES = {"tiny": (16, 16), "small": (48, 48), "paper": (144, 176)}  # rows, columns of pixels
+
+
+def inputs(size: Size) -> Arrays:
+    rows, columns = SHAPES[size]
+    random = np.random.default_rng(23)
+    y, x = np.mgrid[0 : rows + 8, 0 : columns + 8]
+    scene = 128 + 80 * np.sin(x / 6 + y / 9) * np.cos(y / 5) + random.normal(0, 6, y.shape)
+    scene = np.clip(np.rint(scene), 0, 255).astype(np.uint8)
+    # The frame is the reference moved by (3, -2), as a camera would.
+    return {"reference": scene[4:-4, 4:-4].copy(), "frame": scene[7 : 7 + rows, 2 : 2 + columns].copy()}
+
+
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
+    rows, columns = arrays["frame"].shape
+    frame, moved = gpu.array(arrays["frame"]), gpu.texture(arrays["reference"])
+    sads = {side: gpu.array(np.zeros((rows // side, columns // side, POSITIONS), np.uint16)) for side in (4, 8, 16)}
+    gpu.launch("sad4", (columns // 4, rows // 4), (THREADS,), frame, moved, sads[4], np.int32(columns))
+    for side in (8, 16):
+        gpu.launch("larger", (columns // side, rows // side), (LARGER_THREADS,), sads[side // 2], sads[side])
+    return {f"sad{side}": buffer.get() for side, buffer in sads.items()}
+
+
+def reference(arrays: Arrays) -> Arrays:
+    frame = arrays["frame"].astype(np.int32)
+    rows, columns = frame.shape
+    padded = np.pad(arrays["reference"].astype(np.int32), RANGE, mode="edge")
+    sads = {side: np.zeros((rows // side, columns // side, POSITIONS), np.uint16) for side in (4, 8, 16)}
+    for position in range(POSITIONS):
+        dy, dx = divmod(position, 2 * RANGE + 1)
+        difference = np.abs(frame - padded[dy : dy + rows, dx : dx + columns])
+        for side, table in sads.items():
+            table[:, :, position] = difference.reshape(rows // side, side, columns // side, side).sum(axis=(1, 3))
+    return {f"sad{side}": table for side, table in sads.items()}
+
+
+WORKLOAD = Workload(
+    name="sad",
+    title="full-search motion estimation: sums of absolute differences of 4 x 4 to 16 x 16 blocks",
+    published=(
+        Published("warped-rf", ctas_per_sm=8, allocated_percent=43.0),
+        Published("regmutex", registers=30, base_set=20),
+        Published("compression"),
+        Published("rfc"),
+    ),
+    inputs=inputs,
+    host=host,
+    reference=reference,
+    category="video",
+)

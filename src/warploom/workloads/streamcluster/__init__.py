@@ -1,0 +1,1 @@
+"""Clustering of a stream of points by local search."""
