@@ -39,7 +39,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"picture": picture.get()}
 
 
-def _mix(a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+def _mix(a: np.ndarray, b: np.ndarray, t: np.ndarray | float) -> np.ndarray:
     return a + t * (b - a)
 
 

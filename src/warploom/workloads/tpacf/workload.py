@@ -41,13 +41,12 @@ def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _reference(arrays: Arrays) -> Arrays:
     points, bounds = arrays["points"], arrays["bounds"]
-    pairings = [(points[0], points[0])]
-    pairings += [(points[0], other) for other in points[1:]]
-    pairings += [(other, other) for other in points[1:]]
+    sets = range(len(points))
+    pairings = [(0, other) for other in sets] + [(other, other) for other in sets[1:]]
     histograms = np.zeros((len(pairings), _BINS), np.uint32)
     for row, (first, second) in enumerate(pairings):
-        cosines = _cosines(first, second)
-        cosines = cosines[np.triu_indices(len(cosines), 1)] if first is second else cosines.ravel()
+        cosines = _cosines(points[first], points[second])
+        cosines = cosines[np.triu_indices(len(cosines), 1)] if first == second else cosines.ravel()
         # The bounds fall: a cosine in bin b lies in [bounds[b + 1], bounds[b]).
         bins = len(bounds) - 1 - np.searchsorted(bounds[::-1], cosines, side="right")
         histograms[row] = np.bincount(bins[(bins >= 0) & (bins < _BINS)], minlength=_BINS)
