@@ -1,0 +1,200 @@
+"""Register allocation: from virtual code to code on numbered registers.
+
+Values are split into webs, blocks are scheduled, what does not fit the limit is spilled, copies are coalesced, and the interference graph is coloured. The
+result keeps the code it came from, so that `warploom.backend.verify` can prove it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from warploom.backend.allocation import Allocation, Origin
+from warploom.backend.coalesce import Coalesced, coalesce
+from warploom.backend.colour import Colouring, colour_graph
+from warploom.backend.interference import Interference, build_interference
+from warploom.backend.literal import allocate_literal
+from warploom.backend.moves import copied_parts, is_copy
+from warploom.backend.schedule import schedule
+from warploom.backend.spill import Draft, choose_victims, spill, spill_costs
+from warploom.backend.verify import verify_allocation
+from warploom.backend.webs import split_webs
+from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
+from warploom.code.instruction import Bank, Block, Code, Instruction, Operation, Reg
+from warploom.code.liveness import Liveness, thread_liveness
+from warploom.code.loops import loop_depths
+from warploom.code.slots import bits
+from warploom.errors import WarploomError
+
+MOST_REGISTERS = 255
+MOST_PREDICATES = 7
+_ROUNDS = 100
+_REACH = 4  # for how many instructions a reloaded value is kept, while that fits
+
+
+class AllocationOptions(Protocol):
+    """What the allocator reads of the backend's options."""
+
+    @property
+    def max_registers(self) -> int | None: ...
+    @property
+    def schedule(self) -> bool: ...
+    @property
+    def literal(self) -> bool: ...
+    @property
+    def registers(self) -> int | None: ...
+    @property
+    def verify(self) -> bool: ...
+
+
+def allocate(code: Code, options: AllocationOptions) -> Code:
+    """Allocated code for virtual code."""
+    allocation = allocate_with_origins(code, options)
+    if options.verify:
+        verify_allocation(allocation)
+    return allocation.allocated
+
+
+def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
+    """Like `allocate`, keeping the way back from each instruction to the virtual code; not yet verified."""
+    if options.literal:
+        return allocate_literal(code, options.registers)
+    virtual = split_webs(without_unreachable(code))
+    graph = flow_graph(virtual)
+    depths = loop_depths(graph)
+    limit = min(options.max_registers or MOST_REGISTERS, MOST_REGISTERS)
+    if options.schedule:
+        virtual = schedule(virtual, graph, depths, limit)
+    for reach in (_REACH, 0):
+        fitted = _fit(Draft.of(virtual), graph, depths, limit, reach)
+        if fitted is not None:
+            draft, assignment = fitted
+            return _rewrite(virtual, draft, assignment)
+    where = f"{code.source}: " if code.source else ""
+    raise WarploomError(
+        f"{where}kernel {code.name} cannot be compiled for {limit} registers: some instruction needs more; raise the limit."
+    )
+
+
+def _fit(draft: Draft, graph: FlowGraph, depths: list[int], limit: int, reach: int) -> tuple[Draft, dict[Reg, Reg]] | None:
+    """Spill until everything has a register; None when that does not succeed."""
+    for _ in range(_ROUNDS):
+        liveness = thread_liveness(draft.code, graph)
+        if liveness.max_predicates > MOST_PREDICATES:
+            victims = choose_victims(draft, liveness, depths, MOST_PREDICATES, predicates=True)
+        elif liveness.max_live > limit:
+            victims = choose_victims(draft, liveness, depths, limit, predicates=False)
+        else:
+            found = _assign(draft.code, liveness, graph, depths, limit)
+            if not isinstance(found, _Uncoloured):
+                return draft, found
+            victims = _victims_of_colouring(draft, liveness, depths, found)
+        if not victims:
+            return None
+        draft = spill(draft, victims, reach)
+    return None
+
+
+@dataclass
+class _Uncoloured:
+    graph: Interference
+    failed: list[int]
+
+
+def _assign(code: Code, liveness: Liveness, graph: FlowGraph, depths: list[int], limit: int) -> dict[Reg, Reg] | _Uncoloured:
+    """A register for each virtual one, or the nodes that found none."""
+    interference = build_interference(code, liveness, depths)
+    least = max(liveness.max_live, 1)
+    order = _definition_order(code, graph, interference)
+    best: tuple[Colouring, list[int]] | None = None
+    uncoalesced = Coalesced(interference, list(range(len(interference))))
+    for candidate in (coalesce(interference, least, MOST_PREDICATES), uncoalesced):
+        leader = candidate.leader
+        nodes = [node for node in order if leader[node] == node]
+        colouring = colour_graph(candidate.graph, nodes, least, limit, MOST_PREDICATES)
+        rank = (len(colouring.failed), colouring.registers)
+        if best is None or rank < (len(best[0].failed), best[0].registers):
+            best = colouring, leader
+        if rank <= (0, least):
+            break
+    assert best is not None
+    colouring, leader = best
+    if colouring.failed:
+        return _Uncoloured(interference, colouring.failed)
+    registers = liveness.slots.registers
+    return {register: Reg(colouring.colours[leader[node]], register.bank) for node, register in enumerate(registers)}
+
+
+def _definition_order(code: Code, graph: FlowGraph, interference: Interference) -> list[int]:
+    """All nodes in the order of their first definition along reverse post-order; those never defined come last."""
+    node_of = {register: node for node, register in enumerate(interference.registers)}
+    order: dict[int, None] = {}
+    for number in graph.order:
+        for instruction in code.blocks[number].instructions:
+            for dst in instruction.dsts:
+                order.setdefault(node_of[dst])
+    for node in range(len(interference)):
+        order.setdefault(node)
+    return list(order)
+
+
+def _victims_of_colouring(draft: Draft, liveness: Liveness, depths: list[int], uncoloured: _Uncoloured) -> list[Reg]:
+    """For the first node without a colour, the cheapest value among it and its neighbours to take out of its way."""
+    graph = uncoloured.graph
+    costs = spill_costs(draft.code, liveness, depths)
+    for node in uncoloured.failed:
+        candidates = [
+            other for other in bits(graph.adjacent[node] | 1 << node) if graph.registers[other] not in draft.temporaries
+        ]
+        if candidates:
+            best = min(candidates, key=lambda other: (costs[other] / (1 + graph.adjacent[other].bit_count()), other))
+            return [graph.registers[best]]
+    return []
+
+
+def _rewrite(virtual: Code, draft: Draft, assignment: dict[Reg, Reg]) -> Allocation:
+    """The draft on its registers, without the copies that became empty."""
+    blocks, origins = [], []
+    highest = predicates = 0
+    for block, block_origins in zip(draft.code.blocks, draft.origins, strict=True):
+        instructions: list[Instruction] = []
+        kept: list[Origin] = []
+        for instruction, origin in zip(block.instructions, block_origins, strict=True):
+            renamed = instruction.with_registers(assignment)
+            if renamed.op.name == "mov":
+                reduced = _without_empty_moves(renamed)
+                if reduced is None:
+                    continue
+                renamed = reduced
+            for register in (*renamed.reads, *renamed.dsts):
+                if register.bank is Bank.P:
+                    predicates = max(predicates, register.number + 1)
+                else:
+                    highest = max(highest, register.words[-1] + 1)
+            instructions.append(renamed)
+            kept.append(origin)
+        blocks.append(Block(instructions, block.label))
+        origins.append(kept)
+    allocated = replace(draft.code, blocks=blocks, registers=max(highest, 1), predicates=predicates, allocated=True)
+    return Allocation(virtual, allocated, origins)
+
+
+def _without_empty_moves(instruction: Instruction) -> Instruction | None:
+    """A copy less the words that already lie where they should; None when nothing remains."""
+    if not is_copy(instruction):
+        return instruction
+    if instruction.dsts == instruction.srcs:
+        return None
+    if len(instruction.dsts) == len(instruction.srcs):
+        return instruction
+    words = [
+        (Reg(written.words[word]), Reg(read.words[part]))
+        for (written, word), (read, part) in copied_parts(instruction)
+        if written.words[word] != read.words[part]
+    ]
+    if not words:
+        return None
+    if len(words) == 1:
+        (written_word, read_word) = words[0]
+        return replace(instruction, op=Operation("mov", "b32"), dsts=(written_word,), srcs=(read_word,))
+    return instruction

@@ -1,0 +1,40 @@
+"""The result of register allocation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from warploom.code.instruction import Code
+
+
+class Origin(NamedTuple):
+    """Where an instruction of allocated code comes from."""
+
+    pc: int  # in the virtual code; of an inserted instruction, the virtual instruction before which it belongs
+    inserted: bool = False
+
+    @property
+    def after(self) -> Origin:
+        """The origin of what is inserted after an instruction of this origin."""
+        return Origin(self.pc if self.inserted else self.pc + 1, True)
+
+    @property
+    def before(self) -> Origin:
+        """The origin of what is inserted before an instruction of this origin."""
+        return Origin(self.pc, True)
+
+
+def own_origins(code: Code) -> list[list[Origin]]:
+    """The origins of code that nothing has happened to yet, block by block."""
+    starts = code.block_starts()
+    return [[Origin(pc) for pc in range(starts[n], starts[n + 1])] for n in range(len(code.blocks))]
+
+
+@dataclass
+class Allocation:
+    """Allocated code with what is needed to prove it: the virtual code and, parallel to the instructions, where each came from."""
+
+    virtual: Code
+    allocated: Code
+    origins: list[list[Origin]]  # per block

@@ -1,0 +1,2 @@
+def schedule(code, graph, depths, limit):
+    return code

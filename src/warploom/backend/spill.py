@@ -1,0 +1,197 @@
+"""Makes virtual code fit a number of registers: recomputes what is constant, then keeps values in local memory and predicates in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from warploom.backend.allocation import Origin, own_origins
+from warploom.backend.rematerialise import repeatable_values
+from warploom.code.instruction import Address, Bank, Block, Code, Imm, Instruction, Operation, Reg
+from warploom.code.liveness import Liveness
+from warploom.code.slots import bits
+
+_RECOMPUTED = 0.2  # what recomputing a value costs, against a load from local memory
+
+
+@dataclass
+class Draft:
+    """Virtual code on its way to an allocation.
+
+    ``origins`` runs parallel to the instructions and says where each was in the code that the draft began with.
+    """
+
+    code: Code
+    origins: list[list[Origin]]
+    temporaries: set[Reg] = field(default_factory=set)  # made by spilling, with ranges that cannot become shorter
+    next_number: int = 0
+
+    @classmethod
+    def of(cls, code: Code) -> Draft:
+        """A draft of web-split code."""
+        numbers = [register.number for i in code.instructions() for register in (*i.reads, *i.dsts)]
+        return cls(code, own_origins(code), next_number=max(numbers, default=-1) + 1)
+
+    def new_register(self, bank: Bank) -> Reg:
+        """A temporary."""
+        register = Reg(self.next_number, bank)
+        self.next_number += 1
+        self.temporaries.add(register)
+        return register
+
+
+def choose_victims(draft: Draft, liveness: Liveness, depths: list[int], limit: int, predicates: bool) -> list[Reg]:
+    """Values to take out of registers (or out of predicates) so that no more than `limit` are live anywhere, cheapest first.
+
+    Empty when something must give but nothing can.
+    """
+    registers = liveness.slots.registers
+    wide, narrow = 0, 0
+    spillable = 0
+    for slot, register in enumerate(registers):
+        if (register.bank is Bank.P) == predicates:
+            narrow |= 1 << slot
+            wide |= (register.bank is Bank.D) << slot
+            spillable |= (register not in draft.temporaries) << slot
+    points = []  # (excess, slots that would free a register here)
+    accesses = [access for block in liveness.accesses for access in block]
+    for before, after, access in zip(liveness.before, liveness.after, accesses, strict=True):
+        for live, busy in ((before, access.reads), (after | access.writes, access.writes)):
+            live &= narrow
+            excess = live.bit_count() + (live & wide).bit_count() - limit
+            if excess > 0:
+                points.append((excess, live & spillable & ~busy))
+    costs = spill_costs(draft.code, liveness, depths)
+    gain: dict[int, int] = {}
+    for _, candidates in points:
+        for slot in bits(candidates):
+            gain[slot] = gain.get(slot, 0) + 1
+    victims: list[int] = []
+    while points and gain:
+        best = max(gain, key=lambda slot: (gain[slot] * (1 + (wide >> slot & 1)) / costs[slot], -slot))
+        victims.append(best)
+        remaining = []
+        for excess, candidates in points:
+            if candidates >> best & 1:
+                excess -= 1 + (wide >> best & 1)
+                if excess <= 0:
+                    for slot in bits(candidates):
+                        gain[slot] -= 1
+                    continue
+                candidates &= ~(1 << best)
+            remaining.append((excess, candidates))
+        points = remaining
+        gain = {slot: count for slot, count in gain.items() if count > 0 and slot != best}
+    return [registers[slot] for slot in victims]
+
+
+def spill_costs(code: Code, liveness: Liveness, depths: list[int]) -> list[float]:
+    """Per slot, what it costs to keep it in memory: loads and stores weighted by loop depth, less where it can be recomputed."""
+    registers = liveness.slots.registers
+    cheap = repeatable_values(code)
+    costs = [0.01] * len(registers)
+    for number, accesses in enumerate(liveness.accesses):
+        weight = 8.0 ** min(depths[number], 8)
+        for access in accesses:
+            for slot in bits(access.reads):
+                costs[slot] += weight * (_RECOMPUTED if registers[slot] in cheap else 1.0)
+            for slot in bits(access.writes):
+                if registers[slot] not in cheap:
+                    costs[slot] += weight
+    return costs
+
+
+def spill(draft: Draft, victims: list[Reg], reach: int) -> Draft:
+    """The draft with `victims` recomputed, in local memory, or (predicates) in registers.
+
+    A value brought back stays in its temporary for `reach` further instructions of the block.
+    """
+    return _Rewriter(draft, victims, reach).run()
+
+
+class _Rewriter:
+    def __init__(self, draft: Draft, victims: list[Reg], reach: int):
+        self.draft, self.reach = draft, reach
+        self.templates = {r: i for r, i in repeatable_values(draft.code).items() if r in victims}
+        self.homes: dict[Reg, int | Reg] = {}
+        self.local_bytes = draft.code.local_bytes
+        self.loads, self.stores = draft.code.spill_loads, draft.code.spill_stores
+        for victim in victims:
+            if victim in self.templates:
+                continue
+            if victim.bank is Bank.P:
+                self.homes[victim] = Reg(draft.next_number, Bank.R)  # no temporary: it may be spilled in turn
+                draft.next_number += 1
+            else:
+                size = 8 if victim.bank is Bank.D else 4
+                self.local_bytes = -(-self.local_bytes // size) * size
+                self.homes[victim] = self.local_bytes
+                self.local_bytes += size
+
+    def run(self) -> Draft:
+        blocks, origins = [], []
+        for block, block_origins in zip(self.draft.code.blocks, self.draft.origins, strict=True):
+            self.output: list[Instruction] = []
+            self.output_origins: list[Origin] = []
+            self.held: dict[Reg, tuple[Reg, int]] = {}  # victim -> its temporary, and until which place it may be used
+            for place, (instruction, origin) in enumerate(zip(block.instructions, block_origins, strict=True)):
+                self._rewrite(place, instruction, origin)
+            blocks.append(Block(self.output, block.label))
+            origins.append(self.output_origins)
+        code = replace(
+            self.draft.code, blocks=blocks, local_bytes=self.local_bytes, spill_loads=self.loads, spill_stores=self.stores
+        )
+        return Draft(code, origins, self.draft.temporaries, self.draft.next_number)
+
+    def _emit(self, instruction: Instruction, origin: Origin) -> None:
+        self.output.append(instruction)
+        self.output_origins.append(origin)
+
+    def _rewrite(self, place: int, instruction: Instruction, origin: Origin) -> None:
+        if instruction.dsts and instruction.dsts[0] in self.templates:
+            return  # recomputed at each use instead
+        reads: dict[Reg, Reg] = {}
+        for register in dict.fromkeys(instruction.reads):
+            if register in self.homes or register in self.templates:
+                reads[register] = self._fetch(register, place, origin)
+        writes: dict[Reg, Reg] = {}
+        for dst in instruction.dsts:
+            if dst in self.homes:
+                # Under a guard the old value must survive where the guard fails: bring it back, then store what results.
+                guarded = instruction.guard is not None
+                writes[dst] = self._fetch(dst, place, origin, fresh=True) if guarded else self.draft.new_register(dst.bank)
+        if reads or writes:
+            renamed = instruction.with_registers(reads)
+            dsts = tuple(writes.get(dst, dst) for dst in instruction.dsts)
+            self._emit(replace(renamed, dsts=dsts), origin)
+            for victim, temporary in writes.items():
+                self._store(victim, temporary, place, origin)
+        else:
+            self._emit(instruction, origin)
+
+    def _fetch(self, victim: Reg, place: int, origin: Origin, fresh: bool = False) -> Reg:
+        held = self.held.get(victim)
+        if held is not None and place <= held[1] and not fresh:
+            return held[0]
+        temporary = self.draft.new_register(victim.bank)
+        home = self.homes.get(victim)
+        if home is None:
+            template = self.templates[victim]
+            self._emit(replace(template, dsts=(temporary,)), origin.before)
+        elif isinstance(home, Reg):
+            self._emit(Instruction(Operation("setp", "s32", modifiers=("ne",)), (temporary,), (home, Imm(0))), origin.before)
+        else:
+            kind = "b64" if victim.bank is Bank.D else "b32"
+            self._emit(Instruction(Operation("ld", kind, space="local"), (temporary,), (Address(None, home),)), origin.before)
+            self.loads += 1
+        self.held[victim] = (temporary, place + self.reach)
+        return temporary
+
+    def _store(self, victim: Reg, temporary: Reg, place: int, origin: Origin) -> None:
+        home = self.homes[victim]
+        if isinstance(home, Reg):
+            self._emit(Instruction(Operation("selp", "b32"), (home,), (Imm(1), Imm(0), temporary)), origin.after)
+        else:
+            op = Operation("st", "b64" if victim.bank is Bank.D else "b32", space="local")
+            self._emit(Instruction(op, (), (Address(None, home), temporary)), origin.after)
+            self.stores += 1
+        self.held[victim] = (temporary, place + self.reach)

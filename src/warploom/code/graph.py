@@ -1,0 +1,87 @@
+"""The control-flow graph of a kernel: which block may follow which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from warploom.code.instruction import Block, Code
+
+
+@dataclass(frozen=True, slots=True)
+class FlowGraph:
+    """Successors and predecessors of each block.
+
+    ``order`` lists the blocks that the entry reaches in reverse post-order: in it a block comes after all its predecessors,
+    except for the sources of back edges. Control that leaves the last block, like an exit, leaves the kernel.
+    """
+
+    successors: tuple[tuple[int, ...], ...]
+    predecessors: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+    exits: tuple[int, ...]  # blocks from which control may leave the kernel
+
+    def __len__(self) -> int:
+        return len(self.successors)
+
+    @property
+    def reachable(self) -> frozenset[int]:
+        """The blocks that the entry reaches."""
+        return frozenset(self.order)
+
+
+def reverse_post_order(successors: tuple[tuple[int, ...], ...], entry: int = 0) -> tuple[int, ...]:
+    """The nodes that `entry` reaches, each before its successors except along back edges."""
+    if entry >= len(successors):
+        return ()
+    seen, finished = {entry}, []
+    stack = [(entry, iter(successors[entry]))]
+    while stack:
+        node, pending = stack[-1]
+        for successor in pending:
+            if successor not in seen:
+                seen.add(successor)
+                stack.append((successor, iter(successors[successor])))
+                break
+        else:
+            finished.append(node)
+            stack.pop()
+    return tuple(reversed(finished))
+
+
+def flow_graph(code: Code) -> FlowGraph:
+    """The control-flow graph of `code`."""
+    count = len(code.blocks)
+    successors: list[tuple[int, ...]] = []
+    exits = []
+    for number, block in enumerate(code.blocks):
+        last = block.instructions[-1] if block.instructions else None
+        following = [last.target] if last is not None and last.op.name == "bra" and last.target is not None else []
+        falls = last is None or last.falls_through
+        if falls and number + 1 < count:
+            following.append(number + 1)
+        if (last is not None and last.op.name in ("exit", "trap")) or (falls and number + 1 == count):
+            exits.append(number)
+        successors.append(tuple(dict.fromkeys(following)))
+    predecessors: list[list[int]] = [[] for _ in range(count)]
+    for number, following_blocks in enumerate(successors):
+        for successor in following_blocks:
+            predecessors[successor].append(number)
+    return FlowGraph(tuple(successors), tuple(map(tuple, predecessors)), reverse_post_order(tuple(successors)), tuple(exits))
+
+
+def without_unreachable(code: Code) -> Code:
+    """The code without the blocks that control never reaches; branch targets are renumbered."""
+    graph = flow_graph(code)
+    if len(graph.order) == len(code.blocks):
+        return code
+    kept = sorted(graph.order)
+    renumbered = {old: new for new, old in enumerate(kept)}
+    blocks = []
+    for old in kept:
+        block = code.blocks[old]
+        instructions = [
+            instruction if instruction.target is None else replace(instruction, target=renumbered[instruction.target])
+            for instruction in block.instructions
+        ]
+        blocks.append(Block(instructions, block.label))
+    return replace(code, blocks=blocks)

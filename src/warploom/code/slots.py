@@ -1,0 +1,117 @@
+"""Registers as bits: how analyses turn the registers of an instruction into masks.
+
+A slot is the unit of liveness. In allocated code it is a 32-bit register, or a predicate: slot n is register Rn, a 64-bit register has the two slots
+of its pair, and the predicates follow from `PREDICATES` on. In virtual code each register, of whatever bank, is a slot of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from warploom.code.instruction import Address, Bank, Code, Instruction, Reg
+
+PREDICATES = 256  # the slot of P0 in allocated code
+REGISTER_MASK = (1 << PREDICATES) - 1
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The positions of the ones of a mask, lowest first."""
+    if mask >> 4096:
+        # Peeling a long mask bit by bit copies it each time; words of 64 bits keep it linear.
+        for word, start in enumerate(range(0, mask.bit_length(), 64)):
+            yield from ((word << 6) + bit for bit in bits(mask >> start & 0xFFFF_FFFF_FFFF_FFFF))
+        return
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+@dataclass(slots=True)
+class Access:
+    """What one instruction does to slots, as masks."""
+
+    reads: int
+    writes: int
+    kills: int  # the writes that certainly happen: none under a guard
+
+
+@dataclass
+class Slots:
+    """The slots of one kernel's code."""
+
+    allocated: bool
+    registers: list[Reg] = field(default_factory=list)  # virtual code: the register of each slot
+    _masks: dict[Reg, int] = field(default_factory=dict)
+
+    def mask(self, register: Reg) -> int:
+        """The slots of a register."""
+        mask = self._masks.get(register)
+        if mask is None:
+            if not self.allocated:
+                mask = 1 << len(self.registers)
+                self.registers.append(register)
+            elif register.bank is Bank.P:
+                mask = 1 << (PREDICATES + register.number)
+            else:
+                mask = (3 if register.bank is Bank.D else 1) << register.number
+            self._masks[register] = mask
+        return mask
+
+    def name(self, slot: int) -> str:
+        """A slot as people write it."""
+        if not self.allocated:
+            return str(self.registers[slot])
+        return f"P{slot - PREDICATES}" if slot >= PREDICATES else f"R{slot}"
+
+    def access(self, instruction: Instruction) -> Access:
+        """The slots that an instruction reads and writes."""
+        masks = self._masks
+        reads = writes = 0
+        try:  # the usual case: every register has been seen
+            guard = instruction.guard
+            if guard is not None:
+                reads = masks[guard.predicate]
+            for src in instruction.srcs:
+                if type(src) is Reg:
+                    reads |= masks[src]
+                elif type(src) is Address and type(src.base) is Reg:
+                    reads |= masks[src.base]
+            for dst in instruction.dsts:
+                writes |= masks[dst]
+        except KeyError:
+            for register in (*instruction.reads, *instruction.dsts):
+                self.mask(register)
+            return self.access(instruction)
+        return Access(reads, writes, writes if guard is None else 0)
+
+    @cached_property
+    def _bank_masks(self) -> tuple[int, int]:
+        """The slots of 64-bit registers and of predicates in virtual code."""
+        wide = predicate = 0
+        for slot, register in enumerate(self.registers):
+            if register.bank is Bank.D:
+                wide |= 1 << slot
+            elif register.bank is Bank.P:
+                predicate |= 1 << slot
+        return wide, predicate
+
+    def pressure(self, mask: int) -> int:
+        """How many 32-bit registers the slots of a mask need."""
+        if self.allocated:
+            return (mask & REGISTER_MASK).bit_count()
+        wide, predicate = self._bank_masks
+        return (mask & ~predicate).bit_count() + (mask & wide).bit_count()
+
+    def predicate_pressure(self, mask: int) -> int:
+        """How many predicates the slots of a mask need."""
+        return (mask >> PREDICATES).bit_count() if self.allocated else (mask & self._bank_masks[1]).bit_count()
+
+
+def slots_of(code: Code) -> tuple[Slots, list[list[Access]]]:
+    """The slots of a kernel and the accesses of each instruction, block by block."""
+    slots = Slots(code.allocated)
+    access = slots.access
+    return slots, [[access(instruction) for instruction in block.instructions] for block in code.blocks]
