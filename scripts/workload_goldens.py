@@ -3,9 +3,10 @@
     PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [NAME ...]
 
 Needs NumPy and CuPy alone (SciPy where a reference uses it). Writes ``workloads.npz`` and ``workloads.json`` (device, driver,
-date, and for each workload whether the outputs agree with the reference). In the archive, an output of up to 32 KiB is stored
-whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``, every n-th value of the flattened
-array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit status: 0 if all agree, else 1.
+date, and for each workload the digest of its PTX and whether the outputs agree with the reference). In the archive, an output of
+up to 32 KiB is stored whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``, every n-th
+value of the flattened array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit status: 0
+if all agree, else 1.
 """
 
 from __future__ import annotations
@@ -159,6 +160,7 @@ def main() -> int:
 
     archive: dict[str, np.ndarray] = {}
     verdicts: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for file in sorted((PACKAGE / "workloads").glob("*/workload.py")):
         folder = file.parent
         if wanted and folder.name not in wanted:
@@ -168,6 +170,7 @@ def main() -> int:
             arrays = workload.inputs(options.size)
             outputs = {name: np.asarray(values) for name, values in workload.host(RealGpu(folder / "kernel.ptx"), arrays).items()}
             archive.update(stored(workload.name, outputs))
+            digests[workload.name] = hashlib.sha256((folder / "kernel.ptx").read_bytes()).hexdigest()
         except Exception as problem:
             traceback.print_exc()
             verdicts[folder.name] = f"not run: {type(problem).__name__}: {problem}"
@@ -183,7 +186,7 @@ def main() -> int:
 
     options.out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(options.out / "workloads.npz", **archive)  # type: ignore[arg-type]
-    note = device_note() | {"size": options.size, "verdicts": verdicts}
+    note = device_note() | {"size": options.size, "ptx_sha256": digests, "verdicts": verdicts}
     (options.out / "workloads.json").write_text(json.dumps(note, indent=1) + "\n")
     for name, verdict in verdicts.items():
         print(f"{name:20} {verdict}")

@@ -6,8 +6,8 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
-N = 8
-SHAPES = {"tiny": (48, 64), "small": (256, 256), "paper": (512, 512)}  # rows, columns of pixels
+N, TILE_HEIGHT, TILE_WIDTH = 8, 16, 32
+SHAPES = {"tiny": (96, 128), "small": (512, 512), "paper": (1024, 2048)}  # rows, columns of pixels
 
 
 def inputs(size: Size) -> Arrays:
@@ -21,7 +21,8 @@ def inputs(size: Size) -> Arrays:
 def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     rows, columns = arrays["image"].shape
     coefficients = gpu.array(np.zeros((rows, columns), np.float32))
-    gpu.launch("dct8x8", (columns // N, rows // N), (N, N), gpu.array(arrays["image"]), coefficients, np.int32(columns))
+    grid, block = (columns // TILE_WIDTH, rows // TILE_HEIGHT), (TILE_WIDTH, TILE_HEIGHT // N)
+    gpu.launch("dct8x8", grid, block, gpu.array(arrays["image"]), coefficients, np.int32(columns))
     return {"coefficients": coefficients.get()}
 
 
