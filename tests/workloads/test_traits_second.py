@@ -1,0 +1,125 @@
+"""What the papers rely on in the sorting, stencil, physics, image and shader workloads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warploom.ptx import parse
+from warploom.workloads.registry import load_workload, workload_ptx
+
+SHADERS = ("phong", "parallax", "ssao", "noise", "shadow", "bloom")
+REGMUTEX_ROWS = {  # registers and base set of the paper's table
+    "bfs-queue": (21, 18),
+    "dwt2d": (44, 38),
+    "hotspot3d": (32, 24),
+    "particlefilter": (32, 20),
+    "radixsort": (33, 30),
+    "lavamd": (37, 28),
+    "mergesort": (15, 12),
+    "montecarlo": (13, 12),
+    "spmv": (16, 12),
+    "srad": (18, 12),
+    "tpacf": (28, 20),
+}
+CATEGORIES = {
+    "videoenhance": "video",
+    "lavamd": "simulation",
+    "nbody": "simulation",
+    "imageblur": "image",
+    "jpeg": "image",
+    "dgemm": "hpc",
+    "fft": "hpc",
+} | dict.fromkeys(SHADERS, "shader")
+NAMES = sorted({*REGMUTEX_ROWS, *CATEGORIES})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_are_the_same_every_time_and_the_reference_leaves_them_alone(name: str) -> None:
+    workload = load_workload(name)
+    first, second = workload.inputs("tiny"), workload.inputs("tiny")
+    workload.reference(first)
+    assert first.keys() == second.keys()
+    for key, values in first.items():
+        assert values.dtype == second[key].dtype
+        np.testing.assert_array_equal(values, second[key])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reference_is_finite_and_has_something_to_say(name: str) -> None:
+    workload = load_workload(name)
+    expected = workload.reference(workload.inputs("tiny"))
+    assert set(workload.tolerance) <= set(expected)
+    for output, values in expected.items():
+        assert np.isfinite(values).all()
+        relative, absolute = workload.tolerance.get(output, (0.0, 0.0))
+        spread = values.max() - values.min()
+        assert spread > 5 * (absolute + relative * abs(values).max()), f"a constant could pass for {output}"
+
+
+class Recorder:
+    """A device that executes nothing and remembers what was launched."""
+
+    def __init__(self) -> None:
+        self.ctas: list[int] = []
+        self.threads = 0
+
+    def array(self, values: np.ndarray) -> Recorder.Contents:
+        return self.Contents(values)
+
+    def texture(self, values: np.ndarray, *, linear: bool = False, wrap: bool = False, normalized: bool = False) -> np.ndarray:
+        assert normalized or not wrap, "hardware wraps normalised coordinates only"
+        return values
+
+    def launch(
+        self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: object, shared_bytes: int = 0
+    ) -> None:
+        self.ctas.append(int(np.prod(grid)))
+        self.threads += int(np.prod(grid) * np.prod(block))
+
+    class Contents:
+        def __init__(self, values: np.ndarray) -> None:
+            self.values = values.copy()
+
+        def get(self) -> np.ndarray:
+            return self.values.copy()
+
+        def set(self, values: np.ndarray) -> None:
+            self.values = values.copy()
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"bfs-queue"}))  # whose launches depend on what the last one found
+def test_small_is_larger_than_tiny_and_occupies_fifteen_sms(name: str) -> None:
+    workload = load_workload(name)
+    devices = {size: Recorder() for size in ("tiny", "small")}
+    for size, device in devices.items():
+        workload.host(device, workload.inputs(size))
+    assert max(devices["tiny"].ctas) >= 2
+    assert max(devices["small"].ctas) >= 15
+    assert devices["small"].threads >= 4 * devices["tiny"].threads
+
+
+@pytest.mark.parametrize(("name", "row"), REGMUTEX_ROWS.items())
+def test_rows_of_the_regmutex_table(name: str, row: tuple[int, int]) -> None:
+    rows = {published.paper: published for published in load_workload(name).published}
+    assert (rows["regmutex"].registers, rows["regmutex"].base_set) == row
+
+
+@pytest.mark.parametrize(("name", "category"), CATEGORIES.items())
+def test_categories_of_the_register_cache_paper(name: str, category: str) -> None:
+    workload = load_workload(name)
+    assert workload.category == category
+    assert "rfc" in {published.paper for published in workload.published}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shaders_fetch_textures_and_nothing_else_does(name: str) -> None:
+    module = parse(workload_ptx(name), name)
+    fetches = {
+        kernel: sum(instruction.opcode.name == "tex" for instruction in function.body)
+        for kernel, function in module.kernels.items()
+    }
+    if name in SHADERS:
+        assert all(fetches.values()), fetches
+    else:
+        assert not any(fetches.values()), fetches
