@@ -1,0 +1,247 @@
+"""What happens to an access when it reaches the tags of a first-level cache."""
+
+from __future__ import annotations
+
+from warploom.core.memory.cache import find, holds, reserve, set_of, victim, wait_for
+from warploom.core.memory.port import send
+from warploom.core.memory.state import (
+    ACKNOWLEDGE,
+    CODE_BASE,
+    CONSTANT,
+    DATA,
+    DIRECT,
+    DIRTY,
+    FILL_CODE,
+    FILL_CONSTANT,
+    FILL_DATA,
+    FILL_TEXTURE,
+    FOREVER,
+    INVALID,
+    PAST_L1,
+    READ,
+    RESERVED,
+    SILENT,
+    WRITE,
+    Record,
+)
+from warploom.jit import njit
+
+BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
+_LEAVE_ENTRIES = 64
+
+
+@njit
+def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
+    """Whether the miss queue has room for further requests; if not, when the pipe should look again."""
+    before = pipe.sent + requests - 1 - depth
+    if before >= 0 and pipe.leave[before % _LEAVE_ENTRIES] > cycle:
+        pipe.wake = pipe.leave[before % _LEAVE_ENTRIES]
+        return False
+    return True
+
+
+@njit
+def _request(
+    machine: Record,
+    ldst: Record,
+    pipe: Record,
+    cycle: int,
+    line: int,
+    sectors: int,
+    shift: int,
+    kind: int,
+    reply: int,
+    token: int,
+) -> None:
+    """Ask L2 for a line of 32 << shift bytes, or write its named sectors; L2's lines are 128 bytes."""
+    wide = line >> (2 - shift)
+    offset = (line & ((1 << (2 - shift)) - 1)) << shift
+    pipe.leave[pipe.sent % _LEAVE_ENTRIES] = send(machine, ldst, cycle, wide, sectors << offset, kind, reply, token)
+    pipe.sent += 1
+
+
+@njit
+def _load(
+    machine: Record,
+    ldst: Record,
+    cache: Record,
+    pipe: Record,
+    access: Record,
+    cycle: int,
+    sets: int,
+    ways: int,
+    hashed: int,
+    line_bytes: int,
+    mshrs: int,
+    merged: int,
+    depth: int,
+    reply: int,
+) -> int:
+    line = access.line
+    first = set_of(line, sets, hashed) * ways
+    place = find(cache, line, first, ways)
+    pipe.wake = FOREVER
+    if place >= 0:
+        state = cache.state[place]
+        if state != RESERVED:
+            cache.used[place] = cycle
+            cache.accesses += 1
+            cache.hits += 1
+            return FINISHED
+        mshr = cache.mshr[place]
+        if cache.mshr_count[mshr] >= merged:
+            return BLOCKED
+        wait_for(cache, mshr, access.slot)
+        cache.used[place] = cycle
+        cache.accesses += 1
+        cache.pending_hits += 1
+        return UNDER_WAY
+    if cache.mshrs_used >= mshrs:
+        return BLOCKED
+    place = victim(cache, first, ways)
+    if place < 0:
+        return BLOCKED
+    dirty = cache.state[place] == DIRTY
+    if not _room(pipe, 2 if dirty else 1, depth, cycle):
+        return BLOCKED
+    shift = 2 if line_bytes == 128 else (1 if line_bytes == 64 else 0)
+    whole = (1 << (1 << shift)) - 1
+    if dirty:
+        ldst.l1_write_backs += 1
+        _request(machine, ldst, pipe, cycle, cache.tag[place], whole, shift, WRITE, SILENT, 0)
+    mshr = reserve(cache, place, line, cycle)
+    wait_for(cache, mshr, access.slot)
+    cache.accesses += 1
+    cache.misses += 1
+    _request(machine, ldst, pipe, cycle, line, whole, shift, READ, reply, mshr)
+    return UNDER_WAY
+
+
+@njit
+def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: int) -> int:
+    """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
+    cache = ldst.l1
+    line = access.line
+    first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
+    place = find(cache, line, first, machine.l1_ways)
+    there = place >= 0 and holds(cache.state[place])
+    if there and access.local:
+        cache.state[place] = DIRTY
+        cache.used[place] = cycle
+        cache.accesses += 1
+        cache.hits += 1
+        return FINISHED
+    pipe.wake = FOREVER
+    if ldst.store_credits_used >= machine.l1_store_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
+        return BLOCKED
+    cache.accesses += 1
+    if there:
+        cache.state[place] = INVALID
+        cache.hits += 1
+        ldst.store_evictions += 1
+    else:
+        cache.misses += 1
+    ldst.store_credits_used += 1
+    shift = 2 if machine.l1_line_bytes == 128 else (1 if machine.l1_line_bytes == 64 else 0)
+    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, ACKNOWLEDGE, access.warp)
+    return UNDER_WAY
+
+
+@njit
+def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int) -> int:
+    """One access at the tags: BLOCKED, UNDER_WAY to L2, or FINISHED."""
+    pipe = ldst.pipe[number]
+    if number == DATA:
+        if access.kind == WRITE:
+            return _store(machine, ldst, pipe, access, cycle)
+        return _load(
+            machine,
+            ldst,
+            ldst.l1,
+            pipe,
+            access,
+            cycle,
+            machine.l1_sets,
+            machine.l1_ways,
+            machine.l1_hashed,
+            machine.l1_line_bytes,
+            machine.l1_mshrs,
+            machine.l1_merged,
+            machine.l1_miss_queue,
+            FILL_DATA,
+        )
+    if number == PAST_L1:
+        pipe.wake = FOREVER
+        if ldst.direct_outstanding >= machine.l1_atomic_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
+            return BLOCKED
+        ldst.direct_outstanding += 1
+        _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, DIRECT, access.slot)
+        return UNDER_WAY
+    if number == CONSTANT:
+        return _load(
+            machine,
+            ldst,
+            ldst.l1c,
+            pipe,
+            access,
+            cycle,
+            machine.l1c_sets,
+            machine.l1c_ways,
+            machine.l1c_hashed,
+            machine.l1c_line_bytes,
+            machine.l1c_mshrs,
+            machine.l1c_merged,
+            machine.l1c_miss_queue,
+            FILL_CONSTANT,
+        )
+    return _load(
+        machine,
+        ldst,
+        ldst.l1t,
+        pipe,
+        access,
+        cycle,
+        machine.l1t_sets,
+        machine.l1t_ways,
+        machine.l1t_hashed,
+        machine.l1t_line_bytes,
+        machine.l1t_mshrs,
+        machine.l1t_merged,
+        machine.l1t_miss_queue,
+        FILL_TEXTURE,
+    )
+
+
+@njit
+def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: int) -> int:
+    """When the instruction at `pc` is there: at once from the instruction cache, or FOREVER.
+
+    After FOREVER its line is on its way (or no miss register is free); ask again when `sm.ldst.fetch_fills` has changed.
+    """
+    ldst = sm.ldst
+    cache = ldst.l1i
+    if machine.fixed_model == 1:
+        return cycle + machine.l1i_latency
+    shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
+    sector = CODE_BASE + (pc * machine.l1i_instruction_bytes >> 5)
+    line = sector >> shift
+    first = set_of(line, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
+    place = find(cache, line, first, machine.l1i_ways)
+    cache.accesses += 1
+    if place >= 0:
+        if cache.state[place] == RESERVED:
+            cache.pending_hits += 1
+            return FOREVER
+        cache.used[place] = cycle
+        cache.hits += 1
+        return cycle + machine.l1i_latency
+    place = victim(cache, first, machine.l1i_ways)
+    if place < 0 or cache.mshrs_used >= machine.l1i_mshrs:
+        cache.reservation_failures += 1
+        return FOREVER
+    cache.misses += 1
+    mshr = reserve(cache, place, line, cycle)
+    whole = (1 << (1 << shift)) - 1
+    offset = (line & ((1 << (2 - shift)) - 1)) << shift
+    send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, FILL_CODE, mshr)
+    return FOREVER

@@ -1,0 +1,33 @@
+"""Small counts on bit masks, in signed arithmetic throughout: Numba turns signed mixed with unsigned 64 bits into floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.jit import njit
+
+
+@njit
+def sectors_in(mask: int) -> int:
+    """How many of a line's four sectors a mask names."""
+    bits = np.int64(mask)
+    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1)
+
+
+@njit
+def lanes_in(mask: int) -> int:
+    """How many of 32 lanes a mask names."""
+    count = 0
+    rest = np.int64(mask)
+    while rest:
+        rest &= rest - 1
+        count += 1
+    return count
+
+
+@njit
+def flits(machine: Any, data_bytes: int) -> int:
+    """Cycles that a packet keeps a crossbar port busy."""
+    return (machine.xbar_header_bytes + data_bytes + machine.xbar_flit_bytes - 1) // machine.xbar_flit_bytes

@@ -1,0 +1,182 @@
+"""An L2 slice: one sector a cycle at the tags, in order; what cannot be served holds up what is behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.core.memory.address import bank_of, channel_of, first_way, row_of
+from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.dram import bursts_of, grant, new_transfer
+from warploom.core.memory.port import push_reply
+from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
+from warploom.jit import njit
+
+
+@njit
+def free_request(memory: Record, request: int) -> None:
+    """Give a request back to the pool."""
+    memory.pool[request - 1].next = memory.spare
+    memory.spare = request
+
+
+@njit
+def _reply(machine: Record, memory: Record, sms: Record, number: int, request: int, cycle: int) -> None:
+    """Answer a request: loads with data, everything else with a packet of one header."""
+    node = memory.pool[request - 1]
+    if node.reply != SILENT:
+        part = memory.slice[number]
+        packet = flits(machine, 32 * sectors_in(node.sectors) if node.kind == READ else 0)
+        part.out_free = max(part.out_free, cycle + machine.l2_reply_latency) + packet
+        push_reply(sms[node.sm].ldst, part.out_free + machine.xbar_latency, number, node.reply, packet, node.token)
+    memory.in_flight -= 1
+    free_request(memory, request)
+
+
+@njit
+def _to_dram(machine: Record, memory: Record, number: int, line: int, sectors: int, place: int, cycle: int) -> None:
+    """Queue a transfer; `place` is the L2 line that waits for it, or -1 for a write."""
+    channel = memory.channel[channel_of(machine, memory, line)]
+    index = new_transfer(channel)
+    transfer = channel.transfer[index - 1]
+    transfer.line = line
+    transfer.place = place
+    transfer.row = row_of(machine, memory, line)
+    transfer.bank = bank_of(machine, memory, line)
+    transfer.sectors = sectors
+    transfer.bursts = bursts_of(machine, sectors)
+    transfer.slice = number
+    memory.slice[number].queued += sectors_in(sectors)
+    if channel.waiting_head == 0:
+        channel.waiting_head = index
+    else:
+        channel.transfer[channel.waiting_tail - 1].next = index
+    channel.waiting_tail = index
+    if place >= 0:
+        channel.reads += sectors_in(sectors)
+    else:
+        channel.writes += sectors_in(sectors)
+    grant(machine, memory, channel, cycle * TICKS)
+
+
+@njit
+def _find(memory: Record, first: int, ways: int, line: int) -> int:
+    for place in range(first, first + ways):
+        if memory.line[place].tag == line + 1:
+            return place
+    return -1
+
+
+@njit
+def _victim(memory: Record, first: int, ways: int) -> int:
+    """The least recently used line that nobody waits for; an empty way has never been used."""
+    best = -1
+    for place in range(first, first + ways):
+        if memory.line[place].pending == 0 and (best < 0 or memory.line[place].used < memory.line[best].used):
+            best = place
+    return best
+
+
+@njit
+def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) -> None:
+    accesses, misses = sectors_in(sectors), sectors_in(missing)
+    memory.l2_accesses += accesses
+    memory.l2_misses += misses
+    memory.l2_pending_hits += sectors_in(waiting)
+    if kind == WRITE:
+        memory.l2_write_accesses += accesses
+        memory.l2_write_misses += misses
+    else:
+        memory.l2_read_accesses += accesses
+        memory.l2_read_misses += misses
+        if kind == ATOMIC:
+            memory.l2_atomic_accesses += accesses
+
+
+@njit
+def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int) -> None:
+    """The head of a slice's queue is at the tags."""
+    part = memory.slice[number]
+    request = part.head
+    node = memory.pool[request - 1]
+    first = first_way(machine, memory, node.line)
+    place = _find(memory, first, machine.l2_ways, node.line)
+    found = place >= 0
+    valid, pending = np.int64(0), np.int64(0)
+    if found:
+        valid, pending = np.int64(memory.line[place].valid), np.int64(memory.line[place].pending)
+    sectors = np.int64(node.sectors)
+    missing = sectors & ~valid & ~pending
+    waiting = sectors & pending
+    writes = node.kind == WRITE
+    fetched = 0 if writes else sectors_in(missing)
+    if not writes and found and memory.line[place].merged >= machine.l2_merged and (missing | waiting) != 0:
+        part.stalled = 1
+    if fetched > 0 and (part.mshrs_used + fetched > machine.l2_mshrs or part.queued >= machine.l2_dram_queue):
+        part.stalled = 1
+    if not found and part.stalled == 0:
+        place = _victim(memory, first, machine.l2_ways)
+        if place < 0 or (memory.line[place].dirty != 0 and part.queued >= machine.l2_dram_queue):
+            part.stalled = 1
+    if part.stalled:
+        memory.l2_stalls += 1
+        return
+    part.head = node.next
+    part.count -= 1
+    node.next = 0
+    busy = sectors_in(node.sectors)
+    part.tags_free = cycle + busy
+    line = memory.line[place]
+    if not found:
+        if line.dirty != 0:
+            memory.l2_write_backs += sectors_in(line.dirty)
+            _to_dram(machine, memory, number, line.tag - 1, line.dirty, -1, cycle)
+        line.tag = node.line + 1
+        line.valid, line.dirty, line.pending, line.merged, line.waiters = 0, 0, 0, 0, 0
+    line.used = RECENT + cycle
+    _count(memory, node.kind, node.sectors, missing, waiting)
+    if writes:  # a sector counts as written whole: no fetch
+        line.valid |= node.sectors
+        line.dirty |= node.sectors
+        _reply(machine, memory, sms, number, request, cycle)
+        return
+    if node.kind == ATOMIC:
+        line.dirty |= node.sectors
+    if missing == 0 and waiting == 0:
+        _reply(machine, memory, sms, number, request, cycle)
+        return
+    node.need = missing | waiting
+    node.next = line.waiters
+    line.waiters = request
+    line.merged += 1
+    if missing != 0:
+        line.pending |= missing
+        part.mshrs_used += fetched
+        _to_dram(machine, memory, number, node.line, missing, place, cycle)
+
+
+@njit
+def filled(machine: Record, memory: Record, sms: Record, number: int, place: int, sectors: int, cycle: int) -> None:
+    """Sectors of a line have come from DRAM: answer those who waited for them, oldest first."""
+    line = memory.line[place]
+    line.valid |= sectors
+    line.pending &= ~sectors
+    part = memory.slice[number]
+    part.mshrs_used -= sectors_in(sectors)
+    oldest, request = np.int64(0), np.int64(line.waiters)
+    while request != 0:  # the list holds the youngest first
+        following = np.int64(memory.pool[request - 1].next)
+        memory.pool[request - 1].next = oldest
+        oldest, request = request, following
+    line.waiters = 0
+    request = oldest
+    while request != 0:
+        node = memory.pool[request - 1]
+        following = np.int64(node.next)
+        node.need &= ~sectors
+        if node.need == 0:
+            line.merged -= 1
+            _reply(machine, memory, sms, number, request, cycle)
+        else:
+            node.next = line.waiters
+            line.waiters = request
+        request = following

@@ -1,0 +1,441 @@
+"""An SM's load/store unit: what the pipeline calls.
+
+The unit takes one instruction at a time, splits it into accesses to cache lines and sends one access a cycle down the pipe
+of its space. An access reaches the tags after the cache's latency; where it cannot be served (no miss register, no line to
+replace, no room towards the crossbar, no credit) it stands still, and with it all behind it, until something changes.
+Nothing is stepped cycle by cycle: `event` says when the unit next has something to do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.table import Flag, Space
+from warploom.core.memory.access import serve
+from warploom.core.memory.bits import lanes_in
+from warploom.core.memory.cache import fill
+from warploom.core.memory.port import FLITS_SHIFT, TOKEN_SHIFT, next_reply, pop_reply, push_reply
+from warploom.core.memory.state import (
+    ACKNOWLEDGE,
+    ATOMIC,
+    CONST_BASE,
+    CONSTANT,
+    DATA,
+    DIRECT,
+    DONE_ENTRIES,
+    DONE_LOAD,
+    DONE_STORES,
+    FILL_CODE,
+    FILL_CONSTANT,
+    FILL_DATA,
+    FILL_TEXTURE,
+    FOREVER,
+    PARAM_BASE,
+    PAST_L1,
+    PIPE_ENTRIES,
+    PIPES,
+    READ,
+    SHARED_ENTRIES,
+    TEXTURE,
+    WRITE,
+    Record,
+)
+from warploom.jit import njit
+
+_LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
+_GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
+_PARAM, _TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
+_KIND_SHIFT = 16
+_WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
+
+
+@njit
+def _done(ldst: Record, kind: int, value: int) -> None:
+    ldst.done[(ldst.done_head + ldst.done_count) % DONE_ENTRIES] = value | kind << _KIND_SHIFT
+    ldst.done_count += 1
+
+
+@njit
+def _arrived(ldst: Record, slot: int) -> None:
+    """One access of an instruction has its data."""
+    ldst.pending[slot] -= 1
+    if ldst.pending[slot] == 0:
+        _done(ldst, DONE_LOAD, slot)
+
+
+@njit
+def _acknowledged(ldst: Record, warp: int) -> None:
+    """One line of a warp's stores is in place."""
+    ldst.stores_outstanding -= 1
+    ldst.warp_stores[warp] -= 1
+    if ldst.warp_stores[warp] == 0:
+        _done(ldst, DONE_STORES, warp)
+
+
+@njit
+def latency_of(machine: Record, pipe: int) -> int:
+    """Cycles from the unit to the tags behind a pipe."""
+    if pipe == DATA:
+        return machine.l1_latency
+    if pipe == CONSTANT:
+        return machine.l1c_latency
+    if pipe == TEXTURE:
+        return machine.l1t_latency
+    return 1
+
+
+@njit
+def ldst_can_accept(machine: Record, sm: Record, cycle: int) -> bool:
+    """Whether the unit takes an instruction in this cycle."""
+    ldst = sm.ldst
+    return (
+        cycle >= ldst.free_at
+        and ldst.pipe[DATA].count <= machine.l1_latency
+        and ldst.pipe[CONSTANT].count <= machine.l1c_latency
+        and ldst.pipe[TEXTURE].count <= machine.l1t_latency
+        and ldst.pipe[PAST_L1].count <= _WAITING_PAST_L1
+        and ldst.shared_count < SHARED_ENTRIES
+    )
+
+
+@njit
+def _enter(ldst: Record, number: int, cycle: int, line: int, sectors: int, kind: int, slot: int, warp: int, local: int) -> Record:
+    pipe = ldst.pipe[number]
+    if pipe.count == 0:
+        pipe.head = 0  # keeps the part of the ring in use small
+    access = pipe.access[(pipe.head + pipe.count) % PIPE_ENTRIES]
+    pipe.count += 1
+    access.entered = cycle
+    access.line = line
+    access.sectors = sectors
+    access.kind = kind
+    access.slot = slot
+    access.warp = warp
+    access.local = local
+    access.transactions = 1
+    return access
+
+
+@njit
+def _line_shift(machine: Record, pipe: int) -> int:
+    """Sectors of a line behind a pipe, as a power of two."""
+    line_bytes = machine.l1_line_bytes
+    if pipe == CONSTANT:
+        line_bytes = machine.l1c_line_bytes
+    elif pipe == TEXTURE:
+        line_bytes = machine.l1t_line_bytes
+    shift = 0
+    while 32 << shift < line_bytes:
+        shift += 1
+    return shift
+
+
+@njit
+def _count(ldst: Record, space: int, flags: int, accesses: int) -> None:
+    if flags & _ATOMIC:
+        ldst.atomics += 1
+        ldst.global_transactions += accesses
+    elif space == _LOCAL:
+        ldst.local_transactions += accesses
+        if flags & _STORE:
+            ldst.local_stores += 1
+        else:
+            ldst.local_loads += 1
+    elif space in (_CONST, _PARAM):
+        ldst.constant_loads += 1
+    elif space == _TEXTURE:
+        ldst.texture_loads += 1
+    else:
+        ldst.global_transactions += accesses
+        if flags & _STORE:
+            ldst.global_stores += 1
+        else:
+            ldst.global_loads += 1
+
+
+@njit
+def _accept_shared(machine: Record, ldst: Record, cycle: int, slot: int, flags: int, passes: int) -> None:
+    busy = passes * machine.shared_cycles_per_pass
+    ldst.free_at = cycle + busy
+    ldst.shared_accesses += 1
+    ldst.shared_conflict_passes += passes - 1
+    if flags & (_LOAD | _ATOMIC):
+        if ldst.shared_count == 0:
+            ldst.shared_head = 0
+        place = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
+        ldst.shared_count += 1
+        ldst.shared_at[place] = cycle + machine.shared_latency + busy - 1
+        ldst.shared_slot[place] = slot
+        ldst.event = min(ldst.event, ldst.shared_at[place])
+
+
+@njit
+def _accept_fixed(
+    machine: Record, ldst: Record, cycle: int, slot: int, warp: int, space: int, flags: int, sectors: int, lanes: int
+) -> None:
+    """The simple memory: bandwidth, then a fixed time."""
+    ldst.fixed_sequence += 1
+    source = ldst.fixed_sequence & 0xFF
+    ldst.free_at = cycle + 1
+    if space in (_CONST, _PARAM):
+        ready = cycle + machine.l1c_latency
+    elif space == _TEXTURE:
+        per_cycle = machine.fixed_texture_lanes_per_cycle
+        ldst.texture_free = max(ldst.texture_free, cycle) + (lanes + per_cycle - 1) // per_cycle
+        ready = ldst.texture_free + machine.fixed_texture_latency
+    else:
+        per_cycle = machine.fixed_bytes_per_cycle
+        ldst.port_free = max(ldst.port_free, cycle) + (32 * sectors + per_cycle - 1) // per_cycle
+        ready = ldst.port_free + machine.fixed_latency
+    if flags & _STORE:
+        ldst.stores_outstanding += 1
+        ldst.store_credits_used += 1
+        ldst.warp_stores[warp] += 1
+        push_reply(ldst, ready, source, ACKNOWLEDGE, 0, warp)
+    else:
+        ldst.pending[slot] = 1
+        ldst.direct_outstanding += 1
+        push_reply(ldst, ready, source, DIRECT, 0, slot)
+
+
+@njit
+def ldst_accept(
+    machine: Record,
+    memory: Record,
+    sm: Record,
+    cycle: int,
+    slot: int,
+    warp: int,
+    space: int,
+    flags: int,
+    count: int,
+    sectors: Record,
+    lanes: Record,
+    first: int,
+    local_base: int,
+) -> None:
+    """Take an instruction; `ldst_can_accept` must have said yes.
+
+    `count` records of the trace's `sectors` and `lanes` from `first` belong to it (for shared memory `count` is the number of
+    passes). `local_base` is the sector where the warp's window of local memory begins. A load or atomic is handed back by
+    `ldst_pop_done` under its `slot`; a store needs no slot.
+    """
+    ldst = sm.ldst
+    if count == 0:  # no lane executes it
+        ldst.free_at = cycle + 1
+        if not flags & _STORE:
+            _done(ldst, DONE_LOAD, slot)
+        return
+    if space == _SHARED:
+        _accept_shared(machine, ldst, cycle, slot, flags, count)
+        return
+    if machine.fixed_model == 1:
+        active = 0
+        for index in range(first, first + count):
+            active += lanes_in(lanes[index])
+        _count(ldst, space, flags, active if flags & _ATOMIC else count)
+        _accept_fixed(machine, ldst, cycle, slot, warp, space, flags, count, active)
+        return
+    if flags & _ATOMIC:
+        transactions = _accept_atomic(ldst, cycle, slot, warp, count, sectors, lanes, first)
+        ldst.pending[slot] = transactions
+        ldst.free_at = cycle + transactions
+        _count(ldst, space, flags, transactions)
+        ldst.event = min(ldst.event, cycle + 1)
+        return
+
+    number, base, kind, local = DATA, 0, READ, 0
+    if space == _LOCAL:
+        base, local = local_base, 1
+    elif space == _CONST:
+        number, base = CONSTANT, CONST_BASE
+    elif space == _PARAM:
+        number, base = CONSTANT, PARAM_BASE
+    elif space == _TEXTURE:
+        number = TEXTURE
+    elif flags & _VOLATILE and not flags & _STORE:
+        number = PAST_L1
+    if flags & _STORE:
+        kind = WRITE
+    shift = _line_shift(machine, number)
+    accesses = 0
+    current, mask = -1, 0
+    for index in range(first, first + count):
+        sector = base + np.int64(sectors[index])
+        line = sector >> shift
+        if line != current:
+            if current >= 0:
+                _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+                accesses += 1
+            current, mask = line, 0
+        mask |= 1 << (sector & ((1 << shift) - 1))
+    _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+    accesses += 1
+    ldst.free_at = cycle + accesses
+    _count(ldst, space, flags, accesses)
+    if kind == WRITE:
+        ldst.stores_outstanding += accesses
+        ldst.warp_stores[warp] += accesses
+    else:
+        ldst.pending[slot] = accesses
+    ldst.event = min(ldst.event, _pipe_event(machine, ldst, number))
+
+
+@njit
+def _accept_atomic(ldst: Record, cycle: int, slot: int, warp: int, count: int, sectors: Record, lanes: Record, first: int) -> int:
+    """One transaction per lane: L2 performs them one after the other."""
+    transactions = 0
+    for index in range(first, first + count):
+        sector = np.int64(sectors[index])
+        access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
+        access.transactions = lanes_in(lanes[index])
+        transactions += access.transactions
+    return transactions
+
+
+@njit
+def _pipe_event(machine: Record, ldst: Record, number: int) -> int:
+    """When the head of a pipe next moves."""
+    pipe = ldst.pipe[number]
+    if pipe.count == 0:
+        return FOREVER
+    if pipe.blocked_since > 0:
+        return pipe.wake
+    return max(pipe.access[pipe.head].entered + latency_of(machine, number), pipe.next_at)
+
+
+@njit
+def _take_reply(ldst: Record, what: int) -> None:
+    reply, token = what & 0xF, what >> TOKEN_SHIFT
+    if reply == FILL_DATA:
+        for index in range(ldst.l1.mshr_count[token]):
+            _arrived(ldst, ldst.l1.mshr_target[token, index])
+        fill(ldst.l1, token)
+    elif reply == ACKNOWLEDGE:
+        ldst.store_credits_used -= 1
+        _acknowledged(ldst, token)
+    elif reply == DIRECT:
+        ldst.direct_outstanding -= 1
+        _arrived(ldst, token)
+    elif reply == FILL_CODE:
+        fill(ldst.l1i, token)
+        ldst.fetch_fills += 1
+    elif reply == FILL_CONSTANT:
+        for index in range(ldst.l1c.mshr_count[token]):
+            _arrived(ldst, ldst.l1c.mshr_target[token, index])
+        fill(ldst.l1c, token)
+    elif reply == FILL_TEXTURE:
+        for index in range(ldst.l1t.mshr_count[token]):
+            _arrived(ldst, ldst.l1t.mshr_target[token, index])
+        fill(ldst.l1t, token)
+
+
+@njit
+def _run_pipe(machine: Record, ldst: Record, number: int, cycle: int, retry: bool) -> None:
+    pipe = ldst.pipe[number]
+    while pipe.count > 0:
+        if pipe.blocked_since > 0:
+            if cycle < pipe.wake and not retry:
+                return
+        elif max(pipe.access[pipe.head].entered + latency_of(machine, number), pipe.next_at) > cycle:
+            return
+        access = pipe.access[pipe.head]
+        slot, warp, kind = access.slot, access.warp, access.kind
+        outcome = serve(machine, ldst, number, access, cycle)
+        if outcome < 0:  # it stands still
+            if pipe.blocked_since == 0:
+                pipe.blocked_since = cycle + 1
+            return
+        if pipe.blocked_since > 0:
+            stood = cycle + 1 - pipe.blocked_since
+            if number == DATA:
+                ldst.l1.reservation_failures += stood
+            elif number == CONSTANT:
+                ldst.l1c.reservation_failures += stood
+            elif number == TEXTURE:
+                ldst.l1t.reservation_failures += stood
+            pipe.blocked_since = 0
+        pipe.next_at = cycle + 1
+        if kind == ATOMIC and access.transactions > 1:
+            access.transactions -= 1
+            continue
+        pipe.head = (pipe.head + 1) % PIPE_ENTRIES
+        pipe.count -= 1
+        if outcome == 1:  # finished at the tags
+            if kind == WRITE:
+                _acknowledged(ldst, warp)
+            else:
+                _arrived(ldst, slot)
+
+
+@njit
+def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
+    """Everything that is due in the unit up to this cycle."""
+    ldst = sm.ldst
+    if cycle < ldst.event:
+        return
+    retry = False
+    while next_reply(ldst) <= cycle:
+        at = next_reply(ldst)
+        what = pop_reply(ldst)
+        ldst.in_free = at + (what >> FLITS_SHIFT & 0xFFF)
+        _take_reply(ldst, what)
+        retry = True
+    for number in range(PIPES):
+        _run_pipe(machine, ldst, number, cycle, retry)
+    while ldst.shared_count > 0 and ldst.shared_at[ldst.shared_head] <= cycle:
+        _done(ldst, DONE_LOAD, ldst.shared_slot[ldst.shared_head])
+        ldst.shared_head = (ldst.shared_head + 1) % SHARED_ENTRIES
+        ldst.shared_count -= 1
+    event = next_reply(ldst)
+    for number in range(PIPES):
+        event = min(event, _pipe_event(machine, ldst, number))
+    if ldst.shared_count > 0:
+        event = min(event, ldst.shared_at[ldst.shared_head])
+    ldst.event = event
+
+
+@njit
+def ldst_next_event(machine: Record, sm: Record, cycle: int) -> int:
+    """The next cycle in which the unit does something, hands something back or takes an instruction again."""
+    ldst = sm.ldst
+    if ldst.done_count > 0:
+        return cycle + 1
+    event = ldst.event
+    if ldst.free_at > cycle:
+        event = min(event, ldst.free_at)
+    return max(event, cycle + 1)
+
+
+@njit
+def ldst_pop_done(sm: Record, cycle: int) -> int:
+    """The next finished entry, or -1; `done_kind` and `done_value` say what it is."""
+    ldst = sm.ldst
+    if ldst.done_count == 0:
+        return -1
+    entry = ldst.done[ldst.done_head]
+    ldst.done_head = (ldst.done_head + 1) % DONE_ENTRIES
+    ldst.done_count -= 1
+    return entry
+
+
+@njit
+def done_kind(entry: int) -> int:
+    """DONE_LOAD: a load or atomic has all its data. DONE_STORES: all stores of a warp have been acknowledged."""
+    return entry >> _KIND_SHIFT
+
+
+@njit
+def done_value(entry: int) -> int:
+    """The slot (DONE_LOAD) or the warp (DONE_STORES)."""
+    return entry & ((1 << _KIND_SHIFT) - 1)
+
+
+@njit
+def ldst_idle(sm: Record) -> bool:
+    """Whether the unit has nothing under way."""
+    ldst = sm.ldst
+    waiting = ldst.shared_count + ldst.done_count + ldst.outbox_count + ldst.reply_count + ldst.stores_outstanding
+    for number in range(PIPES):
+        waiting += ldst.pipe[number].count
+    return waiting == 0 and ldst.l1.mshrs_used + ldst.l1c.mshrs_used + ldst.l1t.mshrs_used + ldst.l1i.mshrs_used == 0

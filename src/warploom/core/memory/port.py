@@ -1,0 +1,77 @@
+"""An SM's two ends of the crossbar: the outbox of requests and the heap of replies that are on their way."""
+
+from __future__ import annotations
+
+from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
+from warploom.jit import njit
+
+SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
+FLITS_SHIFT, TOKEN_SHIFT = 4, 16
+
+
+@njit
+def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
+    """Queue a request for a 128-byte line; the cycle in which its last flit leaves."""
+    data = 32 * sectors_in(sectors) if kind == WRITE else 0
+    leaves = max(ldst.port_free, cycle) + flits(machine, data)
+    ldst.port_free = leaves
+    request = ldst.outbox[(ldst.outbox_head + ldst.outbox_count) % OUTBOX_ENTRIES]
+    ldst.outbox_count += 1
+    request.cycle = leaves
+    request.line = line
+    request.sectors = sectors
+    request.kind = kind
+    request.reply = reply
+    request.token = token
+    return leaves
+
+
+@njit
+def push_reply(ldst: Record, arrival: int, source: int, reply: int, packet_flits: int, token: int) -> None:
+    """Put a reply on its way to the SM."""
+    key = arrival << SLICE_BITS | source
+    what = reply | packet_flits << FLITS_SHIFT | token << TOKEN_SHIFT
+    place = ldst.reply_count
+    ldst.reply_count += 1
+    while place > 0:
+        parent = (place - 1) >> 1
+        if ldst.reply_key[parent] <= key:
+            break
+        ldst.reply_key[place] = ldst.reply_key[parent]
+        ldst.reply_what[place] = ldst.reply_what[parent]
+        place = parent
+    ldst.reply_key[place] = key
+    ldst.reply_what[place] = what
+    ldst.event = min(ldst.event, max(arrival, ldst.in_free))
+
+
+@njit
+def next_reply(ldst: Record) -> int:
+    """When the earliest reply can be taken off the crossbar."""
+    if ldst.reply_count == 0:
+        return FOREVER
+    return max(ldst.reply_key[0] >> SLICE_BITS, ldst.in_free)
+
+
+@njit
+def pop_reply(ldst: Record) -> int:
+    """Take the earliest reply; what it is."""
+    what = ldst.reply_what[0]
+    ldst.reply_count -= 1
+    count = ldst.reply_count
+    key, moved = ldst.reply_key[count], ldst.reply_what[count]
+    place = 0
+    child = 1
+    while child < count:
+        if child + 1 < count and ldst.reply_key[child + 1] < ldst.reply_key[child]:
+            child += 1
+        if ldst.reply_key[child] >= key:
+            break
+        ldst.reply_key[place] = ldst.reply_key[child]
+        ldst.reply_what[place] = ldst.reply_what[child]
+        place = child
+        child = 2 * place + 1
+    ldst.reply_key[place] = key
+    ldst.reply_what[place] = moved
+    return what

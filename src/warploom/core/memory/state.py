@@ -1,0 +1,326 @@
+"""The state of the memory system: one record nested in each SM's, one for the chip.
+
+Every field starts as zero and every maximum is fixed, so that one compiled core serves all machines; `new_memory` refuses
+a machine that would not fit. Times are core cycles; inside a DRAM channel they are 1/1024 of a core cycle (`TICKS`), because
+the DRAM's clock is no multiple of the core's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.machines.schema import (
+    MAX_CACHE_LINES,
+    MAX_CHANNELS,
+    MAX_DRAM_BANKS,
+    MAX_L2_LINES,
+    MAX_L2_SLICES,
+    MAX_MERGED,
+    MAX_MSHRS,
+    MAX_WARPS,
+)
+
+Record = Any  # a NumPy record inside compiled code
+
+FOREVER = 1 << 60
+TICKS = 1024
+MAX_SLOTS = 1024  # memory instructions that an SM may have in flight
+PIPE_ENTRIES = 1024  # accesses of instructions that the unit has accepted; at most 256 of one instruction
+OUTBOX_ENTRIES = 1024
+REPLY_ENTRIES = 4096
+SHARED_ENTRIES = 256
+DONE_ENTRIES = 2048
+RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
+WINDOW = 512  # cycles of requests put in order at a time
+POOL_ENTRIES = 1 << 15  # requests inside the memory system
+CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
+
+# The ways through the load/store unit besides shared memory; all but the last have a cache.
+DATA, CONSTANT, TEXTURE, PAST_L1 = 0, 1, 2, 3
+PIPES = 4
+
+# What a request asks of L2, and with it what its reply means to the SM.
+READ, WRITE, ATOMIC = 0, 1, 2
+FILL_DATA, FILL_CONSTANT, FILL_TEXTURE, FILL_CODE, DIRECT, ACKNOWLEDGE, SILENT = 0, 1, 2, 3, 4, 5, 6
+
+# Kinds of entries that `ldst_pop_done` hands out.
+DONE_LOAD, DONE_STORES = 0, 1
+
+INVALID, RESERVED, VALID, DIRTY = 0, 1, 2, 3
+
+CACHE_DTYPE = np.dtype(
+    [
+        ("tag", "u4", (MAX_CACHE_LINES,)),
+        ("state", "u1", (MAX_CACHE_LINES,)),
+        ("mshr", "i2", (MAX_CACHE_LINES,)),  # of a reserved line
+        ("used", "i8", (MAX_CACHE_LINES,)),  # cycle of the last use
+        ("mshr_line", "i2", (MAX_MSHRS,)),
+        ("mshr_count", "i2", (MAX_MSHRS,)),
+        ("mshr_target", "i2", (MAX_MSHRS, MAX_MERGED)),
+        ("mshr_spare", "i2", (MAX_MSHRS,)),  # a stack of numbers that have been freed
+        ("spare_count", "i4"),
+        ("fresh", "i4"),  # numbers from here on have never been used
+        ("mshrs_used", "i4"),
+        ("accesses", "i8"),
+        ("hits", "i8"),
+        ("misses", "i8"),
+        ("pending_hits", "i8"),
+        ("reservation_failures", "i8"),  # cycles that the head of the pipe stood still
+    ],
+    align=True,
+)
+
+ACCESS_DTYPE = np.dtype(
+    [
+        ("entered", "i8"),
+        ("line", "u4"),
+        ("slot", "i2"),
+        ("sectors", "u1"),  # mask within the line
+        ("kind", "u1"),  # READ, WRITE, ATOMIC
+        ("warp", "u1"),
+        ("local", "u1"),
+        ("transactions", "u1"),  # of an atomic: one per lane
+    ],
+    align=True,
+)
+
+PIPE_DTYPE = np.dtype(
+    [
+        ("head", "i4"),
+        ("count", "i4"),
+        ("next_at", "i8"),  # no access reaches the tags before
+        ("blocked_since", "i8"),  # cycle + 1, or 0
+        ("wake", "i8"),  # while blocked: when to try again (a reply tries earlier)
+        ("sent", "i8"),  # requests so far
+        ("leave", "i8", (64,)),  # when the last ones left through the port
+        ("access", ACCESS_DTYPE, (PIPE_ENTRIES,)),
+    ],
+    align=True,
+)
+
+REQUEST_DTYPE = np.dtype(
+    [
+        ("cycle", "i8"),  # when its last flit leaves the SM; inside an L2 slice: when it reaches the tags
+        ("line", "u4"),
+        ("next", "i4"),
+        ("token", "i2"),  # MSHR, slot or warp, as `reply` says
+        ("sm", "u1"),
+        ("sectors", "u1"),
+        ("kind", "u1"),
+        ("reply", "u1"),
+        ("need", "u1"),  # sectors that have not arrived
+    ],
+    align=True,
+)
+
+LDST_COUNTERS = [
+    (name, "i8")
+    for name in (
+        "global_loads",
+        "global_stores",
+        "local_loads",
+        "local_stores",
+        "atomics",
+        "constant_loads",
+        "texture_loads",
+        "shared_accesses",
+        "shared_conflict_passes",  # passes beyond the first of each access
+        "global_transactions",  # lines, or lanes of atomics
+        "local_transactions",
+        "l1_write_backs",
+        "store_evictions",
+    )
+]
+
+LDST_DTYPE = np.dtype(
+    [
+        ("event", "i8"),  # nothing happens in the unit before
+        ("free_at", "i8"),  # the unit takes no instruction before
+        ("port_free", "i8"),  # the SM's way into the crossbar
+        ("in_free", "i8"),  # and out of it
+        ("texture_free", "i8"),  # the texture unit of the simple memory
+        ("fixed_sequence", "i8"),
+        ("outbox_head", "i4"),
+        ("outbox_count", "i4"),
+        ("reply_count", "i4"),
+        ("shared_head", "i4"),
+        ("shared_count", "i4"),
+        ("done_head", "i4"),
+        ("done_count", "i4"),
+        ("stores_outstanding", "i4"),  # lines not yet acknowledged, accesses in the pipe included
+        ("store_credits_used", "i4"),  # lines sent and not yet acknowledged
+        ("direct_outstanding", "i4"),  # transactions past the L1
+        ("fetch_fills", "i8"),  # lines of code that have arrived: a fetch that waits tries again when this changes
+        ("pending", "i2", (MAX_SLOTS,)),  # accesses that an instruction waits for
+        ("warp_stores", "i4", (MAX_WARPS,)),  # lines not yet acknowledged by warp
+        ("outbox", REQUEST_DTYPE, (OUTBOX_ENTRIES,)),
+        ("reply_key", "i8", (REPLY_ENTRIES,)),  # a heap: arrival << 8 | slice
+        ("reply_what", "i8", (REPLY_ENTRIES,)),
+        ("shared_at", "i8", (SHARED_ENTRIES,)),
+        ("shared_slot", "i2", (SHARED_ENTRIES,)),
+        ("done", "i4", (DONE_ENTRIES,)),
+        ("pipe", PIPE_DTYPE, (PIPES,)),
+        ("l1", CACHE_DTYPE),
+        ("l1c", CACHE_DTYPE),
+        ("l1t", CACHE_DTYPE),
+        ("l1i", CACHE_DTYPE),
+        *LDST_COUNTERS,
+    ],
+    align=True,
+)
+
+LINE_DTYPE = np.dtype(
+    [
+        ("used", "i8"),
+        ("tag", "u4"),  # line address + 1, so that 0 is an empty way
+        ("waiters", "i4"),  # requests that wait for a fill, as pool index + 1
+        ("valid", "u1"),
+        ("dirty", "u1"),
+        ("pending", "u1"),
+        ("merged", "u1"),
+    ],
+    align=True,
+)
+
+SLICE_DTYPE = np.dtype(
+    [
+        ("in_free", "i8"),
+        ("tags_free", "i8"),
+        ("out_free", "i8"),
+        ("head", "i4"),  # pool index + 1
+        ("tail", "i4"),
+        ("count", "i4"),
+        ("stalled", "i4"),  # the head could not be served and waits for a fill or for room at the DRAM
+        ("mshrs_used", "i4"),
+        ("queued", "i4"),  # sectors between L2 and the controller
+    ],
+    align=True,
+)
+
+MAX_TRANSFERS = 4096  # of one channel
+TRANSFER_DTYPE = np.dtype(
+    [
+        ("at", "i8"),  # in ticks: arrival at the controller; later the return to L2
+        ("line", "u4"),
+        ("place", "i4"),  # index of the L2 line; -1 for a write
+        ("row", "i4"),
+        ("next", "i4"),
+        ("sectors", "u1"),
+        ("bursts", "u1"),
+        ("bank", "u1"),
+        ("slice", "u1"),
+    ],
+    align=True,
+)
+
+BANK_DTYPE = np.dtype(
+    [
+        ("column_ready", "i8"),
+        ("precharge_ready", "i8"),
+        ("activated", "i8"),
+        ("row", "i4"),  # + 1; 0 when none is open
+        ("head", "i4"),  # transfers in order of arrival, as index + 1
+        ("tail", "i4"),
+        ("candidate", "i4"),
+        ("before", "i4"),  # the transfer in front of the candidate
+    ],
+    align=True,
+)
+
+CHANNEL_DTYPE = np.dtype(
+    [
+        ("next_pick", "i8"),  # in ticks
+        ("next_bank", "i4"),
+        ("last_bank", "i4"),
+        ("busy_banks", "i4"),  # bit mask
+        ("credits_used", "i4"),
+        ("last_column", "i8"),
+        ("last_activation", "i8"),
+        ("read_ready", "i8"),
+        ("write_ready", "i8"),
+        ("group_column", "i8", (MAX_DRAM_BANKS,)),
+        ("bank", BANK_DTYPE, (MAX_DRAM_BANKS,)),
+        ("transfer", TRANSFER_DTYPE, (MAX_TRANSFERS,)),
+        ("spare", "i4"),  # free transfers, as index + 1
+        ("fresh", "i4"),
+        ("waiting_head", "i4"),  # transfers that wait for a credit
+        ("waiting_tail", "i4"),
+        ("arriving_head", "i4"),  # on their way from L2 to the controller
+        ("arriving_tail", "i4"),
+        ("returning_head", "i4"),  # reads on their way back
+        ("returning_tail", "i4"),
+        ("reads", "i8"),
+        ("writes", "i8"),
+        ("bursts", "i8"),
+        ("row_hits", "i8"),
+        ("activations", "i8"),
+        ("busy_ticks", "i8"),
+    ],
+    align=True,
+)
+
+TIMING = ("burst", "ccd", "ccdl", "rrd", "rcd", "ras", "rp", "rc", "cl", "wl", "cdlr", "wr", "rtpl")
+
+MEMORY_DTYPE = np.dtype(
+    [
+        ("in_flight", "i8"),  # requests of SMs that have no reply yet
+        ("spare", "i4"),  # free requests, as pool index + 1
+        ("fresh", "i4"),
+        ("warm_clock", "i8"),  # lines that copies from the host have left in L2 so far
+        ("horizon", "i8"),  # events before this cycle have happened
+        ("slices_per_channel", "i8"),
+        ("interleave_shift", "i8"),  # of line addresses
+        ("slice_shift", "i8"),
+        *((f"t_{name}", "i8") for name in TIMING),  # in ticks
+        ("l2_accesses", "i8"),  # in sectors, as all L2 counters
+        ("l2_misses", "i8"),
+        ("l2_pending_hits", "i8"),
+        ("l2_read_accesses", "i8"),
+        ("l2_read_misses", "i8"),
+        ("l2_write_accesses", "i8"),
+        ("l2_write_misses", "i8"),
+        ("l2_atomic_accesses", "i8"),
+        ("l2_write_backs", "i8"),
+        ("l2_stalls", "i8"),
+        ("bucket_head", "i4", (WINDOW,)),  # requests by cycle of departure, while they are put in order
+        ("bucket_tail", "i4", (WINDOW,)),
+        ("slice", SLICE_DTYPE, (MAX_L2_SLICES,)),
+        ("channel", CHANNEL_DTYPE, (MAX_CHANNELS,)),
+        ("line", LINE_DTYPE, (MAX_L2_LINES,)),
+        ("pool", REQUEST_DTYPE, (POOL_ENTRIES,)),
+    ],
+    align=True,
+)
+
+
+def new_memory(machine: Machine) -> np.record:
+    """The chip's memory system, empty and cold."""
+    check_capacity(machine)
+    memory = np.zeros(1, MEMORY_DTYPE).view(np.recarray)[0]
+    per_channel = machine.l2.slices // machine.dram.channels
+    memory["channel"]["next_pick"] = FOREVER
+    memory["slices_per_channel"] = per_channel
+    memory["interleave_shift"] = machine.dram.interleave_bytes.bit_length() - 8
+    memory["slice_shift"] = machine.dram.bank_low_bit - 7
+    ratio = TICKS * machine.chip.clock_core_mhz / machine.chip.clock_dram_mhz
+    for name in TIMING:
+        cycles = machine.dram.burst_cycles if name == "burst" else getattr(machine.dram, name)
+        memory[f"t_{name}"] = round(cycles * ratio)
+    return memory
+
+
+def check_capacity(machine: Machine) -> None:
+    """Refuse a machine that can have more under way than the records hold."""
+    l1 = machine.l1
+    most = l1.mshrs + machine.l1c.mshrs + machine.l1t.mshrs + machine.l1i.mshrs + l1.store_credits + l1.atomic_credits + 2 * 32
+    if most > REPLY_ENTRIES or most * machine.chip.sms > POOL_ENTRIES:
+        raise WarploomError(
+            f"machine {machine.name}: {machine.chip.sms} SMs with up to {most} requests each (MSHRs, store and atomic credits) "
+            f"exceed the {POOL_ENTRIES} that the memory system can hold; reduce `l1.store_credits` or `chip.sms`"
+        )
+    if machine.dram.queue + machine.l2.slices // machine.dram.channels * (machine.l2.dram_queue + 8) > MAX_TRANSFERS:
+        raise WarploomError(f"machine {machine.name}: `dram.queue` and `l2.dram_queue` exceed {MAX_TRANSFERS} sectors a channel")

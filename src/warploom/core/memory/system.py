@@ -1,0 +1,226 @@
+"""The chip's memory system as the main loop sees it: requests in, replies out, once per quantum.
+
+An SM's request needs at least the crossbar's and L2's latency to reach the tags. So whatever the SMs did up to a cycle
+decides everything at the tags and behind them up to that much later, and replies that arrive within the next quantum are
+known before the SMs run it. Channels (each with its slices) do not depend on each other and run one after the other, each
+in the order of its events; the outcome does not depend on how time is cut into quanta.
+"""
+
+from __future__ import annotations
+
+from warploom.core.memory.address import first_way, slice_of
+from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
+from warploom.core.memory.l2 import access, filled
+from warploom.core.memory.ldst import ldst_idle
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, WINDOW, WRITE, Record
+from warploom.jit import njit
+
+_RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
+
+
+@njit
+def _enter_slice(machine: Record, memory: Record, request: int) -> None:
+    """Through the crossbar to the queue of its slice: the slice's port takes one flit a cycle."""
+    node = memory.pool[request - 1]
+    part = memory.slice[slice_of(machine, memory, node.line)]
+    packet = flits(machine, 32 * sectors_in(node.sectors) if node.kind == WRITE else 0)
+    part.in_free = max(part.in_free + packet, node.cycle + machine.xbar_latency)
+    node.cycle = part.in_free + machine.l2_latency
+    node.next = 0
+    if part.head == 0:
+        part.head = request
+    else:
+        memory.pool[part.tail - 1].next = request
+    part.tail = request
+    part.count += 1
+
+
+@njit
+def _collect(machine: Record, memory: Record, sms: Record, start: int, end: int) -> bool:
+    """Take the requests that leave SMs from `start` to before `end` in order of cycle, then SM; whether any leave later."""
+    any_taken, any_left = False, False
+    for number in range(len(sms)):
+        ldst = sms[number].ldst
+        while ldst.outbox_count > 0:
+            sent = ldst.outbox[ldst.outbox_head]
+            if sent.cycle >= end:
+                any_left = True
+                break
+            if memory.spare > 0:
+                request = memory.spare
+                memory.spare = memory.pool[request - 1].next
+            else:
+                memory.fresh += 1
+                request = memory.fresh
+            node = memory.pool[request - 1]
+            node.cycle, node.line, node.sectors = sent.cycle, sent.line, sent.sectors
+            node.kind, node.reply, node.token = sent.kind, sent.reply, sent.token
+            node.sm, node.next = number, 0
+            place = max(sent.cycle - start, 0)
+            if memory.bucket_head[place] == 0:
+                memory.bucket_head[place] = request
+            else:
+                memory.pool[memory.bucket_tail[place] - 1].next = request
+            memory.bucket_tail[place] = request
+            memory.in_flight += 1
+            any_taken = True
+            ldst.outbox_count -= 1
+            ldst.outbox_head = 0 if ldst.outbox_count == 0 else (ldst.outbox_head + 1) % OUTBOX_ENTRIES
+    if any_taken:
+        for place in range(end - start):
+            request = memory.bucket_head[place]
+            memory.bucket_head[place] = 0
+            while request != 0:
+                following = memory.pool[request - 1].next
+                _enter_slice(machine, memory, request)
+                request = following
+    return any_left
+
+
+@njit
+def _channel_event(memory: Record, number: int) -> tuple[int, int, int]:
+    """The next event of a channel and its slices: when (ticks), what, and in which slice. What frees room goes first."""
+    channel = memory.channel[number]
+    at, what, where = FOREVER, _RETURN, 0
+    if channel.returning_head != 0:
+        at = channel.transfer[channel.returning_head - 1].at
+    if channel.arriving_head != 0 and channel.transfer[channel.arriving_head - 1].at < at:
+        at, what = channel.transfer[channel.arriving_head - 1].at, _ARRIVAL
+    if channel.busy_banks != 0 and channel.next_pick < at:
+        at, what = channel.next_pick, _PICK
+    per_channel = memory.slices_per_channel
+    for index in range(number * per_channel, (number + 1) * per_channel):
+        part = memory.slice[index]
+        if part.head != 0 and part.stalled == 0:
+            ready = max(memory.pool[part.head - 1].cycle, part.tags_free) * TICKS
+            if ready < at:
+                at, what, where = ready, _SLICE, index
+    return at, what, where
+
+
+@njit
+def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now: int) -> None:
+    """A place at the controller is free: the next transfer sets out, and slices that stood still try again."""
+    channel = memory.channel[number]
+    channel.credits_used -= sectors_in(sectors)
+    grant(machine, memory, channel, now)
+    cycle = (now + TICKS - 1) // TICKS
+    per_channel = memory.slices_per_channel
+    for index in range(number * per_channel, (number + 1) * per_channel):
+        part = memory.slice[index]
+        if part.head != 0:
+            part.stalled = 0
+            part.tags_free = max(part.tags_free, cycle)
+
+
+@njit
+def _return(machine: Record, memory: Record, sms: Record, number: int) -> None:
+    """A read is back at L2."""
+    channel = memory.channel[number]
+    index = channel.returning_head
+    transfer = channel.transfer[index - 1]
+    channel.returning_head = transfer.next
+    now, sectors = transfer.at, transfer.sectors
+    filled(machine, memory, sms, transfer.slice, transfer.place, sectors, (now + TICKS - 1) // TICKS)
+    free_transfer(channel, index)
+    _credit_back(machine, memory, number, sectors, now)
+
+
+@njit
+def _command(machine: Record, memory: Record, number: int) -> None:
+    """A column command; with its last burst a read sets out for L2 and a write is over."""
+    channel = memory.channel[number]
+    now = channel.next_pick
+    index = pick(machine, memory, channel)
+    if index == 0:
+        return
+    transfer = channel.transfer[index - 1]
+    if transfer.place >= 0:
+        if channel.returning_head == 0:
+            channel.returning_head = index
+        else:
+            channel.transfer[channel.returning_tail - 1].next = index
+        channel.returning_tail = index
+        return
+    sectors = transfer.sectors
+    free_transfer(channel, index)
+    _credit_back(machine, memory, number, sectors, now)
+
+
+@njit
+def _run_channel(machine: Record, memory: Record, sms: Record, number: int, until: int) -> None:
+    channel = memory.channel[number]
+    while True:
+        at, what, where = _channel_event(memory, number)
+        if at >= until:
+            return
+        if what == _SLICE:
+            access(machine, memory, sms, where, at // TICKS)
+        elif what == _PICK:
+            _command(machine, memory, number)
+        elif what == _ARRIVAL:
+            index = channel.arriving_head
+            channel.arriving_head = channel.transfer[index - 1].next
+            enqueue(machine, memory, channel, index, at)
+        else:
+            _return(machine, memory, sms, number)
+
+
+@njit
+def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, to_cycle: int) -> None:
+    """All that follows from what the SMs sent before `to_cycle`: replies that arrive from `to_cycle` on are in their heaps."""
+    if machine.fixed_model == 1:
+        return
+    start, left = from_cycle, True
+    while left and start < to_cycle:
+        end = min(start + WINDOW, to_cycle)
+        left = _collect(machine, memory, sms, start, end)
+        start = end
+    memory.horizon = to_cycle + machine.xbar_latency + machine.l2_latency
+    for number in range(machine.dram_channels):
+        _run_channel(machine, memory, sms, number, memory.horizon * TICKS)
+
+
+@njit
+def memory_idle(memory: Record, sms: Record) -> bool:
+    """Whether every access of every SM is over; write-backs from L2 may still be under way."""
+    busy = memory.in_flight
+    for number in range(len(sms)):
+        if not ldst_idle(sms[number]):
+            busy += 1
+    return busy == 0
+
+
+@njit
+def memory_next_event(machine: Record, memory: Record) -> int:
+    """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
+    if memory.in_flight == 0:
+        return FOREVER
+    soonest = FOREVER
+    for number in range(machine.dram_channels):
+        at, _, _ = _channel_event(memory, number)
+        soonest = min(soonest, at)
+    return soonest // TICKS + machine.l2_reply_latency + machine.xbar_latency
+
+
+@njit
+def warm_l2(machine: Record, memory: Record, base_sector: int, count: int) -> None:
+    """Leave `count` sectors from `base_sector` in L2, clean, as a copy from the host does; later ones push out earlier ones."""
+    for line in range(base_sector >> 2, (base_sector + count + 3) >> 2):
+        first = first_way(machine, memory, line)
+        oldest = first
+        for place in range(first, first + machine.l2_ways):
+            if memory.line[place].tag == line + 1:
+                oldest = place
+                break
+            if memory.line[place].used < memory.line[oldest].used:
+                oldest = place
+        entry = memory.line[oldest]
+        if entry.tag != line + 1:
+            entry.tag = line + 1
+            entry.valid = 0
+        for sector in range(max(4 * line, base_sector), min(4 * line + 4, base_sector + count)):
+            entry.valid |= 1 << (sector & 3)
+        memory.warm_clock += 1
+        entry.used = memory.warm_clock
