@@ -1,1 +1,50 @@
-"""The memory system: an SM's load/store unit with its caches, the crossbar, L2 slices and DRAM channels."""
+"""The memory system: an SM's load/store unit with its caches, the crossbar, L2 slices and DRAM channels.
+
+The pipeline calls the load/store unit in every cycle in which it has something to do, the main loop calls `memory_step`
+once per quantum:
+
+    if ldst_can_accept(machine, sm, cycle):
+        ldst_accept(machine, memory, sm, cycle, slot, warp, space, flags, count, sectors, lanes, first, local_base)
+    ldst_step(machine, memory, sm, cycle)
+    while (entry := ldst_pop_done(sm, cycle)) >= 0: ...      # done_kind(entry), done_value(entry)
+    cycle = min(others, ldst_next_event(machine, sm, cycle))
+
+    memory_step(machine, memory, sms, from_cycle, to_cycle)  # after every SM has run to before to_cycle
+"""
+
+from warploom.core.memory.access import fetch_access
+from warploom.core.memory.ldst import (
+    done_kind,
+    done_value,
+    ldst_accept,
+    ldst_can_accept,
+    ldst_idle,
+    ldst_next_event,
+    ldst_pop_done,
+    ldst_step,
+)
+from warploom.core.memory.state import DONE_LOAD, DONE_STORES, FOREVER, LDST_DTYPE, MAX_SLOTS, MEMORY_DTYPE, new_memory
+from warploom.core.memory.system import memory_idle, memory_next_event, memory_step, warm_l2
+
+__all__ = [
+    "DONE_LOAD",
+    "DONE_STORES",
+    "FOREVER",
+    "LDST_DTYPE",
+    "MAX_SLOTS",
+    "MEMORY_DTYPE",
+    "done_kind",
+    "done_value",
+    "fetch_access",
+    "ldst_accept",
+    "ldst_can_accept",
+    "ldst_idle",
+    "ldst_next_event",
+    "ldst_pop_done",
+    "ldst_step",
+    "memory_idle",
+    "memory_next_event",
+    "memory_step",
+    "new_memory",
+    "warm_l2",
+]

@@ -13,7 +13,7 @@ from warploom.jit import njit
 def sectors_in(mask: int) -> int:
     """How many of a line's four sectors a mask names."""
     bits = np.int64(mask)
-    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1)
+    return int((bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1))
 
 
 @njit
