@@ -4,7 +4,7 @@
 // depends on the overlap: warps diverge in most of them.
 
 #define THREADS 512
-#define MAX_WINDOW 41
+#define MAX_WINDOW 33
 #define FOLLOW 0.05f
 
 // Sum over the rectangle of rows [top, bottom) and columns [left, right) from an integral image of the window.
@@ -21,18 +21,22 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
     __shared__ float squares[MAX_WINDOW + 1][MAX_WINDOW + 1];
     __shared__ float scores[THREADS];
     __shared__ int places[THREADS];
+    __shared__ int window_top, window_left;
     const int t = threadIdx.x;
-    const int reach = window / 2;
-    const int row = rows[blockIdx.x];
-    const int column = columns[blockIdx.x];
     float* const pattern = templates + blockIdx.x * side * side;
+
+    if (t == 0) {
+        window_top = rows[blockIdx.x] - window / 2;
+        window_left = columns[blockIdx.x] - window / 2;
+    }
+    __syncthreads();
 
     // The window around the point; pixels beyond the image's edge repeat the edge.
     for (int i = t; i < window * window; i += THREADS) {
         const int y = i / window;
         const int x = i - y * window;
-        const int from_row = min(max(row + y - reach, 0), height - 1);
-        const int from_column = min(max(column + x - reach, 0), width - 1);
+        const int from_row = min(max(window_top + y, 0), height - 1);
+        const int from_column = min(max(window_left + x, 0), width - 1);
         pixels[y][x] = frame[from_row * width + from_column];
     }
     for (int i = t; i <= window; i += THREADS)
@@ -42,6 +46,7 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
     // Integral images: a thread a column, then a thread a row.
     if (t < window) {
         float sum = 0.0f, square = 0.0f;
+#pragma unroll 1
         for (int y = 0; y < window; ++y) {
             const float pixel = pixels[y][t];
             sums[y + 1][t + 1] = sum += pixel;
@@ -51,6 +56,7 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
     __syncthreads();
     if (t < window) {
         float sum = 0.0f, square = 0.0f;
+#pragma unroll 1
         for (int x = 1; x <= window; ++x) {
             sums[t + 1][x] = sum += sums[t + 1][x];
             squares[t + 1][x] = square += squares[t + 1][x];
@@ -72,6 +78,7 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
             continue;
         float product = 0.0f, pattern_sum = 0.0f, pattern_square = 0.0f;
         for (int y = top; y < bottom; ++y)
+#pragma unroll 1
             for (int x = left; x < right; ++x) {
                 const float value = pattern[(y - shift_y) * side + x - shift_x];
                 product += value * pixels[y][x];
@@ -100,8 +107,8 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
         __syncthreads();
     }
 
-    const int match_row = row - reach + places[0] / across - side + 1 + side / 2;
-    const int match_column = column - reach + places[0] % across - side + 1 + side / 2;
+    const int match_row = window_top + places[0] / across - side + 1 + side / 2;
+    const int match_column = window_left + places[0] % across - side + 1 + side / 2;
     for (int i = t; i < side * side; i += THREADS) {
         const int from_row = min(max(match_row + i / side - side / 2, 0), height - 1);
         const int from_column = min(max(match_column + i % side - side / 2, 0), width - 1);

@@ -41,6 +41,7 @@ extern "C" __global__ void lps(int nx, int ny, int nz, const float* before, floa
     if (has_ring)
         planes[current + ring] = before[ring_place];
 
+#pragma unroll 1
     for (int z = 0; z < nz; ++z) {
         if (z < nz - 1) {
             if (inside)

@@ -10,8 +10,10 @@ extern "C" __global__ void scalarprod(float* products, const float* a, const flo
     for (int vector = blockIdx.x; vector < vectors; vector += gridDim.x) {
         const int first = vector * elements;
         const int end = first + elements;
+#pragma unroll 1
         for (int slot = threadIdx.x; slot < SUMS; slot += THREADS) {
             float sum = 0.0f;
+#pragma unroll 1
             for (int i = first + slot; i < end; i += SUMS)
                 sum += a[i] * b[i];
             sums[slot] = sum;

@@ -18,7 +18,7 @@ extern "C" __global__ void sgemm(const float* a, int rows, const float* b, int c
     for (int start = 0; start < inner; start += SLICE) {
         slice[threadIdx.y][threadIdx.x] = b[(start + threadIdx.y) * columns + first_column + threadIdx.x];
         __syncthreads();
-#pragma unroll 2
+#pragma unroll 1
         for (int k = 0; k < SLICE; ++k) {
             const float value = a[(start + k) * rows + row];
 #pragma unroll
