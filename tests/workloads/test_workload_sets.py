@@ -10,8 +10,8 @@ SETS = {
     "rfv": "matrixmul blackscholes dct8x8 reduction vectoradd backprop bfs heartwall hotspot scalarprod neuralnet lud "
     "gaussian lib lps mum",
     "warped-rf": "cutcp blackscholes mri-q sgemm pathfinder streamcluster backprop dct8x8 nn hotspot heartwall nw bfs lbm sad",
-    "regmutex": "bfs-queue cutcp dwt2d hotspot3d mri-q particlefilter radixsort sad gaussian heartwall lavamd mergesort montecarlo "
-    "spmv srad tpacf",
+    "regmutex": "bfs-queue cutcp dwt2d hotspot3d mri-q particlefilter radixsort sad gaussian heartwall lavamd mergesort "
+    "montecarlo spmv srad tpacf",
     "compression": "aes backprop bfs dwt2d gaussian hotspot lib lps mum nw pathfinder sad spmv srad streamcluster",
     "rfc": "sad videoenhance lavamd nbody pathfinder imageblur dct8x8 jpeg dgemm sgemm fft phong parallax ssao noise "
     "shadow bloom",
