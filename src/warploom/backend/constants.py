@@ -1,0 +1,93 @@
+"""Which operands may be constants: as on hardware, an instruction holds one besides its registers, and zero is free."""
+
+from __future__ import annotations
+
+from warploom.code.classes import OpClass, op_class
+from warploom.code.instruction import Bank, Block, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+
+_LAUNCH_CONSTANTS = ("ntid", "nctaid")  # special registers that hardware keeps beside the parameters
+_FIELDS = {"lop3": (3,), "bfe": (1, 2), "bfi": (2, 3), "shf": (2,), "prmt": (2,), "shfl": (1, 2, 3), "slct": (), "fns": (1, 2)}
+_REGISTERS_ONLY = ("st", "atom", "red", "tex")
+
+
+def is_constant(operand: Operand) -> bool:
+    """Whether the operand takes the place of the one constant."""
+    if isinstance(operand, Imm):
+        return operand.bits != 0
+    return isinstance(operand, Param | Symbol | Special)
+
+
+def foldable(operand: Operand) -> bool:
+    """Whether a copy of this operand may be replaced by the operand itself where constants may stand."""
+    if isinstance(operand, Special):
+        return operand.name.startswith(_LAUNCH_CONSTANTS)
+    return isinstance(operand, Imm | Param | Symbol)
+
+
+def accepts_constant(instruction: Instruction, place: int, constant: Operand) -> bool:
+    """Whether the source at `place` may become a constant."""
+    op = instruction.op
+    if op.name in _REGISTERS_ONLY:
+        if op.name == "tex" and place == 0:
+            return not isinstance(constant, Imm | Special)
+        return op.name == "st" and constant == Imm(0)
+    if op.name in ("shfl", "match", "redux", "vote") and place == 0:
+        return False
+    if op.name == "mov":
+        return len(instruction.srcs) == 1 and len(instruction.dsts) == 1
+    fields = _FIELDS.get(op.name, ())
+    if place in fields or op_class(op) is OpClass.CONTROL:
+        return isinstance(constant, Imm)
+    if not is_constant(constant):
+        return True
+    others = (src for other, src in enumerate(instruction.srcs) if other != place and other not in fields)
+    return not any(map(is_constant, others))
+
+
+def _type_at(instruction: Instruction, place: int) -> str:
+    """The type with which a constant at `place` is moved to a register."""
+    op = instruction.op
+    wide = op.type in ("s64", "u64", "b64", "f64") and not (op.name in ("shl", "shr") and place == 1)
+    if op.name == "tex":
+        wide = False
+    if op.name in ("set", "cvt"):
+        wide = op.source_type.endswith("64")
+    if op.name in ("mul", "mad") and "wide" in op.modifiers:
+        wide = place == 2
+    return "b64" if wide else "b32"
+
+
+def legalise(code: Code, next_number: int) -> int:
+    """Move constants to registers where an instruction has too many; returns the next free register number."""
+    for block in code.blocks:
+        block.instructions, next_number = _legal_block(block, next_number)
+    return next_number
+
+
+def _legal_block(block: Block, next_number: int) -> tuple[list[Instruction], int]:
+    made: list[Instruction] = []
+    for instruction in block.instructions:
+        op = instruction.op
+        srcs = instruction.srcs
+        if op.name != "mov" and any(map(is_constant, srcs)):
+            fields = _FIELDS.get(op.name, ())
+            room = 0 if op.name in _REGISTERS_ONLY else 1
+            if op_class(op) is OpClass.CONTROL or op.name in ("vote", "match", "redux", "cvt", "isspacep"):
+                room = len(srcs)
+            legal: list[Operand] = []
+            for place, src in enumerate(srcs):
+                exempt = place in fields or (op.name == "tex" and place == 0)
+                if not is_constant(src) or exempt:
+                    legal.append(src)
+                elif room:
+                    room -= 1
+                    legal.append(src)
+                else:
+                    type_ = _type_at(instruction, place)
+                    register = Reg(next_number, Bank.D if type_ == "b64" else Bank.R)
+                    next_number += 1
+                    made.append(Instruction(Operation("mov", type_), (register,), (src,), line=instruction.line))
+                    legal.append(register)
+            instruction.srcs = tuple(legal)
+        made.append(instruction)
+    return made, next_number

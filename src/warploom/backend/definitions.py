@@ -1,0 +1,77 @@
+"""Registers with a single definition: what copy propagation, folding and narrowing may rely on."""
+
+from __future__ import annotations
+
+from warploom.code.dominators import immediate_dominators
+from warploom.code.graph import flow_graph
+from warploom.code.instruction import Code, Instruction, Reg
+
+
+class Definitions:
+    """The unguarded, only definition of each register that has one, and whether it comes before every use."""
+
+    def __init__(self, code: Code) -> None:
+        self.only: dict[Reg, Instruction] = {}
+        self.uses: dict[Reg, int] = {}
+        place: dict[Reg, tuple[int, int]] = {}
+        several: set[Reg] = set()
+        for number, block in enumerate(code.blocks):
+            for index, instruction in enumerate(block.instructions):
+                for dst in instruction.dsts:
+                    if dst in place or instruction.guard is not None:
+                        several.add(dst)
+                    place[dst] = (number, index)
+                    self.only[dst] = instruction
+        for dst in several:
+            del self.only[dst]
+        self._unsafe = several
+        self._find_unsafe(code, place)
+
+    def _find_unsafe(self, code: Code, place: dict[Reg, tuple[int, int]]) -> None:
+        first, last = _intervals(code)
+        uses, only, unsafe = self.uses, self.only, self._unsafe
+        for number, block in enumerate(code.blocks):
+            for index, instruction in enumerate(block.instructions):
+                for register in instruction.reads:
+                    uses[register] = uses.get(register, 0) + 1
+                    if register not in only:
+                        continue
+                    at, position = place[register]
+                    if at == number:
+                        if position >= index:
+                            unsafe.add(register)
+                    elif not (first[at] <= first[number] and last[number] <= last[at]):
+                        unsafe.add(register)
+
+    def steady(self, register: Reg) -> bool:
+        """Whether the register has one definition, which dominates every use: it may be replaced by what it is defined as."""
+        return register in self.only and register not in self._unsafe
+
+
+def _intervals(code: Code) -> tuple[list[int], list[int]]:
+    """For each block the interval of its subtree in the dominator tree: one holds another exactly if it dominates it."""
+    count = len(code.blocks)
+    dominator = immediate_dominators(flow_graph(code))
+    children: list[list[int]] = [[] for _ in range(count)]
+    for block, parent in enumerate(dominator):
+        if parent >= 0 and parent != block:
+            children[parent].append(block)
+    first, last = [-1] * count, [-2] * count  # unreachable blocks dominate nothing
+    clock = 0
+    stack = [(0, False)] if count else []
+    while stack:
+        block, done = stack.pop()
+        if done:
+            last[block] = clock
+            continue
+        first[block] = clock
+        clock += 1
+        stack.append((block, True))
+        stack += [(child, False) for child in children[block]]
+    return first, last
+
+
+def highest_number(code: Code) -> int:
+    """The first register number that no register of the code has."""
+    numbers = [register.number for instruction in code.instructions() for register in (*instruction.reads, *instruction.dsts)]
+    return max(numbers, default=-1) + 1

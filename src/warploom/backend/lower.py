@@ -1,0 +1,105 @@
+"""PTX to virtual machine code: instructions on as many registers as the program names, in basic blocks."""
+
+from __future__ import annotations
+
+from warploom.backend.cleanup import clean
+from warploom.backend.lower_calls import Flat, flatten
+from warploom.backend.lower_layout import lay_out, loaded_variables
+from warploom.backend.lower_translate import Translator, branch_chain
+from warploom.backend.narrow import narrow_addresses
+from warploom.code.instruction import Block, Code, Instruction, Operation, Parameter
+from warploom.errors import WarploomError
+from warploom.ptx import module as ptx
+
+_ENDS = ("bra", "brx", "ret", "exit", "trap")
+
+
+def lower(module: ptx.Module, kernel_name: str, *, literal: bool = False, narrow: bool = True) -> Code:
+    """Virtual machine code of a kernel.
+
+    With ``literal`` every PTX instruction stays as it is, in order. Otherwise constants, parameters and copies are folded, dead code
+    goes, and with ``narrow`` the values of which only one half is ever used, addresses above all, are computed in 32 bits.
+    """
+    kernel = module.kernels.get(kernel_name)
+    if kernel is None:
+        known = ", ".join(module.kernels) or "none"
+        raise WarploomError(f"{module.file}: there is no kernel {kernel_name}; the file has: {known}.")
+    flat = flatten(module, kernel)
+    layout = lay_out(module, kernel, flat.instructions, flat.variables)
+    translator = Translator(module, kernel, layout, flat.register_count, literal=literal)
+    code = Code(
+        name=kernel.name,
+        blocks=_blocks(flat, translator),
+        parameters=_parameters(kernel, flat.instructions),
+        variables=loaded_variables(layout),
+        shared_bytes=layout.shared_bytes,
+        local_bytes=layout.local_bytes,
+        narrow=narrow and not literal,
+        literal=literal,
+        required_block=kernel.required_block,
+        source=module.file,
+    )
+    if literal:
+        return code
+    clean(code)
+    if narrow:
+        narrow_addresses(code)
+        clean(code)
+    return code
+
+
+def _blocks(flat: Flat, translator: Translator) -> list[Block]:
+    instructions = flat.instructions
+    starts = {0} | flat.labels
+    starts |= {place + 1 for place, instruction in enumerate(instructions) if instruction.opcode.name in _ENDS}
+    # brx.idx becomes a chain of comparisons, a block for each target: blocks are numbered before their contents exist
+    numbers: dict[int, int] = {}
+    count = 0
+    for place in range(len(instructions) + 1):
+        if place in starts:
+            numbers[place] = count
+            count += 1
+        if place < len(instructions):
+            count += max(len(instructions[place].targets) - 1, 0)
+    blocks: list[Block] = []
+    for place, instruction in enumerate(instructions):
+        if place in numbers:
+            translator.begin_block()
+            blocks.append(Block())
+        if instruction.opcode.name == "brx":
+            first, *others = branch_chain(translator, instruction, numbers)
+            blocks[-1].instructions += first
+            blocks += [Block(group) for group in others]
+        elif instruction.opcode.name == "bra":
+            label = instruction.operands[0]
+            assert isinstance(label, ptx.Label)
+            op = Operation("bra", modifiers=instruction.opcode.modifiers)
+            guard = translator.guard(instruction)
+            blocks[-1].instructions.append(Instruction(op, guard=guard, target=numbers[label.position], line=instruction.line))
+        else:
+            blocks[-1].instructions += translator.translate(instruction)
+    last = blocks[-1].instructions if blocks else []
+    if not last or last[-1].falls_through or len(instructions) in flat.labels:
+        blocks.append(Block([Instruction(Operation("exit"))]))
+    return blocks
+
+
+def _parameters(kernel: ptx.Function, instructions: list[ptx.Instruction]) -> tuple[Parameter, ...]:
+    """The kernel's parameters. One is a pointer if it is declared so or its value is used as an address."""
+    loaded: dict[int, ptx.Parameter] = {}
+    pointers: set[ptx.Parameter] = set()
+    for instruction in instructions:
+        name, operands = instruction.opcode.name, instruction.operands
+        memory = operands[1] if name == "ld" else None
+        if isinstance(memory, ptx.Memory) and isinstance(memory.base, ptx.Parameter) and memory.offset == 0:
+            if isinstance(operands[0], ptx.Register) and memory.base.size == 8:
+                loaded[operands[0].number] = memory.base
+            continue
+        for operand in operands:
+            base = operand.base if isinstance(operand, ptx.Memory) else operands[1] if name == "cvta" else None
+            if isinstance(base, ptx.Register) and base.number in loaded:
+                pointers.add(loaded[base.number])
+    return tuple(
+        Parameter(parameter.name, parameter.type, parameter.offset, parameter.size, parameter.pointer or parameter in pointers)
+        for parameter in kernel.parameters
+    )

@@ -1,0 +1,352 @@
+"""Calls are inlined: the kernel becomes one flat list of instructions on registers of its own.
+
+Arguments and results travel through ``.param`` variables. Where every access to such a variable is to the same pieces of it,
+the pieces become registers; otherwise the variable becomes local memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from warploom.errors import WarploomError
+from warploom.ptx.module import (
+    Call,
+    Constant,
+    Function,
+    Instruction,
+    Label,
+    Memory,
+    Module,
+    Negated,
+    Operand,
+    Parameter,
+    ParameterAddress,
+    Register,
+    Sink,
+    SymbolAddress,
+    Texel,
+    Variable,
+    Vector,
+)
+from warploom.ptx.opcodes import Opcode, decode
+from warploom.ptx.types import SIZE
+
+_MAX_INSTRUCTIONS = 200_000
+_RETURN = -1  # the position that stands for the end of the function until it is known
+
+
+@dataclass
+class Flat:
+    """A kernel without calls."""
+
+    instructions: list[Instruction]
+    labels: set[int]
+    register_count: int
+    variables: list[Variable] = field(default_factory=list)  # what parameters in memory became
+
+
+def opcode(text: str) -> Opcode:
+    """The opcode of a spelling that is known to be right."""
+    decoded = decode(text)
+    assert decoded is not None, text
+    return decoded
+
+
+def flatten(module: Module, kernel: Function) -> Flat:
+    """The kernel with every call inlined."""
+    if not any(instruction.call for instruction in kernel.body):
+        flat = Flat(kernel.body, kernel.labels, kernel.register_count)
+    else:
+        inliner = _Inliner(module, kernel)
+        inliner.expand(kernel, (), {})
+        flat = Flat(inliner.instructions, inliner.labels, inliner.register_count)
+    if any(_touches_parameters(instruction, kernel) for instruction in flat.instructions):
+        _Staging(kernel, flat).run()
+    return flat
+
+
+def redirect(instruction: Instruction, positions: list[int]) -> None:
+    """Let a branch follow its targets to their new positions."""
+
+    def moved(label: Label) -> Label:
+        return Label(label.name, positions[label.position])
+
+    if instruction.operands and isinstance(instruction.operands[0], Label):
+        instruction.operands = (moved(instruction.operands[0]),)
+    instruction.targets = tuple(map(moved, instruction.targets))
+
+
+class _Inliner:
+    def __init__(self, module: Module, kernel: Function) -> None:
+        self.instructions: list[Instruction] = []
+        self.labels: set[int] = set()
+        self.register_count = 0
+        self._module = module
+        self._kernel = kernel
+
+    def expand(self, function: Function, callers: tuple[str, ...], parameters: dict[Parameter, Parameter]) -> None:
+        """Append a copy of the function's body."""
+        instance = _Instance(self.register_count, dict(parameters), function is self._kernel)
+        self.register_count += function.register_count
+        positions = []
+        for place, instruction in enumerate(function.body):
+            positions.append(len(self.instructions))
+            if len(self.instructions) > _MAX_INSTRUCTIONS:
+                raise WarploomError(
+                    f"{self._module.place(instruction.line)}: the kernel {self._kernel.name} grows beyond "
+                    f"{_MAX_INSTRUCTIONS} instructions when its calls are inlined."
+                )
+            if instruction.call is not None:
+                self._call(instruction, instruction.call, instance, (*callers, function.name))
+            elif instruction.opcode.name == "ret" and not instance.kernel:
+                if place + 1 < len(function.body):
+                    jump = instance.renamed(instruction)
+                    jump.opcode, jump.operands = opcode("bra"), (Label("return", _RETURN),)
+                    self.instructions.append(jump)
+            else:
+                self.instructions.append(instance.renamed(instruction))
+        end = len(self.instructions)
+        positions.append(end)
+        for instruction in instance.instructions:
+            redirect(instruction, positions)
+        self.labels |= {positions[label] for label in function.labels} | {end}
+
+    def _call(self, instruction: Instruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
+        place = self._module.place(instruction.line)
+        function = self._module.functions.get(call.function)
+        if function is None or not function.defined:
+            hint = "it has no body in this file"
+            if call.function in ("vprintf", "__assertfail", "malloc", "free"):
+                hint = "it is part of CUDA's runtime on the device, which is not supported; take printf, assert and malloc out"
+            raise WarploomError(f"{place}: the function {call.function} cannot be called: {hint}.")
+        if call.function in callers:
+            raise WarploomError(f"{place}: the function {call.function} calls itself; recursion is not supported.")
+        if len(function.parameters) != len(call.arguments) or len(function.returns) != len(call.returns):
+            raise WarploomError(
+                f"{place}: the call gives {len(call.arguments)} arguments and takes {len(call.returns)} results, "
+                f"but {call.function} has {len(function.parameters)} and {len(function.returns)}."
+            )
+        passed: dict[Parameter, Parameter] = {}
+        before: list[tuple[Parameter, Register | Constant]] = []
+        after: list[tuple[Register, Parameter]] = []
+        for formal, actual in zip(function.parameters, call.arguments, strict=True):
+            if isinstance(actual, Parameter):
+                if formal.register is not None or formal.size > actual.size:
+                    raise WarploomError(f"{place}: the argument {actual.name} does not fit the parameter {formal.name}.")
+                passed[formal] = caller.parameter(actual)
+            else:
+                before.append((formal, actual))
+        for formal, result in zip(function.returns, call.returns, strict=True):
+            if isinstance(result, Parameter):
+                if formal.register is not None:
+                    raise WarploomError(f"{place}: the result {result.name} does not fit {formal.name}.")
+                passed[formal] = caller.parameter(result)
+            else:
+                after.append((result, formal))
+        skip = None
+        if instruction.guard is not None:
+            guard, negated = instruction.guard
+            skip = Instruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
+            self.instructions.append(skip)
+        base = self.register_count
+        for formal, actual in before:
+            if formal.register is None:
+                raise WarploomError(
+                    f"{place}: a register is passed where the function {call.function} expects a .param variable."
+                )
+            source = caller.register(actual) if isinstance(actual, Register) else Constant(actual.bits)
+            destination = formal.register._replace(number=formal.register.number + base)
+            self.instructions.append(Instruction(_move(formal.type), (destination, source), 0))
+        self.expand(function, callers, passed)
+        for result, formal in after:
+            if formal.register is None:
+                raise WarploomError(
+                    f"{place}: the function {call.function} returns {formal.name} in a .param variable, not a register."
+                )
+            source = formal.register._replace(number=formal.register.number + base)
+            self.instructions.append(Instruction(_move(formal.type), (caller.register(result), source), 0))
+        if skip is not None:
+            skip.operands = (Label("after", len(self.instructions)),)
+            self.labels.add(len(self.instructions))
+
+
+class _Instance:
+    """One copy of a function's body: its registers begin at ``base``, its own ``.param`` variables are copied."""
+
+    def __init__(self, base: int, parameters: dict[Parameter, Parameter], kernel: bool) -> None:
+        self.base = base
+        self.kernel = kernel
+        self._parameters = parameters
+        self.instructions: list[Instruction] = []
+
+    def register(self, register: Register) -> Register:
+        return register if self.base == 0 else register._replace(number=register.number + self.base)
+
+    def parameter(self, parameter: Parameter) -> Parameter:
+        if self.kernel:
+            return parameter
+        if parameter not in self._parameters:
+            self._parameters[parameter] = replace(parameter)
+        return self._parameters[parameter]
+
+    def renamed(self, instruction: Instruction) -> Instruction:
+        guard = instruction.guard
+        renamed = Instruction(
+            instruction.opcode,
+            tuple(map(self._operand, instruction.operands)),
+            instruction.line,
+            (self.register(guard[0]), guard[1]) if guard else None,
+            targets=instruction.targets,
+        )
+        self.instructions.append(renamed)
+        return renamed
+
+    def _operand(self, operand: Operand) -> Operand:
+        if isinstance(operand, Register):
+            return self.register(operand)
+        if isinstance(operand, Memory):
+            if isinstance(operand.base, Register):
+                return Memory(self.register(operand.base), operand.offset)
+            if isinstance(operand.base, Parameter):
+                return Memory(self.parameter(operand.base), operand.offset)
+        elif isinstance(operand, Vector):
+            return Vector(tuple(self.register(item) if isinstance(item, Register) else item for item in operand.elements))
+        elif isinstance(operand, Negated):
+            return Negated(self.register(operand.predicate))
+        elif isinstance(operand, ParameterAddress):
+            return ParameterAddress(self.parameter(operand.parameter), operand.offset)
+        elif isinstance(operand, Texel):
+            texture = self.register(operand.texture) if isinstance(operand.texture, Register) else operand.texture
+            coordinates = tuple(self.register(item) if isinstance(item, Register) else item for item in operand.coordinates)
+            return Texel(texture, coordinates)
+        return operand
+
+
+def _move(type_: str) -> Opcode:
+    return opcode("mov.pred" if type_ == "pred" else f"mov.b{8 * max(SIZE[type_], 2)}")
+
+
+def _parameter_of(operand: Operand) -> Parameter | None:
+    if isinstance(operand, Memory) and isinstance(operand.base, Parameter):
+        return operand.base
+    return operand.parameter if isinstance(operand, ParameterAddress) else None
+
+
+def _touches_parameters(instruction: Instruction, kernel: Function) -> bool:
+    """Whether the instruction names a ``.param`` variable that is not a parameter of the kernel."""
+    for operand in instruction.operands:
+        parameter = _parameter_of(operand)
+        if parameter is not None and parameter not in kernel.parameters:
+            return True
+    return False
+
+
+def _elements(operand: Operand) -> tuple[Register | Constant | Sink, ...]:
+    if isinstance(operand, Vector):
+        return operand.elements
+    assert isinstance(operand, Register | Constant | Sink)
+    return (operand,)
+
+
+class _Staging:
+    """Decides what becomes of each ``.param`` variable of the calls, and rewrites its accesses."""
+
+    def __init__(self, kernel: Function, flat: Flat) -> None:
+        self._kernel = kernel
+        self._flat = flat
+        self._pieces: dict[Parameter, dict[int, tuple[int, Register]]] = {}  # offset: (size, register)
+        self._memory: dict[Parameter, Variable] = {}
+
+    def run(self) -> None:
+        self._decide()
+        flat = self._flat
+        rewritten: list[Instruction] = []
+        positions: list[int] = []
+        for instruction in flat.instructions:
+            positions.append(len(rewritten))
+            if _touches_parameters(instruction, self._kernel):
+                rewritten += self._rewrite(instruction)
+            else:
+                rewritten.append(replace(instruction))
+        positions.append(len(rewritten))
+        for instruction in rewritten:
+            redirect(instruction, positions)
+        flat.instructions = rewritten
+        flat.labels = {positions[label] for label in flat.labels}
+        flat.variables = list(self._memory.values())
+
+    def _decide(self) -> None:
+        sizes: dict[Parameter, dict[int, int]] = {}
+        in_memory: dict[Parameter, None] = {}
+        for instruction in self._flat.instructions:
+            for operand in instruction.operands:
+                parameter = _parameter_of(operand)
+                if parameter is None or parameter in self._kernel.parameters:
+                    continue
+                pieces = sizes.setdefault(parameter, {})
+                if isinstance(operand, ParameterAddress):
+                    in_memory[parameter] = None
+                    continue
+                assert isinstance(operand, Memory)
+                size = SIZE[instruction.opcode.type]
+                for element in range(instruction.opcode.vector):
+                    if pieces.setdefault(operand.offset + element * size, size) != size:
+                        in_memory[parameter] = None
+        for parameter, pieces in sizes.items():
+            end = 0
+            for offset, size in sorted(pieces.items()):
+                if offset < end:
+                    in_memory[parameter] = None
+                end = offset + size
+            if parameter in in_memory:
+                self._memory[parameter] = Variable(parameter.name, "local", parameter.size, parameter.alignment)
+            else:
+                self._pieces[parameter] = {}
+                for offset, size in sorted(pieces.items()):
+                    register = Register(self._flat.register_count, f"b{8 * max(size, 2)}", f"{parameter.name}+{offset}")
+                    self._flat.register_count += 1
+                    self._pieces[parameter][offset] = (size, register)
+
+    def _rewrite(self, instruction: Instruction) -> list[Instruction]:
+        operands = list(instruction.operands)
+        place = next(place for place, operand in enumerate(operands) if _parameter_of(operand) is not None)
+        parameter = _parameter_of(operands[place])
+        assert parameter is not None
+        if parameter in self._memory:
+            variable = self._memory[parameter]
+            operand = operands[place]
+            if isinstance(operand, ParameterAddress):
+                operands[place] = SymbolAddress(variable, operand.offset)
+                return [replace(instruction, operands=tuple(operands))]
+            assert isinstance(operand, Memory)
+            operands[place] = Memory(variable, operand.offset)
+            name, _, rest = instruction.opcode.text.partition(".param")
+            moved = opcode(f"{name}.local{rest.removeprefix('::func').removeprefix('::entry')}")
+            return [replace(instruction, opcode=moved, operands=tuple(operands))]
+        memory = operands[place]
+        assert isinstance(memory, Memory)
+        store = instruction.opcode.name == "st"
+        values = _elements(operands[1 - place])
+        type_ = instruction.opcode.type
+        moves = []
+        for element, value in enumerate(values):
+            size, piece = self._pieces[parameter][memory.offset + element * SIZE[type_]]
+            if isinstance(value, Sink):
+                continue
+            moved_opcode = self._conversion(value, type_, size, store)
+            pair = (piece, value) if store else (value, piece)
+            moves.append(Instruction(moved_opcode, pair, instruction.line, instruction.guard))
+        return moves
+
+    @staticmethod
+    def _conversion(value: Register | Constant, type_: str, size: int, store: bool) -> Opcode:
+        """The move between a piece and a register, which may be wider than the piece."""
+        if isinstance(value, Constant):
+            return _move(f"b{8 * size}")
+        have = max(SIZE[value.type], 1)
+        if have == size or (have == 2 and size == 1 and store):
+            return _move(f"b{8 * size}")
+        if store:
+            return opcode(f"cvt.u{8 * max(size, 2)}.u{8 * have}")
+        sign = "s" if type_[0] == "s" else "u"
+        return opcode(f"cvt.{sign}{8 * have}.{sign}{8 * size}")
