@@ -64,7 +64,7 @@ def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
     depths = loop_depths(graph)
     limit = min(options.max_registers or MOST_REGISTERS, MOST_REGISTERS)
     if options.schedule:
-        virtual = schedule(virtual, graph, depths, limit)
+        virtual = schedule(virtual, graph)
     for reach in (_REACH, 0):
         fitted = _fit(Draft.of(virtual), graph, depths, limit, reach)
         if fitted is not None:
