@@ -52,6 +52,7 @@ class Chip:
         1, 10000, "clock of the SMs; all times in this file are cycles of it unless they say otherwise"
     )
     clock_dram_mhz: float = number(1, 20000, "command clock of the DRAM")
+    clock_energy_mhz: float = number(1, 10000, "clock by which leakage power becomes energy per cycle: the one a paper quotes")
     quantum: int = number(
         1, MAX_QUANTUM, "cycles an SM runs ahead of the memory system; no more than the shortest way to L2 and back"
     )
