@@ -1,11 +1,11 @@
-// One level of the two-dimensional CDF 9/7 wavelet transform by lifting. A thread lifts a column of 16 rows (and four more at
+// One level of the two-dimensional CDF 9/7 wavelet transform by lifting. A thread lifts a column of 12 rows (and four more at
 // either side) in registers; the tile then goes through shared memory, and the same lifting runs along its rows.
 
 #define THREADS 128
-#define SPAN 16                       // samples that one lifting yields
+#define SPAN 12                       // samples that one lifting yields
 #define HALO 4
 #define WINDOW (SPAN + 2 * HALO)
-#define TILE (THREADS - SPAN)         // columns that a CTA yields: 112, seven spans
+#define TILE (THREADS - 2 * HALO)     // columns that a CTA yields: 120, ten spans
 #define PITCH (THREADS + 1)           // avoids bank conflicts along columns
 
 __device__ __forceinline__ int mirrored(int index, int length)
@@ -60,7 +60,7 @@ dwt97(const float* __restrict__ image, int width, int height, float* approximati
         tile[i * PITCH + threadIdx.x] = x[HALO + i];
     __syncthreads();
 
-    // Along rows: sixteen rows of seven spans keep 112 threads busy.
+    // Along rows: twelve rows of ten spans keep 120 threads busy.
     int row = threadIdx.x % SPAN;
     int span = threadIdx.x / SPAN * SPAN;
     bool lifts = threadIdx.x < TILE;

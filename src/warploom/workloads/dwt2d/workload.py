@@ -6,8 +6,8 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
-_THREADS, _TILE, _SPAN = 128, 112, 16
-_SHAPES = {"tiny": (96, 224, 2), "small": (448, 896, 3), "paper": (1024, 1024, 3)}
+_THREADS, _TILE, _SPAN = 128, 120, 12
+_SHAPES = {"tiny": (96, 240, 2), "small": (432, 960, 3), "paper": (1024, 1024, 3)}
 _LIFTING = (-1.586134342, -0.05298011854, 0.8829110762, 0.4435068522)
 _LOW_SCALE, _HIGH_SCALE = 0.8128930655, 1.230174105
 

@@ -7,7 +7,6 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _BLOCK = (64, 4)
-_CELLS = 2  # rows per thread
 _SHAPES = {"tiny": (4, 32, 128, 2), "small": (8, 256, 256, 2), "paper": (8, 512, 512, 4)}
 _AMBIENT = np.float32(80.0)
 
@@ -33,7 +32,7 @@ def _coefficients() -> tuple[np.float32, ...]:
 def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     layers, height, width = arrays["power"].shape
     power, now, then = gpu.array(arrays["power"]), gpu.array(arrays["temperature"]), gpu.array(np.zeros_like(arrays["power"]))
-    grid = (-(-width // _BLOCK[0]), -(-height // (_BLOCK[1] * _CELLS)))
+    grid = (-(-width // _BLOCK[0]), -(-height // _BLOCK[1]))
     extent = (np.int32(width), np.int32(height), np.int32(layers))
     for _ in range(int(arrays["steps"])):
         gpu.launch("hotspot3d", grid, _BLOCK, power, now, then, *extent, *_coefficients(), _AMBIENT)

@@ -3,6 +3,7 @@
 
 #define THREADS 128
 #define PARTICLES 100
+#define BATCH 10
 
 struct Neighbours {
     int count;
@@ -32,16 +33,24 @@ lavamd(const Neighbours* __restrict__ neighbours, const float4* __restrict__ pos
         }
         __syncthreads();
         if (owns) {
-#pragma unroll 5
-            for (int j = 0; j < PARTICLES; j++) {
-                float4 other = other_position[j];
-                float half_square = mine.w + other.w - (mine.x * other.x + mine.y * other.y + mine.z * other.z);
-                float potential = other_charge[j] * __expf(-twice_alpha_squared * half_square);
-                float slope = 2.0f * potential;
-                sum.w += potential;
-                sum.x += slope * (mine.x - other.x);
-                sum.y += slope * (mine.y - other.y);
-                sum.z += slope * (mine.z - other.z);
+            for (int j = 0; j < PARTICLES; j += BATCH) {
+                // Several partners at a time, so that loads and exponentials overlap.
+                float4 other[BATCH];
+                float potential[BATCH];
+#pragma unroll
+                for (int i = 0; i < BATCH; i++) {
+                    other[i] = other_position[j + i];
+                    float dot = mine.x * other[i].x + mine.y * other[i].y + mine.z * other[i].z;
+                    potential[i] = other_charge[j + i] * __expf(-twice_alpha_squared * (mine.w + other[i].w - dot));
+                }
+#pragma unroll
+                for (int i = 0; i < BATCH; i++) {
+                    float slope = 2.0f * potential[i];
+                    sum.w += potential[i];
+                    sum.x += slope * (mine.x - other[i].x);
+                    sum.y += slope * (mine.y - other[i].y);
+                    sum.z += slope * (mine.z - other[i].z);
+                }
             }
         }
         __syncthreads();

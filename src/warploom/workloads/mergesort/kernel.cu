@@ -1,8 +1,7 @@
-// Merge sort of key-value pairs. Each CTA sorts 512 pairs in shared memory, then whole runs are merged pairwise in global memory.
+// Merge sort of key-value pairs. Each CTA sorts 256 pairs in shared memory, then whole runs are merged pairwise in global memory.
 // Merging is by rank: an element's place is its own index plus the number of elements before it in the sibling run.
 
 #define THREADS 256
-#define TILE (2 * THREADS)
 
 // How many of the sorted keys are less than `key` (or equal to it, if `equal`).
 __device__ __forceinline__ unsigned rank(unsigned key, const unsigned* keys, unsigned length, bool equal)
@@ -23,36 +22,29 @@ __device__ __forceinline__ unsigned rank(unsigned key, const unsigned* keys, uns
 extern "C" __global__ void __launch_bounds__(THREADS)
 sort_tiles(unsigned* keys, unsigned* values)
 {
-    __shared__ unsigned tile_keys[TILE];
-    __shared__ unsigned tile_values[TILE];
-    keys += blockIdx.x * TILE;
-    values += blockIdx.x * TILE;
-    tile_keys[threadIdx.x] = keys[threadIdx.x];
-    tile_keys[threadIdx.x + THREADS] = keys[threadIdx.x + THREADS];
-    tile_values[threadIdx.x] = values[threadIdx.x];
-    tile_values[threadIdx.x + THREADS] = values[threadIdx.x + THREADS];
+    __shared__ unsigned tile_keys[THREADS];
+    __shared__ unsigned tile_values[THREADS];
+    keys += blockIdx.x * THREADS;
+    values += blockIdx.x * THREADS;
+    unsigned key = keys[threadIdx.x];
+    unsigned value = values[threadIdx.x];
 
-    for (unsigned run = 1; run < TILE; run *= 2) {
+#pragma unroll 1
+    for (unsigned run = 1; run < THREADS; run *= 2) {
+        tile_keys[threadIdx.x] = key;
+        __syncthreads();
         unsigned within = threadIdx.x & (run - 1);
-        unsigned* left = tile_keys + 2 * (threadIdx.x - within);
+        unsigned start = threadIdx.x - within;
+        unsigned target = min(start, start ^ run) + within + rank(key, tile_keys + (start ^ run), run, start & run);
         __syncthreads();
-        unsigned key_left = left[within];
-        unsigned key_right = left[run + within];
-        unsigned value_left = tile_values[(left - tile_keys) + within];
-        unsigned value_right = tile_values[(left - tile_keys) + run + within];
-        unsigned to_left = rank(key_left, left + run, run, false) + within;
-        unsigned to_right = rank(key_right, left, run, true) + within;
+        tile_keys[target] = key;
+        tile_values[target] = value;
         __syncthreads();
-        left[to_left] = key_left;
-        left[to_right] = key_right;
-        tile_values[(left - tile_keys) + to_left] = value_left;
-        tile_values[(left - tile_keys) + to_right] = value_right;
+        key = tile_keys[threadIdx.x];
+        value = tile_values[threadIdx.x];
     }
-    __syncthreads();
-    keys[threadIdx.x] = tile_keys[threadIdx.x];
-    keys[threadIdx.x + THREADS] = tile_keys[threadIdx.x + THREADS];
-    values[threadIdx.x] = tile_values[threadIdx.x];
-    values[threadIdx.x + THREADS] = tile_values[threadIdx.x + THREADS];
+    keys[threadIdx.x] = key;
+    values[threadIdx.x] = value;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -6,13 +6,13 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
-_THREADS, _TILE = 256, 512
-_TILES = {"tiny": 4, "small": 64, "paper": 256}  # powers of two
+_THREADS = 256  # also the pairs of a tile
+_TILES = {"tiny": 8, "small": 128, "paper": 512}  # powers of two
 
 
 def _inputs(size: Size) -> Arrays:
     """Keys from a range half as long as the array, so that equal keys occur and the order of their values matters."""
-    length = _TILES[size] * _TILE
+    length = _TILES[size] * _THREADS
     keys = np.random.default_rng(15).integers(0, length // 2, length).astype(np.uint32)
     return {"keys": keys, "values": np.arange(length, dtype=np.uint32)}
 
@@ -21,8 +21,8 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     length = len(arrays["keys"])
     keys, values = gpu.array(arrays["keys"]), gpu.array(arrays["values"])
     other_keys, other_values = (gpu.array(np.zeros(length, np.uint32)) for _ in range(2))
-    gpu.launch("sort_tiles", (length // _TILE,), (_THREADS,), keys, values)
-    run = _TILE
+    gpu.launch("sort_tiles", (length // _THREADS,), (_THREADS,), keys, values)
+    run = _THREADS
     while run < length:
         gpu.launch("merge_runs", (length // _THREADS,), (_THREADS,), keys, values, other_keys, other_values, np.uint32(run))
         keys, values, other_keys, other_values = other_keys, other_values, keys, values

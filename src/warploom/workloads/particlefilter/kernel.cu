@@ -2,6 +2,7 @@
 // how much the picture around it looks like the disk; normalise the weights and add them up; draw the next generation.
 
 #define THREADS 512
+#define BATCH 3
 
 __device__ __forceinline__ float uniform(unsigned& state)
 {
@@ -43,22 +44,32 @@ likelihood(const float* __restrict__ frame, int width, int height, const float2*
         y[particle] = py;
 
         float sum = 0.0f;
-#pragma unroll 2
-        for (int point = 0; point < points; point++) {
-            float2 offset = disk[point];
-            float sx = fminf(fmaxf(px + offset.x, 0.0f), width - 1.001f);
-            float sy = fminf(fmaxf(py + offset.y, 0.0f), height - 1.001f);
-            int column = (int)sx;
-            int row = (int)sy;
-            float fx = sx - column;
-            float fy = sy - row;
-            const float* pixel = frame + row * width + column;
-            float upper = pixel[0] + fx * (pixel[1] - pixel[0]);
-            float lower = pixel[width] + fx * (pixel[width + 1] - pixel[width]);
-            float value = upper + fy * (lower - upper);
-            float background = value - 100.0f;
-            float foreground = value - 228.0f;
-            sum += (background * background - foreground * foreground) * (1.0f / 5000.0f);
+        for (int point = 0; point < points; point += BATCH) {
+            // Two points at a time, so that their eight pixels are fetched together.
+            float4 pixels[BATCH];
+            float fx[BATCH];
+            float fy[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                float2 offset = disk[point + i];
+                float sx = fminf(fmaxf(px + offset.x, 0.0f), width - 1.001f);
+                float sy = fminf(fmaxf(py + offset.y, 0.0f), height - 1.001f);
+                int column = (int)sx;
+                int row = (int)sy;
+                fx[i] = sx - column;
+                fy[i] = sy - row;
+                const float* pixel = frame + row * width + column;
+                pixels[i] = make_float4(pixel[0], pixel[1], pixel[width], pixel[width + 1]);
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                float upper = pixels[i].x + fx[i] * (pixels[i].y - pixels[i].x);
+                float lower = pixels[i].z + fx[i] * (pixels[i].w - pixels[i].z);
+                float value = upper + fy[i] * (lower - upper);
+                float background = value - 100.0f;
+                float foreground = value - 228.0f;
+                sum += (background * background - foreground * foreground) * (1.0f / 5000.0f);
+            }
         }
         mine = weight[particle] * __expf(sum / points);
         weight[particle] = mine;

@@ -22,7 +22,7 @@ def _inputs(size: Size) -> Arrays:
     for frame in range(1, count + 1):
         inside = (x - side / 2 - frame) ** 2 + (y - side / 2 + 2 * frame) ** 2 <= 16
         frames.append(np.where(inside, 228, 100) + random.normal(0, 5, (side, side)))
-    disk = [(dx, dy) for dy in range(-3, 4) for dx in range(-3, 4) if dx * dx + dy * dy <= 6]
+    disk = [(dx, dy) for dy in range(-3, 4) for dx in range(-3, 4) if 0 < dx * dx + dy * dy <= 8]
     return {
         "frames": np.array(frames, np.float32),
         "disk": np.array(disk, np.float32),
