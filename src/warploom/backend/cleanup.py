@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from warploom.backend.addresses import fold_displacements
+from warploom.backend.constants import legalise, split_products
 from warploom.backend.dead import remove_dead
 from warploom.backend.jumps import simplify_jumps
 from warploom.backend.propagate import propagate
@@ -17,3 +19,12 @@ def clean(code: Code) -> None:
         if not propagate(code):
             break
     remove_dead(code)
+
+
+def finish(code: Code) -> None:
+    """Clean code whose addresses have their final width, and leave every instruction with no more constants than it may hold."""
+    split_products(code)
+    clean(code)
+    while fold_displacements(code):
+        clean(code)
+    legalise(code)

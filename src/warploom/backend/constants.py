@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from warploom.backend.definitions import highest_number
 from warploom.code.classes import OpClass, op_class
-from warploom.code.instruction import Bank, Block, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
 
 _LAUNCH_CONSTANTS = ("ntid", "nctaid")  # special registers that hardware keeps beside the parameters
-_FIELDS = {"lop3": (3,), "bfe": (1, 2), "bfi": (2, 3), "shf": (2,), "prmt": (2,), "shfl": (1, 2, 3), "slct": (), "fns": (1, 2)}
+_FIELDS = {"lop3": (3,), "bfe": (1, 2), "bfi": (2, 3), "shf": (2,), "prmt": (2,), "shfl": (1, 2, 3), "fns": (1, 2)}
 _REGISTERS_ONLY = ("st", "atom", "red", "tex")
 
 
@@ -50,44 +53,64 @@ def _type_at(instruction: Instruction, place: int) -> str:
     wide = op.type in ("s64", "u64", "b64", "f64") and not (op.name in ("shl", "shr") and place == 1)
     if op.name == "tex":
         wide = False
-    if op.name in ("set", "cvt"):
+    if op.name in ("set", "cvt") or (op.name == "slct" and place == 2):
         wide = op.source_type.endswith("64")
     if op.name in ("mul", "mad") and "wide" in op.modifiers:
         wide = place == 2
     return "b64" if wide else "b32"
 
 
-def legalise(code: Code, next_number: int) -> int:
-    """Move constants to registers where an instruction has too many; returns the next free register number."""
+def split_products(code: Code) -> None:
+    """Multiply-adds of one register and two constants become a product and a sum, which addresses can absorb."""
+    number = highest_number(code)
     for block in code.blocks:
-        block.instructions, next_number = _legal_block(block, next_number)
-    return next_number
+        made: list[Instruction] = []
+        for instruction in block.instructions:
+            op, srcs = instruction.op, instruction.srcs
+            if op.name == "mad" and op.modifiers == ("lo",) and len(instruction.dsts) == 1:
+                if is_constant(srcs[1]) and is_constant(srcs[2]):
+                    product = Reg(number, instruction.dsts[0].bank)
+                    number += 1
+                    guard, line = instruction.guard, instruction.line
+                    made.append(Instruction(op._replace(name="mul"), (product,), srcs[:2], guard, line=line))
+                    instruction = replace(instruction, op=Operation("add", op.type), srcs=(product, srcs[2]))
+            made.append(instruction)
+        block.instructions = made
 
 
-def _legal_block(block: Block, next_number: int) -> tuple[list[Instruction], int]:
-    made: list[Instruction] = []
-    for instruction in block.instructions:
-        op = instruction.op
-        srcs = instruction.srcs
-        if op.name != "mov" and any(map(is_constant, srcs)):
-            fields = _FIELDS.get(op.name, ())
-            room = 0 if op.name in _REGISTERS_ONLY else 1
-            if op_class(op) is OpClass.CONTROL or op.name in ("vote", "match", "redux", "cvt", "isspacep"):
-                room = len(srcs)
-            legal: list[Operand] = []
-            for place, src in enumerate(srcs):
-                exempt = place in fields or (op.name == "tex" and place == 0)
-                if not is_constant(src) or exempt:
+def legalise(code: Code) -> None:
+    """Move constants to registers where an instruction has too many of them."""
+    number = highest_number(code)
+    for block in code.blocks:
+        made: list[Instruction] = []
+        for instruction in block.instructions:
+            op = instruction.op
+            if op.name != "mov" and any(map(is_constant, instruction.srcs)):
+                room = _room(instruction)
+                legal: list[Operand] = []
+                for place, src in enumerate(instruction.srcs):
+                    if is_constant(src) and not _is_field(op, place):
+                        if room:
+                            room -= 1
+                        else:
+                            type_ = _type_at(instruction, place)
+                            register = Reg(number, Bank.D if type_ == "b64" else Bank.R)
+                            number += 1
+                            made.append(Instruction(Operation("mov", type_), (register,), (src,), line=instruction.line))
+                            src = register
                     legal.append(src)
-                elif room:
-                    room -= 1
-                    legal.append(src)
-                else:
-                    type_ = _type_at(instruction, place)
-                    register = Reg(next_number, Bank.D if type_ == "b64" else Bank.R)
-                    next_number += 1
-                    made.append(Instruction(Operation("mov", type_), (register,), (src,), line=instruction.line))
-                    legal.append(register)
-            instruction.srcs = tuple(legal)
-        made.append(instruction)
-    return made, next_number
+                instruction.srcs = tuple(legal)
+            made.append(instruction)
+        block.instructions = made
+
+
+def _is_field(op: Operation, place: int) -> bool:
+    """Whether the place is a field of the instruction rather than an operand, or a texture's handle."""
+    return place in _FIELDS.get(op.name, ()) or (op.name == "tex" and place == 0)
+
+
+def _room(instruction: Instruction) -> int:
+    op = instruction.op
+    if op_class(op) is OpClass.CONTROL or op.name in ("vote", "match", "redux", "cvt", "isspacep"):
+        return len(instruction.srcs)
+    return 0 if op.name == "shfl" or op.name in _REGISTERS_ONLY else 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.backend.cleanup import clean
+from warploom.backend.cleanup import clean, finish
 from warploom.backend.lower_calls import Flat, flatten
 from warploom.backend.lower_layout import lay_out, loaded_variables
 from warploom.backend.lower_translate import Translator, branch_chain
@@ -17,8 +17,8 @@ _ENDS = ("bra", "brx", "ret", "exit", "trap")
 def lower(module: ptx.Module, kernel_name: str, *, literal: bool = False, narrow: bool = True) -> Code:
     """Virtual machine code of a kernel.
 
-    With ``literal`` every PTX instruction stays as it is, in order. Otherwise constants, parameters and copies are folded, dead code
-    goes, and with ``narrow`` the values of which only one half is ever used, addresses above all, are computed in 32 bits.
+    With ``literal`` every PTX instruction stays as it is, in order. Otherwise constants, parameters and copies are folded, dead
+    code goes, and with ``narrow`` the values of which only one half is ever used, addresses above all, are computed in 32 bits.
     """
     kernel = module.kernels.get(kernel_name)
     if kernel is None:
@@ -44,7 +44,7 @@ def lower(module: ptx.Module, kernel_name: str, *, literal: bool = False, narrow
     clean(code)
     if narrow:
         narrow_addresses(code)
-        clean(code)
+    finish(code)
     return code
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-
 from warploom.backend.lower_layout import LOCAL_WINDOW, SHARED_WINDOW, Layout
 from warploom.code.instruction import Address, Bank, Guard, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
 from warploom.errors import WarploomError

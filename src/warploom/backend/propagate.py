@@ -45,7 +45,7 @@ def _replacements(definitions: Definitions) -> dict[Reg, Operand]:
         if isinstance(source, Reg):
             if source.bank is register.bank and _both_steady(definitions, register, instruction):
                 direct[register] = source
-        elif register.bank is not Bank.P and foldable(source) and instruction.op.type != "b16":
+        elif register.bank is not Bank.P and foldable(source):
             direct[register] = source
     final: dict[Reg, Operand] = {}
     for register in direct:
