@@ -1,4 +1,4 @@
-// Sum of an array: every CTA of 256 threads adds its share (two elements at a time, with the stride of the grid), then halves the
+// Sum of an array: every CTA of 256 threads adds its share (four elements at a time, with the stride of the grid), then halves the
 // partial sums in shared memory until one is left. A second launch with one CTA adds the partial sums.
 
 #define THREADS 256
@@ -9,11 +9,11 @@ extern "C" __global__ void reduction(const float* values, float* sums, int n)
     const int t = threadIdx.x;
 
     float sum = 0.0f;
-    for (int i = blockIdx.x * THREADS * 2 + t; i < n; i += gridDim.x * THREADS * 2) {
+    int i = blockIdx.x * THREADS * 4 + t;
+    for (; i + 3 * THREADS < n; i += gridDim.x * THREADS * 4)
+        sum += (values[i] + values[i + THREADS]) + (values[i + 2 * THREADS] + values[i + 3 * THREADS]);
+    for (; i < n; i += THREADS)  // what is left of the array's end, less than four elements
         sum += values[i];
-        if (i + THREADS < n)
-            sum += values[i + THREADS];
-    }
     partial[t] = sum;
     __syncthreads();
 
