@@ -1,7 +1,7 @@
 """Register allocation: from virtual code to code on numbered registers.
 
-Values are split into webs, blocks are scheduled, what does not fit the limit is spilled, copies are coalesced, and the interference graph is coloured. The
-result keeps the code it came from, so that `warploom.backend.verify` can prove it.
+Values are split into webs, blocks are scheduled, what does not fit the limit is spilled, copies are coalesced, and the
+interference graph is coloured. The result keeps the code it came from, so that `warploom.backend.verify` can prove it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
     depths = loop_depths(graph)
     limit = min(options.max_registers or MOST_REGISTERS, MOST_REGISTERS)
     if options.schedule:
-        virtual = schedule(virtual, graph)
+        virtual = schedule(virtual, graph, limit)
     for reach in (_REACH, 0):
         fitted = _fit(Draft.of(virtual), graph, depths, limit, reach)
         if fitted is not None:
@@ -104,11 +104,12 @@ class _Uncoloured:
 def _assign(code: Code, liveness: Liveness, graph: FlowGraph, depths: list[int], limit: int) -> dict[Reg, Reg] | _Uncoloured:
     """A register for each virtual one, or the nodes that found none."""
     interference = build_interference(code, liveness, depths)
-    least = max(liveness.max_live, 1)
     order = _definition_order(code, graph, interference)
     best: tuple[Colouring, list[int]] | None = None
+    coalesced = coalesce(interference, max(liveness.max_live, 1), MOST_PREDICATES)
     uncoalesced = Coalesced(interference, list(range(len(interference))))
-    for candidate in (coalesce(interference, least, MOST_PREDICATES), uncoalesced):
+    least = _least_registers(liveness, coalesced)
+    for candidate in (coalesced, uncoalesced):
         leader = candidate.leader
         nodes = [node for node in order if leader[node] == node]
         colouring = colour_graph(candidate.graph, nodes, least, limit, MOST_PREDICATES)
@@ -123,6 +124,19 @@ def _assign(code: Code, liveness: Liveness, graph: FlowGraph, depths: list[int],
         return _Uncoloured(interference, colouring.failed)
     registers = liveness.slots.registers
     return {register: Reg(colouring.colours[leader[node]], register.bank) for node, register in enumerate(registers)}
+
+
+def _least_registers(liveness: Liveness, coalesced: Coalesced) -> int:
+    """The most registers needed at one point when merged values count once."""
+    wide, predicates = coalesced.graph.wide, coalesced.graph.predicates
+    leader = coalesced.leader
+    least = 1
+    for pressure, live in sorted(set(zip(liveness.pressure, liveness.occupied, strict=True)), reverse=True):
+        if pressure <= least:
+            break
+        leaders = {leader[node] for node in bits(live & ~predicates)}
+        least = max(least, sum(2 if wide >> node & 1 else 1 for node in leaders))
+    return least
 
 
 def _definition_order(code: Code, graph: FlowGraph, interference: Interference) -> list[int]:

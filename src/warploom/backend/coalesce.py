@@ -1,7 +1,8 @@
 """Merges the two ends of copies where that cannot make the graph harder to colour.
 
-The tests are those of Briggs (the merged node has few neighbours of significant degree) and George (every neighbour of one end is insignificant or a neighbour of the
-other already). Degrees are counted without the nodes that simplification would remove first.
+The tests are those of Briggs (the merged node has few neighbours of significant degree) and George (every neighbour of one
+end is insignificant or a neighbour of the other already). Degrees are counted without the nodes that simplification would
+remove first.
 """
 
 from __future__ import annotations

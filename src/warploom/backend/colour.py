@@ -34,7 +34,8 @@ def colour_graph(graph: Interference, nodes: list[int], least: int, limit: int, 
     def quality(colouring: Colouring) -> tuple[int, int]:
         return len(colouring.failed), colouring.registers
 
-    for start in (nodes, smallest_last(graph, nodes)):
+    pairs_first = sorted(nodes, key=lambda node: not graph.wide >> node & 1)
+    for start in (nodes, smallest_last(graph, nodes), pairs_first):
         order = start
         for _ in range(REPAIRS):
             found = _select(graph, order, least, limit, predicate_limit, touching)

@@ -1,7 +1,7 @@
 """List scheduling inside blocks: long operations start early, as far as that needs no more registers than the kernel needs anyway.
 
-First the blocks in which the most registers are live are put in an order that needs fewer, if one is found. The most that is then live anywhere
-bounds the second step, which orders every block by critical paths.
+First the blocks in which the most registers are live are put in an order that needs fewer, if one is found. The most that is
+then live anywhere bounds the second step, which orders every block by critical paths.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from warploom.code.instruction import Bank, Block, Code
 from warploom.code.liveness import Liveness, thread_liveness
 from warploom.code.slots import bits
 
+_ENOUGH = 20  # with this many registers or fewer a Fermi SM is full of threads: there is no point in saving more
+_SPENT = 16  # so many may be spent on starting loads early even if the kernel could do with fewer
 _WINDOW = 48  # ready instructions looked at in one step
 _MARGINS = (0, 2, 4, 8, 16)  # registers kept in reserve by successive attempts to stay within the bound
 _WEIGHTS = {Bank.R: 1, Bank.D: 2, Bank.P: 0}  # 32-bit registers
 
 
-def schedule(code: Code, graph: FlowGraph) -> Code:
-    """Web-split code with the instructions of each block in a better order."""
+def schedule(code: Code, graph: FlowGraph, limit: int) -> Code:
+    """Web-split code with the instructions of each block in a better order, for at most `limit` registers if that can be had."""
     liveness = thread_liveness(code, graph)
     plans = [_Plan(block, number, liveness) for number, block in enumerate(code.blocks)]
-    _lower_peaks(plans)
-    bound = max((plan.peak(plan.order)[0] for plan in plans), default=0)
-    predicate_bound = max((plan.peak(plan.order)[1] for plan in plans), default=0)
+    _lower_peaks(plans, min(limit, _ENOUGH))
+    peaks = [plan.peak(plan.order) for plan in plans]
+    bound = max([min(limit, _SPENT), *(registers for registers, _ in peaks)])
+    predicate_bound = max((predicates for _, predicates in peaks), default=0)
     blocks = []
     for plan in plans:
         order = plan.hoisted(bound, predicate_bound)
@@ -35,12 +38,14 @@ def schedule(code: Code, graph: FlowGraph) -> Code:
     return replace(code, blocks=blocks)
 
 
-def _lower_peaks(plans: list[_Plan]) -> None:
-    """Reorder the blocks with the highest pressure, one after the other, until one of them resists."""
+def _lower_peaks(plans: list[_Plan], goal: int) -> None:
+    """Reorder the blocks with the highest pressure, one after the other, until `goal` is reached or one of them resists."""
     heap = [(-plan.peak(plan.order)[0], number) for number, plan in enumerate(plans)]
     heapq.heapify(heap)
     while heap:
         peak, number = heapq.heappop(heap)
+        if -peak <= goal:
+            return
         plan = plans[number]
         order = plan.frugal()
         if plan.peak(order)[0] >= -peak:

@@ -1,8 +1,9 @@
 """Proves an allocation: every read finds the value that the virtual program meant, on every path.
 
-The virtual and the allocated code are walked side by side. The state says, for each place (a register, a predicate, a spill slot), which values it
-certainly holds; a value that no path has defined yet counts as held everywhere. A write replaces what its place held, so that two values that are
-live at the same time in one register show up when the loser is read; paths meet by intersection. Nothing of the allocator's own analyses is used.
+The virtual and the allocated code are walked side by side. The state says, for each place (a register, a predicate, a spill
+slot), which values it certainly holds; a value that no path has defined yet counts as held everywhere. A write replaces what
+its place held, so that two values that are live at the same time in one register show up when the loser is read; paths meet
+by intersection. Nothing of the allocator's own analyses is used.
 """
 
 from __future__ import annotations

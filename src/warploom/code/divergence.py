@@ -1,7 +1,8 @@
 """Which branches the lanes of one warp may take differently.
 
-A value varies between lanes if it comes from the lane's identity or from memory that differs, or if lanes that were apart bring different
-definitions of it to the point where they meet. Everything else is uniform: parameters, block indices, loads from one address.
+A value varies between lanes if it comes from the lane's identity or from memory that differs, or if lanes that were apart
+bring different definitions of it to the point where they meet. Everything else is uniform: parameters, block indices, loads
+from one address.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which registers of a thread hold a value that will still be read.
 
-A register is live where some path reads it before a write that certainly happens; a register that no path has written is not live.
-A guarded write kills nothing. What a whole warp needs is in `warploom.code.warp`.
+A register is live where some path reads it before a write that certainly happens; a register that no path has written is not
+live. A guarded write kills nothing. What a whole warp needs is in `warploom.code.warp`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Registers as bits: how analyses turn the registers of an instruction into masks.
 
-A slot is the unit of liveness. In allocated code it is a 32-bit register, or a predicate: slot n is register Rn, a 64-bit register has the two slots
-of its pair, and the predicates follow from `PREDICATES` on. In virtual code each register, of whatever bank, is a slot of its own.
+A slot is the unit of liveness. In allocated code it is a 32-bit register, or a predicate: slot n is register Rn, a 64-bit
+register has the two slots of its pair, and the predicates follow from `PREDICATES` on. In virtual code each register, of
+whatever bank, is a slot of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Value instances: what a register holds between being written and last read.
 
-A register is reused for unrelated values; a value instance (a web, in allocators' language) joins the definitions that reach a common read. The
-unit is the slot of `warploom.code.slots`, so a 64-bit value of allocated code is two instances, one per 32-bit register.
+A register is reused for unrelated values; a value instance (a web, in allocators' language) joins the definitions that reach
+a common read. The unit is the slot of `warploom.code.slots`, so a 64-bit value of allocated code is two instances, one per
+32-bit register.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which registers a whole warp still needs.
 
-A warp's register is live as long as any of its lanes needs its own. While one arm of a divergent branch executes, lanes of the other arms
-wait: at the beginning of their arm, or already at the point of reconvergence. What they need there stays live throughout the diverged region,
-whatever the executing arm writes.
+A warp's register is live as long as any of its lanes needs its own. While one arm of a divergent branch executes, lanes of
+the other arms wait: at the beginning of their arm, or already at the point of reconvergence. What they need there stays live
+throughout the diverged region, whatever the executing arm writes.
 """
 
 from __future__ import annotations
