@@ -1,0 +1,73 @@
+"""``warploom compare``: designs x workloads, side by side."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.run import report_wrong_outputs
+from warploom.errors import WarploomError
+
+
+def command(
+    workloads: Annotated[str, typer.Option(help="Workloads and sets, with commas.")] = "vectoradd,matrixmul,reduction",
+    designs: Annotated[str | None, typer.Option(help="Named designs, with commas.")] = None,
+    design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
+    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
+    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
+    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option(help="Draw the comparison: .png, .svg, .pdf or .html.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
+) -> int:
+    """Compare designs on workloads: time, occupancy, energy by part, size. The first design is what others are compared with."""
+    from warploom.batch import run_batch
+    from warploom.cli.machine_options import chosen_machine
+    from warploom.designs import parse_design
+    from warploom.policies import load_policy_file
+    from warploom.report.comparison import check_picture_name, comparison_table, draw_comparison
+    from warploom.workloads.program import check_size
+    from warploom.workloads.registry import select_workloads
+
+    check_size(size)
+    if out is not None:
+        check_picture_name(out)
+    for file in policy or ():
+        load_policy_file(file)
+    texts = [*(designs.split(",") if designs else ()), *(design or ())]
+    points = [parse_design(text) for text in texts or ["baseline", "oracle"]]
+    names = [point.name for point in points]
+    for name in names:
+        if names.count(name) > 1:
+            raise WarploomError(f"design {name!r} is asked for twice")
+    programs = select_workloads([workloads])
+    with progress_bar(len(programs), "comparing") as step:
+        results = run_batch(
+            programs,
+            points,
+            chosen_machine(machine, override or (), sms),
+            size=size,
+            technology=technology,
+            check=check,
+            jobs=jobs or os.cpu_count() or 1,
+            policy_files=policy or (),
+            step=step,
+        )
+    if out is not None:
+        draw_comparison(results, out)
+        message(f"wrote {out}")
+    if json:
+        print_json([result.to_dict() for result in results])
+    else:
+        console = results_console()
+        for table in comparison_table(results):
+            console.print(table)
+    return report_wrong_outputs(results)

@@ -1,0 +1,38 @@
+"""``warploom designs``: the named designs and the policies that designs are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from warploom.cli.output import print_json, results_console
+
+
+def command(
+    machine: Annotated[str, typer.Option(help="The machine that storage is counted for.")] = "gtx480",
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the named designs with their six choices, and every policy with its parameters."""
+    from warploom.designs import describe_designs, describe_policies
+    from warploom.machines import load_machine
+    from warploom.policies import load_policy_file
+
+    for file in policy or ():
+        load_policy_file(file)
+    named, policies = describe_designs(load_machine(machine)), describe_policies()
+    if json:
+        print_json({"designs": named, "policies": policies})
+        return
+    console = results_console()
+    table = Table("design", "what it is made of", "bits added to an SM", "source", title="Designs", title_justify="left")
+    for row in named:
+        table.add_row(row["name"], row["text"], str(row["storage_bits"]), row["source"])
+    console.print(table)
+    table = Table("choice", "policy", "parameters", "what it does", title="Policies", title_justify="left")
+    for row in policies:
+        parameters = ", ".join(f"{name}={entry['default']}" for name, entry in row["parameters"].items())
+        table.add_row(row["choice"], row["policy"], parameters, row["title"])
+    console.print(table)

@@ -1,0 +1,40 @@
+"""The options by which commands choose and change a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from warploom.errors import WarploomError
+
+if TYPE_CHECKING:
+    from warploom.machines import Machine
+
+
+def chosen_machine(name: str, overrides: Sequence[str], sms: int | None) -> Machine:
+    """The machine that ``--machine``, ``--override`` and ``--sms`` describe together."""
+    from warploom.machines import load_machine
+
+    machine = load_machine(name, **_parsed(overrides))
+    return machine if sms is None else machine.scaled(sms)
+
+
+def _parsed(overrides: Sequence[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for text in overrides:
+        key, equals, word = (part.strip() for part in text.partition("="))
+        if not equals or "." not in key or not word:
+            raise WarploomError(f"--override {text!r}: write table.key=value, such as l1.latency=40")
+        values[key] = _value(word)
+    return values
+
+
+def _value(word: str) -> Any:
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

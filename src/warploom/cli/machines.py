@@ -1,0 +1,48 @@
+"""``warploom machines``: the machine descriptions, with the source of every number."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from warploom.cli.output import print_json, results_console
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="A machine's name or file, to see every number with its source.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the machines, or show one with the source of every number."""
+    from warploom.machines import load_machine, machine_names
+
+    if name is not None:
+        machine = load_machine(name)
+        if json:
+            print_json(machine.to_dict() | {"sources": dict(machine.sources)})
+            return
+        table = Table("key", "value", "source", title=f"{machine.name}: {machine.title}", title_justify="left")
+        for group, values in machine.to_dict().items():
+            if isinstance(values, dict):
+                for key, value in values.items():
+                    table.add_row(f"{group}.{key}", str(value), machine.sources.get(f"{group}.{key}", ""))
+        results_console().print(table)
+        return
+    machines = [load_machine(each) for each in machine_names()]
+    if json:
+        print_json([machine.to_dict() for machine in machines])
+        return
+    table = Table("machine", "SMs", "warps", "registers", "banks", "schedulers", "what it is")
+    for machine in machines:
+        sm, rf = machine.sm, machine.register_file
+        table.add_row(
+            machine.name,
+            str(machine.chip.sms),
+            str(sm.warps_per_sm),
+            f"{sm.registers_per_sm} ({sm.registers_per_sm // 256} KB)",
+            f"{rf.banks} x {rf.entry_bytes} B",
+            str(sm.schedulers),
+            machine.title,
+        )
+    results_console().print(table)

@@ -1,0 +1,63 @@
+"""Where output goes: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+def results_console() -> Console:
+    """The console for what was asked for."""
+    return Console(highlight=False)
+
+
+def messages_console() -> Console:
+    """The console for progress and messages."""
+    return Console(stderr=True, highlight=False)
+
+
+def message(text: str) -> None:
+    """One line on standard error."""
+    print(text, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(plain(value), indent=1, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The same value in JSON's own types: NumPy's numbers and arrays converted, what is not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@contextmanager
+def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]:
+    """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item."""
+    console = messages_console()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+
+        def step(description: str | None = None, advance: int = 1) -> None:
+            progress.update(task, advance=advance, description=description or what)
+
+        yield step

@@ -1,0 +1,52 @@
+"""``warploom workloads``: the programs that come with Warploom, and what they do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from warploom.cli.output import print_json, progress_bar, results_console
+
+
+def command(
+    set_name: Annotated[str, typer.Option("--set", help="Only the workloads of a paper: its short name.")] = "all",
+    size: Annotated[str, typer.Option(help="The size that is executed to count: tiny, small or paper.")] = "tiny",
+    machine: Annotated[str, typer.Option(help="The machine that CTAs per SM are counted for.")] = "gtx480",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the workloads with their sets, launch, registers, divergence and dynamic instructions."""
+    from warploom.simulation import describe_workload
+    from warploom.workloads.program import check_size
+    from warploom.workloads.registry import workload_set
+
+    check_size(size)
+    names = workload_set(set_name)
+    rows: list[dict[str, Any]] = []
+    with progress_bar(len(names), "executing") as step:
+        for name in names:
+            step(name, 0)
+            rows.append(describe_workload(name, size, machine))
+            step(name)
+    if json:
+        print_json(rows)
+        return
+    table = Table("workload", "sets", "what it computes")
+    for heading in ("CTAs", "threads", "registers", "shared B", "CTAs/SM", "divergent", "lanes", "warp instructions"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            row["name"],
+            ", ".join(row["sets"]),
+            row["title"],
+            f"{row['ctas']:,}",
+            str(row["threads_per_cta"]),
+            str(row["registers"]),
+            f"{row['shared_bytes']:,}",
+            str(row["ctas_per_sm"]),
+            f"{row['divergent_share']:.0%}",
+            f"{row['average_active_lanes']:.1f}",
+            f"{row['warp_instructions']:,}",
+        )
+    results_console().print(table)

@@ -1,0 +1,250 @@
+"""From a program, a design and a machine to a result: compile, execute, verify, time, account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from warploom.backend import Options, compile_kernel
+from warploom.code.instruction import Code
+from warploom.designs import FIT, Design, storage_bits
+from warploom.designs import design as make_design
+from warploom.energy import Run, account, load_technology, technology_names
+from warploom.errors import WarploomError
+from warploom.machines import Machine, load_machine
+from warploom.machines.loader import check as check_machine
+from warploom.ptx import parse
+from warploom.ptx.module import Module
+from warploom.result import Emulation, Result
+from warploom.workloads.profile import profile
+from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
+from warploom.workloads.registry import load_workload, sets_of
+from warploom.workloads.workload import Workload
+
+COMMON_TECHNOLOGY = "common"
+USUAL_THREADS = 256  # of a CTA, where no launch says it
+FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A program that has been executed: its launches with their traces, and whether its output was right."""
+
+    launches: tuple[Any, ...]  # of the emulator: code, trace and statistics of each
+    difference: str | None  # how the output differs from the reference
+    verified: bool | None  # None where no reference exists
+
+
+@dataclass
+class Executions:
+    """The executions of one program so far, so that designs which run the same code share them."""
+
+    made: dict[Any, Execution] = field(default_factory=dict)
+
+    def get(self, key: Any, make: Callable[[], Execution]) -> Execution:
+        """The execution under a key, made if it is new."""
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+
+def simulate(
+    program: Program | Workload | str,
+    design: Design | str = "baseline",
+    machine: Machine | str = "gtx480",
+    *,
+    size: str = "small",
+    check: bool = False,
+    technology: str | None = None,
+    executions: Executions | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Run a program under a design on a machine.
+
+    ``check`` lets the shadow checker watch every register access. ``technology`` names the energy table: without one it is the
+    machine's own where there is a table of its name, else the common one. ``executions`` keeps what has been executed
+    of this program, for a caller that runs it under several designs.
+    """
+    from warploom.core.simulate import time_launches
+
+    started = time.perf_counter()
+    program, point = _program(program), make_design(design)
+    check_size(size)
+    whole = load_machine(machine) if isinstance(machine, str) else machine
+    chip = shrunk(whole, point)
+    execution = execute(program, point, whole, size, executions if executions is not None else Executions())
+    timing = time_launches(execution.launches, point.policies, chip, check=check, progress=progress)
+    table = load_technology(technology or default_technology(whole))
+    run = Run(timing.cycles, 1e-6 / chip.chip.clock_core_mhz, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies)
+    energy = account(timing.counters, point.policies, table, run)
+    return Result(
+        workload=program.name,
+        design=point.to_dict(),
+        machine=chip.name,
+        size=size if program.sized else "",
+        technology=table.name,
+        verified=execution.verified,
+        checked=check,
+        cycles=timing.cycles,
+        warp_instructions=timing.warp_instructions,
+        ipc=timing.warp_instructions / timing.cycles if timing.cycles else 0.0,
+        occupancy=timing.occupancy,
+        ctas_per_sm=timing.ctas_per_sm,
+        registers_per_thread=timing.registers_per_thread,
+        register_file_bytes=run.register_file_bytes,
+        counters=timing.counters,
+        energy_pj=energy.picojoules(),
+        storage_bits=storage_bits(point, chip),
+        wall_seconds=time.perf_counter() - started,
+        energy_terms=energy.terms,
+    )
+
+
+def emulate(
+    program: Program | Workload | str,
+    design: Design | str = "baseline",
+    machine: Machine | str = "gtx480",
+    *,
+    size: str = "small",
+) -> Emulation:
+    """Execute a program without timing it, and compare its output with the reference."""
+    started = time.perf_counter()
+    program, point = _program(program), make_design(design)
+    check_size(size)
+    whole = load_machine(machine) if isinstance(machine, str) else machine
+    execution = execute(program, point, whole, size, Executions())
+    return Emulation(
+        workload=program.name,
+        size=size if program.sized else "",
+        verified=execution.verified,
+        warp_instructions=sum(launch.stats.warp_instructions for launch in execution.launches),
+        thread_instructions=sum(launch.stats.thread_instructions for launch in execution.launches),
+        wall_seconds=time.perf_counter() - started,
+    )
+
+
+def execute(program: Program, design: Design, machine: Machine, size: str, executions: Executions) -> Execution:
+    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code."""
+    return executions.get((size, compile_key(design, machine)), lambda: _execute(program, design, machine, size))
+
+
+def _execute(program: Program, design: Design, machine: Machine, size: str) -> Execution:
+    from warploom.emulator.device import Device
+
+    module = parse(program.ptx, program.place)
+    device = Device(lambda kernel, block: compile_for(module, kernel, design, machine, block))
+    inputs = program.inputs(size)
+    outputs = program.host(device, inputs)
+    if not device.launches:
+        raise WarploomError(f"{program.name}: the program launches no kernel")
+    if program.reference is None:
+        return Execution(tuple(device.launches), None, None)
+    difference = compare_outputs(outputs, program.reference(inputs), program.tolerance, program.name)
+    return Execution(tuple(device.launches), difference, difference is None)
+
+
+def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
+    """What decides the code of a program: designs with equal keys run the same code."""
+    passes = tuple((type(policy).CHOICE, type(policy).NAME, *policy) for policy in design.policies if hasattr(policy, "compile"))
+    share = design.register_file if passes or design.max_registers == FIT else 1.0
+    return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
+
+
+def compile_for(
+    module: Module, kernel: str, design: Design, machine: Machine, threads: int = USUAL_THREADS, shared_bytes: int = 0
+) -> Code:
+    """The machine code of a kernel under a design: compiled under its register limit, then through its policies' passes.
+
+    ``threads`` of a CTA and its dynamic ``shared_bytes`` are the launch's; a limit of "fit" depends on them.
+    """
+    smaller = shrunk(machine, design)
+    limit = design.max_registers
+    if limit == FIT:
+        plain = compile_kernel(module, kernel, Options())
+        limit = _fitting_registers(plain, machine, smaller, threads, plain.shared_bytes + shared_bytes)
+    assert limit is None or isinstance(limit, int)
+    code = compile_kernel(module, kernel, Options(max_registers=limit))
+    for policy in design.policies:
+        if hasattr(policy, "compile"):
+            code = policy.compile(code, smaller)
+    return code
+
+
+def shrunk(machine: Machine, design: Design) -> Machine:
+    """The machine with the share of its register file that a design asks for."""
+    if design.register_file == 1:
+        return machine
+    rf = machine.register_file
+    # Whole subarrays of every bank, so that gating keeps its shape.
+    step = rf.subarrays_per_bank
+    entries = max(step, int(rf.entries_per_bank * design.register_file) // step * step)
+    registers = rf.banks * entries * rf.entry_bytes // 4
+    smaller = replace(
+        machine,
+        sm=replace(
+            machine.sm,
+            registers_per_sm=registers,
+            max_registers_per_thread=min(machine.sm.max_registers_per_thread, registers // 32),
+        ),
+        register_file=replace(rf, entries_per_bank=entries),
+    )
+    check_machine(smaller)
+    return smaller
+
+
+def default_technology(machine: Machine) -> str:
+    """The energy table of a machine's own paper, or the common one."""
+    return machine.name if machine.name in technology_names() else COMMON_TECHNOLOGY
+
+
+def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str, Any]:
+    """A workload's row in the list: what it is, its launch, and what its execution counts."""
+    workload = load_workload(name)
+    chip = load_machine(machine) if isinstance(machine, str) else machine
+    execution = execute(workload_program(name), make_design("baseline"), chip, size, Executions())
+    pairs = [(launch.code, launch.trace) for launch in execution.launches]
+    row = profile(pairs)
+    main = next((code, trace) for code, trace in pairs if code.name == row["kernel"])
+    return {
+        "name": workload.name,
+        "title": workload.title,
+        "sets": sets_of(workload),
+        "size": size,
+        "verified": execution.verified,
+        **row,
+        "ctas_per_sm": resident_ctas(chip, main[0].registers, row["threads_per_cta"], main[0].shared_bytes),
+        "published": [asdict(published) for published in workload.published],
+    }
+
+
+def resident_ctas(machine: Machine, registers: int, threads: int, shared_bytes: int) -> int:
+    """CTAs that fit an SM at once when every warp owns all its registers."""
+    sm = machine.sm
+    warps = -(-threads // 32)
+    rounded = -(-max(registers, 1) // sm.register_rounding) * sm.register_rounding
+    limits = [
+        sm.ctas_per_sm,
+        sm.warps_per_sm // warps,
+        sm.threads_per_sm // threads,
+        sm.registers_per_sm // (rounded * 32 * warps),
+    ]
+    if shared_bytes:
+        limits.append(sm.shared_bytes // shared_bytes)
+    return min(limits)
+
+
+def _fitting_registers(plain: Code, whole: Machine, smaller: Machine, threads: int, shared_bytes: int) -> int:
+    """The largest register limit with which the smaller file holds as many CTAs as the whole one holds without a limit."""
+    wanted = resident_ctas(whole, plain.registers, threads, shared_bytes)
+    limit = plain.registers
+    while limit > FEWEST_REGISTERS and resident_ctas(smaller, limit, threads, shared_bytes) < wanted:
+        limit -= 1
+    return limit
+
+
+def _program(program: Program | Workload | str) -> Program:
+    if isinstance(program, Program):
+        return program
+    return workload_program(program if isinstance(program, str) else program.name)

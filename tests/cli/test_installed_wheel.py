@@ -1,0 +1,72 @@
+"""The wheel, installed in a fresh environment, gives a ``warploom`` that works outside the checkout."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A fresh environment with the wheel alone; its dependencies are lent by the environment that runs the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install", "--quiet", "--no-deps", str(wheel)],
+        check=True,
+        capture_output=True,
+    )
+    (packages,) = (folder / "lib").glob("python*/site-packages")
+    # A .pth file would also bring the editable install of the checkout along; a plain path does not.
+    (packages / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return folder / "bin/warploom"
+
+
+def run(command, *words, folder):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return subprocess.run([command, *words], cwd=folder, capture_output=True, text=True, env=environment)
+
+
+def test_the_wheel_carries_its_data(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for needed in (
+        "warploom/workloads/vectoradd/kernel.ptx",
+        "warploom/workloads/vectoradd/kernel.cu",
+        "warploom/machines/gtx480.toml",
+        "warploom/designs/named.toml",
+        "warploom/energy/technologies/common.toml",
+    ):
+        assert needed in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
+
+
+def test_the_installed_command_works_elsewhere(installed, tmp_path):
+    location = run(installed.parent / "python", "-c", "import warploom; print(warploom.__file__)", folder=tmp_path)
+    assert str(CHECKOUT / "src") not in location.stdout
+    machines = run(installed, "machines", "--json", folder=tmp_path)
+    assert "gtx480" in [machine["name"] for machine in json.loads(machines.stdout)]
+    listing = run(installed, "inspect", "vectoradd", "--json", folder=tmp_path)
+    assert listing.returncode == 0, listing.stderr
+    (kernel,) = json.loads(listing.stdout)
+    assert kernel["name"] == "vectoradd"
+    assert kernel["registers"] >= kernel["max_live"] > 0
+    emulated = run(installed, "run", "vectoradd", "--size", "tiny", "--emulate-only", "--json", folder=tmp_path)
+    assert emulated.returncode == 0, emulated.stderr
+    assert json.loads(emulated.stdout)["verified"] is True
