@@ -2,6 +2,7 @@
 // to a queue in shared memory, which the CTA appends to the next frontier in one piece; what does not fit goes there directly.
 
 #define CAPACITY 1024
+#define BATCH 6
 
 __device__ __forceinline__ void visit(int vertex, int depth, int* level, int* queue, int* queued, int* next, int* next_size)
 {
@@ -31,23 +32,25 @@ bfs_queue(const int* __restrict__ first_edge, const int* __restrict__ target, in
         int vertex = frontier[index];
         int edge = first_edge[vertex];
         int end = first_edge[vertex + 1];
-        // Four neighbours at a time, so that their levels are fetched together.
-        for (; edge + 4 <= end; edge += 4) {
-            int a = target[edge], b = target[edge + 1], c = target[edge + 2], d = target[edge + 3];
-            int level_a = level[a], level_b = level[b], level_c = level[c], level_d = level[d];
-            if (level_a < 0)
-                visit(a, depth, level, queue, &queued, next, next_size);
-            if (level_b < 0)
-                visit(b, depth, level, queue, &queued, next, next_size);
-            if (level_c < 0)
-                visit(c, depth, level, queue, &queued, next, next_size);
-            if (level_d < 0)
-                visit(d, depth, level, queue, &queued, next, next_size);
+        // Several neighbours at a time, so that their levels are fetched together.
+        for (; edge + BATCH <= end; edge += BATCH) {
+            int neighbour[BATCH];
+            int reached[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++)
+                neighbour[i] = target[edge + i];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++)
+                reached[i] = level[neighbour[i]];
+#pragma unroll
+            for (int i = 0; i < BATCH; i++)
+                if (reached[i] < 0)
+                    visit(neighbour[i], depth, level, queue, &queued, next, next_size);
         }
         for (; edge < end; edge++) {
-            int a = target[edge];
-            if (level[a] < 0)
-                visit(a, depth, level, queue, &queued, next, next_size);
+            int neighbour = target[edge];
+            if (level[neighbour] < 0)
+                visit(neighbour, depth, level, queue, &queued, next, next_size);
         }
     }
     __syncthreads();

@@ -6,8 +6,8 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
-_THREADS, _TILE, _SPAN = 128, 120, 12
-_SHAPES = {"tiny": (96, 240, 2), "small": (432, 960, 3), "paper": (1024, 1024, 3)}
+_THREADS, _TILE, _ROWS = 128, 120, 24
+_SHAPES = {"tiny": (96, 240, 2), "small": (480, 960, 3), "paper": (1024, 1024, 3)}
 _LIFTING = (-1.586134342, -0.05298011854, 0.8829110762, 0.4435068522)
 _LOW_SCALE, _HIGH_SCALE = 0.8128930655, 1.230174105
 
@@ -33,7 +33,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
         approximation = gpu.array(np.zeros((height // 2, width // 2), np.float32))
         gpu.launch(
             "dwt97",
-            (-(-width // _TILE), -(-height // _SPAN)),
+            (-(-width // _TILE), -(-height // _ROWS)),
             (_THREADS,),
             image,
             np.int32(width),

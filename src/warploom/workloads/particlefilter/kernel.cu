@@ -24,6 +24,32 @@ __device__ __forceinline__ float block_sum(float value, float* scratch)
     return sum;
 }
 
+struct Sample {
+    float upper_left, upper_right, lower_left, lower_right;
+    float across, down;  // where between the pixels
+};
+
+__device__ __forceinline__ Sample fetch(const float* __restrict__ frame, int width, int height, float x, float y, float2 offset)
+{
+    x = fminf(fmaxf(x + offset.x, 0.0f), width - 1.001f);
+    y = fminf(fmaxf(y + offset.y, 0.0f), height - 1.001f);
+    int column = (int)x;
+    int row = (int)y;
+    const float* pixel = frame + row * width + column;
+    return {pixel[0], pixel[1], pixel[width], pixel[width + 1], x - column, y - row};
+}
+
+// How much more a sample is like the disk (228) than like the ground (100).
+__device__ __forceinline__ float contrast(const Sample& sample)
+{
+    float upper = sample.upper_left + sample.across * (sample.upper_right - sample.upper_left);
+    float lower = sample.lower_left + sample.across * (sample.lower_right - sample.lower_left);
+    float value = upper + sample.down * (lower - upper);
+    float background = value - 100.0f;
+    float foreground = value - 228.0f;
+    return (background * background - foreground * foreground) * (1.0f / 5000.0f);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 likelihood(const float* __restrict__ frame, int width, int height, const float2* __restrict__ disk, int points, float* x,
            float* y, unsigned* seed, float* weight, float* partial, int particles, float drift_x, float drift_y, float spread)
@@ -43,34 +69,23 @@ likelihood(const float* __restrict__ frame, int width, int height, const float2*
         x[particle] = px;
         y[particle] = py;
 
+        // The pixels of the next points are on their way while these are weighed.
         float sum = 0.0f;
-        for (int point = 0; point < points; point += BATCH) {
-            // Two points at a time, so that their eight pixels are fetched together.
-            float4 pixels[BATCH];
-            float fx[BATCH];
-            float fy[BATCH];
+        Sample sample[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            sample[i] = fetch(frame, width, height, px, py, disk[i]);
+#pragma unroll 1
+        for (int point = BATCH; point < points; point += BATCH) {
 #pragma unroll
             for (int i = 0; i < BATCH; i++) {
-                float2 offset = disk[point + i];
-                float sx = fminf(fmaxf(px + offset.x, 0.0f), width - 1.001f);
-                float sy = fminf(fmaxf(py + offset.y, 0.0f), height - 1.001f);
-                int column = (int)sx;
-                int row = (int)sy;
-                fx[i] = sx - column;
-                fy[i] = sy - row;
-                const float* pixel = frame + row * width + column;
-                pixels[i] = make_float4(pixel[0], pixel[1], pixel[width], pixel[width + 1]);
-            }
-#pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                float upper = pixels[i].x + fx[i] * (pixels[i].y - pixels[i].x);
-                float lower = pixels[i].z + fx[i] * (pixels[i].w - pixels[i].z);
-                float value = upper + fy[i] * (lower - upper);
-                float background = value - 100.0f;
-                float foreground = value - 228.0f;
-                sum += (background * background - foreground * foreground) * (1.0f / 5000.0f);
+                sum += contrast(sample[i]);
+                sample[i] = fetch(frame, width, height, px, py, disk[point + i]);
             }
         }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            sum += contrast(sample[i]);
         mine = weight[particle] * __expf(sum / points);
         weight[particle] = mine;
     }

@@ -1,9 +1,10 @@
-// Least-significant-digit radix sort, four bits a pass. Per pass: each CTA sorts its tile of 1024 pairs by the digit with four
+// Least-significant-digit radix sort, four bits a pass. Per pass: each CTA sorts its tile of 2048 pairs by the digit with four
 // one-bit splits, pairs staying in registers between them; one CTA scans the digit counts; every pair goes to its place.
 
 #define THREADS 256
 #define WARPS (THREADS / 32)
-#define TILE (4 * THREADS)
+#define EACH 8  // pairs that a thread holds
+#define TILE (EACH * THREADS)
 #define DIGITS 16
 
 // Exclusive sum over the CTA; the total comes back in `total`.
@@ -32,51 +33,71 @@ __device__ __forceinline__ unsigned scan(unsigned value, unsigned* warp_sums, un
     return before + sum - value;
 }
 
+__device__ __forceinline__ void unpack(uint4 four, unsigned* to)
+{
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+// Elements go to their places in the buffer; the thread takes back those that are now its own.
+__device__ __forceinline__ void exchange(unsigned (&element)[EACH], const unsigned (&place)[EACH], uint4* buffer)
+{
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        ((unsigned*)buffer)[place[i]] = element[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < EACH; i += 4)
+        unpack(buffer[(threadIdx.x * EACH + i) / 4], element + i);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 sort_tiles(const uint4* __restrict__ keys_in, const uint4* __restrict__ values_in, uint4* __restrict__ keys_out,
            uint4* __restrict__ values_out, unsigned* __restrict__ counts, unsigned* __restrict__ starts, unsigned shift)
 {
-    __shared__ unsigned keys[TILE];
-    __shared__ unsigned values[TILE];
+    __shared__ uint4 buffer[TILE / 4];
     __shared__ unsigned warp_sums[WARPS];
-    __shared__ unsigned first[DIGITS + 1];
+    __shared__ unsigned first[DIGITS];
 
-    unsigned index = blockIdx.x * THREADS + threadIdx.x;
-    uint4 key = keys_in[index];
-    uint4 value = values_in[index];
-
-    for (unsigned bit = shift; bit < shift + 4; bit++) {
-        unsigned zero_x = ~(key.x >> bit) & 1;
-        unsigned zero_y = ~(key.y >> bit) & 1;
-        unsigned zero_z = ~(key.z >> bit) & 1;
-        unsigned zero_w = ~(key.w >> bit) & 1;
-        unsigned zeros;
-        unsigned before_x = scan(zero_x + zero_y + zero_z + zero_w, warp_sums, zeros);
-        unsigned before_y = before_x + zero_x;
-        unsigned before_z = before_y + zero_y;
-        unsigned before_w = before_z + zero_z;
-        unsigned one = zeros + 4 * threadIdx.x;
-        unsigned to_x = zero_x ? before_x : one - before_x;
-        unsigned to_y = zero_y ? before_y : one + 1 - before_y;
-        unsigned to_z = zero_z ? before_z : one + 2 - before_z;
-        unsigned to_w = zero_w ? before_w : one + 3 - before_w;
-        keys[to_x] = key.x;
-        keys[to_y] = key.y;
-        keys[to_z] = key.z;
-        keys[to_w] = key.w;
-        values[to_x] = value.x;
-        values[to_y] = value.y;
-        values[to_z] = value.z;
-        values[to_w] = value.w;
-        __syncthreads();
-        key = ((uint4*)keys)[threadIdx.x];
-        value = ((uint4*)values)[threadIdx.x];
+    unsigned index = (blockIdx.x * THREADS + threadIdx.x) * (EACH / 4);
+    unsigned key[EACH];
+    unsigned value[EACH];
+#pragma unroll
+    for (int i = 0; i < EACH; i += 4) {
+        unpack(keys_in[index + i / 4], key + i);
+        unpack(values_in[index + i / 4], value + i);
     }
-    keys_out[index] = key;
-    values_out[index] = value;
+
+#pragma unroll 1
+    for (unsigned bit = shift; bit < shift + 4; bit++) {
+        unsigned mine = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            mine += ~(key[i] >> bit) & 1;
+        unsigned zeros;
+        unsigned before = scan(mine, warp_sums, zeros);
+        unsigned place[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            unsigned zero = ~(key[i] >> bit) & 1;
+            place[i] = zero ? before : zeros + EACH * threadIdx.x + i - before;
+            before += zero;
+        }
+        exchange(value, place, buffer);
+        exchange(key, place, buffer);
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i += 4) {
+        keys_out[index + i / 4] = make_uint4(key[i], key[i + 1], key[i + 2], key[i + 3]);
+        values_out[index + i / 4] = make_uint4(value[i], value[i + 1], value[i + 2], value[i + 3]);
+    }
 
     // Where each digit begins in the sorted tile: at the end for digits that do not occur, then pulled to the next that does.
-    if (threadIdx.x <= DIGITS)
+    const unsigned* keys = (const unsigned*)buffer;
+    if (threadIdx.x < DIGITS)
         first[threadIdx.x] = TILE;
     __syncthreads();
     for (unsigned i = threadIdx.x; i < TILE; i += THREADS) {
@@ -124,7 +145,7 @@ scatter(const unsigned* __restrict__ keys_in, const unsigned* __restrict__ value
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < EACH; i++) {
         unsigned within = i * THREADS + threadIdx.x;
         unsigned key = keys_in[blockIdx.x * TILE + within];
         unsigned target = place[key >> shift & (DIGITS - 1)] + within;

@@ -11,8 +11,23 @@ spmv_jds(const float* __restrict__ value, const int* __restrict__ column, const 
         return;
     int entries = length[row];
     float sum = 0.0f;
-#pragma unroll 2
-    for (int entry = 0; entry < entries; entry++) {
+    int entry = 0;
+    // Four entries at a time, so that their gathers overlap.
+    for (; entry + 4 <= entries; entry += 4) {
+        int at[4];
+        float factor[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            at[i] = diagonal[entry + i] + row;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            factor[i] = x[column[at[i]]];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            sum += value[at[i]] * factor[i];
+    }
+#pragma unroll 1
+    for (; entry < entries; entry++) {
         int at = diagonal[entry] + row;
         sum += value[at] * x[column[at]];
     }
