@@ -47,6 +47,11 @@ def accepts_constant(instruction: Instruction, place: int, constant: Operand) ->
     return not any(map(is_constant, others))
 
 
+def becomes_legal(instruction: Instruction) -> bool:
+    """Whether `legalise` takes care of a constant that `accepts_constant` refuses."""
+    return instruction.op.name not in ("mov", "vote", "match", "redux", "tex")
+
+
 def _type_at(instruction: Instruction, place: int) -> str:
     """The type with which a constant at `place` is moved to a register."""
     op = instruction.op
@@ -67,39 +72,38 @@ def split_products(code: Code) -> None:
         made: list[Instruction] = []
         for instruction in block.instructions:
             op, srcs = instruction.op, instruction.srcs
-            if op.name == "mad" and op.modifiers == ("lo",) and len(instruction.dsts) == 1:
-                if is_constant(srcs[1]) and is_constant(srcs[2]):
-                    product = Reg(number, instruction.dsts[0].bank)
-                    number += 1
-                    guard, line = instruction.guard, instruction.line
-                    made.append(Instruction(op._replace(name="mul"), (product,), srcs[:2], guard, line=line))
-                    instruction = replace(instruction, op=Operation("add", op.type), srcs=(product, srcs[2]))
+            if op.name == "mad" and op.modifiers == ("lo",) and is_constant(srcs[1]) and is_constant(srcs[2]):
+                product = Reg(number, instruction.dsts[0].bank)
+                number += 1
+                guard, line = instruction.guard, instruction.line
+                made.append(Instruction(op._replace(name="mul"), (product,), srcs[:2], guard, line=line))
+                instruction = replace(instruction, op=Operation("add", op.type), srcs=(product, srcs[2]))
             made.append(instruction)
         block.instructions = made
 
 
 def legalise(code: Code) -> None:
-    """Move constants to registers where an instruction has too many of them."""
+    """Move constants to registers where an instruction has too many of them, once for each block that needs it."""
     number = highest_number(code)
     for block in code.blocks:
         made: list[Instruction] = []
+        moved: dict[tuple[str, Operand], Reg] = {}
         for instruction in block.instructions:
             op = instruction.op
-            if op.name != "mov" and any(map(is_constant, instruction.srcs)):
-                room = _room(instruction)
-                legal: list[Operand] = []
-                for place, src in enumerate(instruction.srcs):
-                    if is_constant(src) and not _is_field(op, place):
-                        if room:
-                            room -= 1
-                        else:
-                            type_ = _type_at(instruction, place)
-                            register = Reg(number, Bank.D if type_ == "b64" else Bank.R)
-                            number += 1
-                            made.append(Instruction(Operation("mov", type_), (register,), (src,), line=instruction.line))
-                            src = register
-                    legal.append(src)
-                instruction.srcs = tuple(legal)
+            constants = [place for place, src in enumerate(instruction.srcs) if is_constant(src) and not _is_field(op, place)]
+            room = _room(instruction)
+            if len(constants) > room:
+                # numbers stay in the instruction before parameters do: a shift by a register would look odd
+                constants.sort(key=lambda place: not isinstance(instruction.srcs[place], Imm))
+                srcs = list(instruction.srcs)
+                for place in constants[room:]:
+                    what = (_type_at(instruction, place), srcs[place])
+                    if what not in moved:
+                        moved[what] = Reg(number, Bank.D if what[0] == "b64" else Bank.R)
+                        number += 1
+                        made.append(Instruction(Operation("mov", what[0]), (moved[what],), (what[1],), line=instruction.line))
+                    srcs[place] = moved[what]
+                instruction.srcs = tuple(srcs)
             made.append(instruction)
         block.instructions = made
 
@@ -111,6 +115,6 @@ def _is_field(op: Operation, place: int) -> bool:
 
 def _room(instruction: Instruction) -> int:
     op = instruction.op
-    if op_class(op) is OpClass.CONTROL or op.name in ("vote", "match", "redux", "cvt", "isspacep"):
+    if op_class(op) is OpClass.CONTROL or op.name in ("mov", "vote", "match", "redux", "cvt", "isspacep"):
         return len(instruction.srcs)
     return 0 if op.name == "shfl" or op.name in _REGISTERS_ONLY else 1

@@ -110,9 +110,8 @@ class _Demand:
                 self._require(src.base, LOW)
         if any(dst.bank is Bank.D for dst in instruction.dsts):
             return
-        if op.name in ("tex", "isspacep") or (
-            op.name == "cvt" and op.type[0] in "su" and op.source_type in ("s64", "u64") and not op.modifiers
-        ):
+        to_word = op.name == "cvt" and op.type[0] in "su" and op.source_type in ("s64", "u64") and not op.modifiers
+        if to_word or op.name in ("tex", "isspacep"):
             self._require(srcs[0], LOW)
         elif op.name == "mov" and len(instruction.dsts) == 2 and op.type in _WORD:
             low, high = instruction.dsts

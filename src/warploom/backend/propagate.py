@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from warploom.backend.constants import accepts_constant, foldable
+from collections.abc import Callable
+
+from warploom.backend.constants import accepts_constant, becomes_legal, foldable
 from warploom.backend.definitions import Definitions
 from warploom.backend.fold import simplified
+from warploom.code.graph import flow_graph
 from warploom.code.instruction import Address, Bank, Code, Guard, Imm, Instruction, Operand, Param, Reg, Symbol
+from warploom.code.loops import loop_depths
 
 
 def propagate(code: Code) -> bool:
@@ -17,16 +21,30 @@ def propagate(code: Code) -> bool:
         for register, instruction in definitions.only.items()
         if instruction.op.name == "not" and register.bank is Bank.P and _both_steady(definitions, register, instruction)
     }
+    depths = loop_depths(flow_graph(code))
+    depth_of = {
+        dst: depths[number]
+        for number, block in enumerate(code.blocks)
+        for instruction in block.instructions
+        if instruction.op.name == "mov"
+        for dst in instruction.dsts
+    }
     changed = False
-    for instruction in code.instructions():
-        if replacement and _replace_sources(instruction, replacement):
-            changed = True
-        changed |= _replace_guard(instruction, replacement, negation)
-        simpler = simplified(instruction)
-        while simpler is not None:
-            instruction.op, instruction.srcs = simpler
-            changed = True
+    for number, block in enumerate(code.blocks):
+        depth = depths[number]
+
+        def near(register: Reg, depth: int = depth) -> bool:
+            return depth_of[register] >= depth
+
+        for instruction in block.instructions:
+            if replacement and _replace_sources(instruction, replacement, near):
+                changed = True
+            changed |= _replace_guard(instruction, replacement, negation)
             simpler = simplified(instruction)
+            while simpler is not None:
+                instruction.op, instruction.srcs = simpler
+                changed = True
+                simpler = simplified(instruction)
     return changed
 
 
@@ -56,12 +74,16 @@ def _replacements(definitions: Definitions) -> dict[Reg, Operand]:
     return final
 
 
-def _replace_sources(instruction: Instruction, replacement: dict[Reg, Operand]) -> bool:
+def _replace_sources(instruction: Instruction, replacement: dict[Reg, Operand], near: Callable[[Reg], bool]) -> bool:
+    """A constant is made where it is used rather than kept in a register, unless the use is in a deeper loop."""
     changed = False
     for place, src in enumerate(instruction.srcs):
         if isinstance(src, Reg):
             new = replacement.get(src)
-            if new is None or not (isinstance(new, Reg) or accepts_constant(instruction, place, new)):
+            if new is None:
+                continue
+            fits = isinstance(new, Reg) or accepts_constant(instruction, place, new)
+            if not fits and not (near(src) and becomes_legal(instruction)):
                 continue
         elif isinstance(src, Address) and isinstance(src.base, Reg):
             base = replacement.get(src.base)
