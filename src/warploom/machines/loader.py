@@ -197,8 +197,7 @@ def check(machine: Machine, place: str = "") -> None:
         )
     demand(l2.slices % dram.channels == 0, "`l2.slices` must be a multiple of `dram.channels`")
     per_channel = l2.slices // dram.channels
-    demand(per_channel & (per_channel - 1) == 0, "`l2.slices` must be a power of two per channel of `dram.channels`")
-    demand(per_channel <= dram.banks, "`dram.banks` must be no fewer than the slices of a channel")
+    demand(per_channel in (1, 2), "`l2.slices` must be one or two per channel of `dram.channels`")
     lines = l2.slices * l2.sets * l2.ways
     demand(
         lines <= schema.MAX_L2_LINES, f"`l2` has {lines} lines (slices x sets x ways); at most {schema.MAX_L2_LINES} are possible"

@@ -13,6 +13,7 @@ once per quantum:
 """
 
 from warploom.core.memory.access import fetch_access
+from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.ldst import (
     done_kind,
     done_value,
@@ -42,6 +43,7 @@ __all__ = [
     "ldst_next_event",
     "ldst_pop_done",
     "ldst_step",
+    "memory_counters",
     "memory_idle",
     "memory_next_event",
     "memory_step",

@@ -1,0 +1,178 @@
+"""Machine files: what they say, what is refused, and that a wrong key is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warploom.code.classes import OpClass
+from warploom.core.memory import new_memory
+from warploom.errors import WarploomError
+from warploom.machines import MACHINE_DTYPE, load_machine, machine_names
+
+NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfv", "warped-rf")
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "gtx480"\n[sources]\ndefault = "a test"\n' + text)
+    return path
+
+
+def test_all_machines_are_there() -> None:
+    assert set(NAMES) <= set(machine_names())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_machine_loads_and_every_number_has_a_source(name: str) -> None:
+    machine = load_machine(name)
+    new_memory(machine)
+    plain = machine.to_dict()
+    keys = {f"{table}.{key}" for table, values in plain.items() if isinstance(values, dict) for key in values}
+    assert keys == set(machine.sources)
+    assert all(len(source) > 5 for source in machine.sources.values())
+
+
+def test_published_numbers() -> None:
+    gtx480 = load_machine("gtx480")
+    assert (gtx480.chip.sms, gtx480.sm.warps_per_sm, gtx480.sm.registers_per_sm) == (15, 48, 32768)
+    assert gtx480.l2.slices * gtx480.l2.sets * gtx480.l2.ways * 128 == 786432
+    assert gtx480.latency[OpClass.F32_MAD] == gtx480.latency[OpClass.INT_MAD] == 5
+    assert [load_machine(name).chip.sms for name in ("rfc", "warped-rf", "rfv", "compression", "regmutex")] == [1, 16, 16, 15, 15]
+    rfc = load_machine("rfc")
+    assert rfc.fixed_memory
+    assert (rfc.latency[OpClass.F32_MAD], rfc.latency[OpClass.SFU], rfc.initiation[OpClass.SFU]) == (8, 20, 4)
+    assert (rfc.register_file.banks, rfc.register_file.entry_bytes, rfc.sm.schedulers, rfc.sm.warps_per_sm) == (32, 16, 1, 32)
+    rfv = load_machine("rfv")
+    assert (rfv.register_file.banks, rfv.register_file.entries_per_bank) == (4, 256)
+    ampere = load_machine("ampere")
+    assert (ampere.sm.sub_cores, ampere.sm.registers_per_sm, ampere.register_file.banks) == (4, 65536, 8)
+
+
+def test_dram_bandwidth_is_the_cards() -> None:
+    """177 GB/s on a GTX480, 448 GB/s on an RTX 3070."""
+    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9)):
+        machine = load_machine(name)
+        dram = machine.dram
+        bandwidth = dram.channels * dram.burst_bytes / dram.burst_cycles * machine.chip.clock_dram_mhz * 1e6
+        assert bandwidth == pytest.approx(published, rel=0.01)
+
+
+def test_compatibility_changes_only_what_it_names() -> None:
+    honest, compatible = load_machine("gtx480"), load_machine("gpgpusim-gtx480")
+    one, other = honest.to_dict(), compatible.to_dict()
+    assert {table for table in one if one[table] != other[table]} == {"name", "title", "compatibility"}
+    assert honest.record().latency[OpClass.F32_MAD] == 5
+    assert compatible.record().latency[OpClass.F32_MAD] == 1
+    assert compatible.record().latency[OpClass.INT_MAD] == 5
+    assert compatible.record().latency[OpClass.INT_ADD] == 4
+
+
+def test_the_record_holds_every_number() -> None:
+    machine = load_machine("rfc")
+    record = machine.record()
+    assert record.dtype == MACHINE_DTYPE
+    assert MACHINE_DTYPE.isalignedstruct
+    assert (record.warps_per_sm, record.rf_banks, record.rf_banks_per_register, record.fixed_model) == (32, 32, 8, 1)
+    assert record.rf_single_ported == 0
+    np.testing.assert_array_equal(record.initiation, machine.initiation)
+    assert load_machine("gtx480").record().rf_mapping == 0
+
+
+def test_overrides() -> None:
+    machine = load_machine("gtx480", **{"sm.registers_per_sm": 16384, "register_file.entries_per_bank": 32})
+    assert machine.warp_registers == 512
+    assert machine.sources["sm.registers_per_sm"] == "set by the caller"
+
+
+def test_a_share_of_the_chip() -> None:
+    machine = load_machine("gtx480")
+    for sms in (1, 2, 5, 8, 15):
+        part = machine.scaled(sms)
+        share = sms / 15
+        lines = machine.l2.slices * machine.l2.sets * machine.l2.ways
+        assert part.chip.sms == sms
+        assert part.dram.channels / part.dram.burst_cycles == pytest.approx(
+            share * machine.dram.channels / machine.dram.burst_cycles
+        )
+        assert part.l2.slices * part.l2.sets * part.l2.ways == pytest.approx(share * lines, rel=0.15)
+    assert machine.scaled(15) == machine
+    with pytest.raises(WarploomError, match="1 to 15 SMs, not 16"):
+        machine.scaled(16)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[sm]\nwarps_per_smm = 4", "unknown key `sm.warps_per_smm`; did you mean 'warps_per_sm'"),
+        ("[registers]\nbanks = 4", "unknown table `registers`"),
+        ("[latency]\nfma = 4", "unknown key `latency.fma`"),
+        ("[sm]\nwarps_per_sm = 65", "`sm.warps_per_sm` must be a whole number from 1 to 64, not 65"),
+        ("[sm]\nwarps_per_sm = 4.5", "`sm.warps_per_sm` must be a whole number"),
+        ("[sm]\nwarps_per_sm = true", "`sm.warps_per_sm` must be a whole number"),
+        ('[sm]\nwarps_per_sm = "48"', "`sm.warps_per_sm` must be a whole number"),
+        ("[register_file]\nsingle_ported = 1", "`register_file.single_ported` must be true or false"),
+        ('[register_file]\nmapping = "random"', "must be one of register_plus_warp, register, not 'random'"),
+        ("[register_file]\nbanks = 8", "`register_file` holds 65536 bytes"),
+        ("[register_file]\nentry_bytes = 48", "power of two"),
+        ("[l1]\nsets = 33", "`l1.sets` must be a power of two"),
+        ("[l1]\nways = 64", "`l1` has 2048 lines"),
+        ("[l2]\nslices = 13", "multiple of `dram.channels`"),
+        ("[l2]\nslices = 24", "one or two per channel"),
+        ("[chip]\nquantum = 200", "`chip.quantum` must not exceed"),
+        ("[chip]\nclock_core_mhz = 0", "`chip.clock_core_mhz` must be a number from 1"),
+        ("[sm]\nthreads_per_sm = 2048", "must not exceed 32 x `sm.warps_per_sm`"),
+        ("[sm]\nsub_cores = 3", "must divide evenly among `sm.sub_cores`"),
+        ("[latency]\nint_add = 0", "`latency.int_add` must be a whole number from 1"),
+        ("[sm]\nwarps_per_sm = ", "not a TOML file"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(WarploomError) as caught:
+        load_machine(write(tmp_path, text))
+    assert message in str(caught.value)
+    assert "mine.toml" in str(caught.value)
+
+
+def test_a_table_given_as_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "gtx480"\nsm = 4\n')
+    with pytest.raises(WarploomError, match=r"wants its values under \[sm\]"):
+        load_machine(path)
+
+
+def test_a_number_without_a_source_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "gtx480"\n[sm]\nwarps_per_sm = 4\nthreads_per_sm = 128\n')
+    with pytest.raises(WarploomError, match=r"`sm.warps_per_sm` has no source"):
+        load_machine(path)
+    path.write_text('base = "gtx480"\n[sources]\ndefault = "x"\n"sm.warps" = "y"\n')
+    with pytest.raises(WarploomError, match=r"\[sources\] names `sm.warps`"):
+        load_machine(path)
+
+
+def test_unknown_machines_and_endless_bases(tmp_path: Path) -> None:
+    with pytest.raises(WarploomError, match="did you mean 'gtx480'"):
+        load_machine("gtx48")
+    with pytest.raises(WarploomError, match="no such machine file"):
+        load_machine(tmp_path / "none.toml")
+    (tmp_path / "a.toml").write_text('base = "b"\n')
+    (tmp_path / "b.toml").write_text('base = "a"\n')
+    with pytest.raises(WarploomError, match="never ends"):
+        load_machine(tmp_path / "a.toml")
+
+
+def test_a_file_that_sets_nothing_of_its_own_is_incomplete(tmp_path: Path) -> None:
+    path = tmp_path / "bare.toml"
+    path.write_text('[sources]\ndefault = "x"\n[chip]\nsms = 1\n')
+    with pytest.raises(WarploomError, match=r"`chip.clock_core_mhz` is missing"):
+        load_machine(path)
+
+
+def test_unknown_override() -> None:
+    with pytest.raises(WarploomError, match=r"unknown key `sm.warps`"):
+        load_machine("gtx480", **{"sm.warps": 4})
+    with pytest.raises(WarploomError, match="unknown table `warps`"):
+        load_machine("gtx480", warps=4)
