@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from warploom.backend import Options, compile_kernel
+from warploom.code.instruction import Code
 from warploom.ptx import parse
 from warploom.workloads.registry import load_workload, workload_ptx
 
@@ -123,3 +125,42 @@ def test_shaders_fetch_textures_and_nothing_else_does(name: str) -> None:
         assert all(fetches.values()), fetches
     else:
         assert not any(fetches.values()), fetches
+
+
+MAIN_KERNELS = {  # kernel, threads per CTA
+    "bfs-queue": ("bfs_queue", 512),
+    "dwt2d": ("dwt97", 128),
+    "hotspot3d": ("hotspot3d", 256),
+    "particlefilter": ("likelihood", 512),
+    "radixsort": ("sort_tiles", 256),
+    "lavamd": ("lavamd", 128),
+    "mergesort": ("sort_tiles", 256),
+    "montecarlo": ("montecarlo", 256),
+    "spmv": ("spmv_jds", 192),
+    "srad": ("diffusion_coefficients", 256),
+    "tpacf": ("tpacf", 256),
+}
+OCCUPANCY_LIMITED = ("bfs-queue", "dwt2d", "hotspot3d", "particlefilter", "radixsort")  # of the left column of the table
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, Code]:
+    return {
+        name: compile_kernel(parse(workload_ptx(name), name), kernel, Options(verify=False))
+        for name, (kernel, _) in MAIN_KERNELS.items()
+    }
+
+
+def test_registers_come_near_the_paper_table(compiled: dict[str, Code]) -> None:
+    apart = {name: (code.registers, REGMUTEX_ROWS[name][0]) for name, code in compiled.items()}
+    near = [name for name, (ours, published) in apart.items() if abs(ours - published) <= 0.25 * published]
+    assert len(near) >= 2 / 3 * len(apart), apart
+
+
+@pytest.mark.parametrize("name", OCCUPANCY_LIMITED)
+def test_registers_limit_the_occupancy_of_the_left_column(name: str, compiled: dict[str, Code]) -> None:
+    """On a Fermi SM: 32768 registers given out in steps of four a thread, 1536 threads, 8 CTAs, 48 KB of shared memory."""
+    code, threads = compiled[name], MAIN_KERNELS[name][1]
+    by_registers = 32768 // (threads * (-(-code.registers // 4) * 4))
+    otherwise = min(1536 // threads, 8, 48 * 1024 // max(code.shared_bytes, 1))
+    assert 1 <= by_registers < otherwise

@@ -36,6 +36,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"c": (1e-12, 1e-12)},
+    tolerance={"c": (1e-13, 1e-13)},
     category="hpc",
 )

@@ -76,5 +76,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"approximation": (1e-4, 1e-2), "detail": (1e-4, 1e-2)},
+    tolerance={"approximation": (1e-5, 1e-3), "detail": (1e-5, 1e-3)},
 )

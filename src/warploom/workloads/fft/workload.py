@@ -37,6 +37,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"spectrum": (1e-4, 1e-3)},
+    tolerance={"spectrum": (1e-5, 1e-4)},
     category="hpc",
 )

@@ -59,5 +59,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"temperature": (1e-5, 0.0)},
+    tolerance={"temperature": (2e-6, 0.0)},
 )

@@ -48,6 +48,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"blurred": (1e-5, 1e-3)},
+    tolerance={"blurred": (1e-6, 1e-4)},
     category="image",
 )

@@ -55,6 +55,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"force": (1e-4, 2e-3)},
+    tolerance={"force": (1e-5, 4e-3)},
     category="simulation",
 )

@@ -45,5 +45,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"moments": (2e-4, 2e-4)},
+    tolerance={"moments": (1e-5, 1e-5)},
 )

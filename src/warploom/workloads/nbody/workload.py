@@ -55,6 +55,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"position": (1e-4, 1e-5), "velocity": (1e-4, 1e-5)},
+    tolerance={"position": (1e-5, 1e-6), "velocity": (1e-5, 1e-6)},
     category="simulation",
 )

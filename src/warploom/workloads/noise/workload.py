@@ -77,6 +77,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"picture": (0.0, 1e-4)},
+    tolerance={"picture": (0.0, 3e-5)},
     category="shader",
 )

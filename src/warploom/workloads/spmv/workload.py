@@ -57,5 +57,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"y": (1e-5, 1e-5)},
+    tolerance={"y": (1e-6, 2e-6)},
 )

@@ -70,5 +70,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"image": (1e-3, 1e-3), "coefficient": (1e-3, 1e-3)},
+    tolerance={"image": (1e-5, 1e-4), "coefficient": (1e-4, 2e-5)},
 )

@@ -72,6 +72,6 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    tolerance={"light": (0.0, 0.02)},  # texture filters weigh with eight bits, and differences are sharpened 25 times
+    tolerance={"light": (0.0, 8e-3)},  # texture filters weigh with eight bits, and differences are sharpened 25 times
     category="shader",
 )
