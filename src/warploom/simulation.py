@@ -9,12 +9,15 @@ from typing import Any
 
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
+from warploom.core.occupancy import occupancy, rounded
+from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
 from warploom.energy import Run, account, load_technology, technology_names
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
+from warploom.policies import baseline_design
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.result import Emulation, Result
@@ -24,6 +27,7 @@ from warploom.workloads.registry import load_workload, sets_of
 from warploom.workloads.workload import Workload
 
 COMMON_TECHNOLOGY = "common"
+WARP = 32
 USUAL_THREADS = 256  # of a CTA, where no launch says it
 FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
 
@@ -59,7 +63,7 @@ def simulate(
     check: bool = False,
     technology: str | None = None,
     executions: Executions | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Run a program under a design on a machine.
 
@@ -67,15 +71,16 @@ def simulate(
     machine's own where there is a table of its name, else the common one. ``executions`` keeps what has been executed
     of this program, for a caller that runs it under several designs.
     """
-    from warploom.core.simulate import time_launches
-
     started = time.perf_counter()
     program, point = _program(program), make_design(design)
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
     chip = shrunk(whole, point)
     execution = execute(program, point, whole, size, executions if executions is not None else Executions())
-    timing = time_launches(execution.launches, point.policies, chip, check=check, progress=progress)
+    core = Simulation(point.policies, chip, check=check)
+    for launch in execution.launches:
+        core.launch(launch.code, launch.trace, progress, launch.code.shared_bytes + launch.shared_bytes)
+    timing = core.result()
     table = load_technology(technology or default_technology(whole))
     run = Run(timing.cycles, 1e-6 / chip.chip.clock_core_mhz, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies)
     energy = account(timing.counters, point.policies, table, run)
@@ -89,7 +94,7 @@ def simulate(
         checked=check,
         cycles=timing.cycles,
         warp_instructions=timing.warp_instructions,
-        ipc=timing.warp_instructions / timing.cycles if timing.cycles else 0.0,
+        ipc=timing.ipc,
         occupancy=timing.occupancy,
         ctas_per_sm=timing.ctas_per_sm,
         registers_per_thread=timing.registers_per_thread,
@@ -98,6 +103,7 @@ def simulate(
         energy_pj=energy.picojoules(),
         storage_bits=storage_bits(point, chip),
         wall_seconds=time.perf_counter() - started,
+        kernels=timing.launches,
         energy_terms=energy.terms,
     )
 
@@ -163,7 +169,7 @@ def compile_for(
     limit = design.max_registers
     if limit == FIT:
         plain = compile_kernel(module, kernel, Options())
-        limit = _fitting_registers(plain, machine, smaller, threads, plain.shared_bytes + shared_bytes)
+        limit = _fitting_registers(plain, machine, smaller, -(-threads // WARP), plain.shared_bytes + shared_bytes)
     assert limit is None or isinstance(limit, int)
     code = compile_kernel(module, kernel, Options(max_registers=limit))
     for policy in design.policies:
@@ -204,9 +210,9 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
     workload = load_workload(name)
     chip = load_machine(machine) if isinstance(machine, str) else machine
     execution = execute(workload_program(name), make_design("baseline"), chip, size, Executions())
-    pairs = [(launch.code, launch.trace) for launch in execution.launches]
-    row = profile(pairs)
-    main = next((code, trace) for code, trace in pairs if code.name == row["kernel"])
+    row = profile([(launch.code, launch.trace) for launch in execution.launches])
+    main = next(launch for launch in execution.launches if launch.code.name == row["kernel"])
+    shared = main.code.shared_bytes + main.shared_bytes
     return {
         "name": workload.name,
         "title": workload.title,
@@ -214,34 +220,19 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
         "size": size,
         "verified": execution.verified,
         **row,
-        "ctas_per_sm": resident_ctas(chip, main[0].registers, row["threads_per_cta"], main[0].shared_bytes),
+        "ctas_per_sm": occupancy(main.code, chip, baseline_design().allocation, main.trace.warps_per_cta, shared).ctas,
         "published": [asdict(published) for published in workload.published],
     }
 
 
-def resident_ctas(machine: Machine, registers: int, threads: int, shared_bytes: int) -> int:
-    """CTAs that fit an SM at once when every warp owns all its registers."""
-    sm = machine.sm
-    warps = -(-threads // 32)
-    rounded = -(-max(registers, 1) // sm.register_rounding) * sm.register_rounding
-    limits = [
-        sm.ctas_per_sm,
-        sm.warps_per_sm // warps,
-        sm.threads_per_sm // threads,
-        sm.registers_per_sm // (rounded * 32 * warps),
-    ]
-    if shared_bytes:
-        limits.append(sm.shared_bytes // shared_bytes)
-    return min(limits)
-
-
-def _fitting_registers(plain: Code, whole: Machine, smaller: Machine, threads: int, shared_bytes: int) -> int:
+def _fitting_registers(plain: Code, whole: Machine, smaller: Machine, warps: int, shared_bytes: int) -> int:
     """The largest register limit with which the smaller file holds as many CTAs as the whole one holds without a limit."""
-    wanted = resident_ctas(whole, plain.registers, threads, shared_bytes)
-    limit = plain.registers
-    while limit > FEWEST_REGISTERS and resident_ctas(smaller, limit, threads, shared_bytes) < wanted:
-        limit -= 1
-    return limit
+    static = baseline_design().allocation
+    wanted = occupancy(plain, whole, static, warps, shared_bytes).ctas
+    for limit in range(plain.registers, FEWEST_REGISTERS, -1):
+        if warps * rounded(limit, smaller) * wanted <= smaller.warp_registers:
+            return limit
+    return FEWEST_REGISTERS
 
 
 def _program(program: Program | Workload | str) -> Program:

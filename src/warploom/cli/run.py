@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.output import CompileNotice, message, print_json, progress_bar, results_console
 
 if TYPE_CHECKING:
     from warploom.workloads.program import Program
@@ -67,12 +67,12 @@ def command(
             executions = Executions()
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
-                if emulate_only:
-                    results.append(emulate(program, point, chip, size=size))
-                else:
-                    results.append(
-                        simulate(program, point, chip, size=size, check=check, technology=technology, executions=executions)
-                    )
+                with CompileNotice() as notice:
+                    if emulate_only:
+                        results.append(emulate(program, point, chip, size=size))
+                    else:
+                        options = {"size": size, "check": check, "technology": technology, "executions": executions}
+                        results.append(simulate(program, point, chip, **options, progress=notice))
                 step()
     if json:
         values = [result.to_dict() for result in results]
