@@ -166,6 +166,8 @@ def _choose(
             if pair >= 0:
                 hints[affinity.a] = pair
                 return pair + affinity.word
+    if not graph.wide:
+        return (free & -free).bit_length() - 1
     # A register whose buddy is taken is of no use to a pair: fill those first.
     buddies_taken = ((taken & _EVEN) << 1 | (taken >> 1) & _EVEN) & free
     if width & 1:

@@ -1,7 +1,7 @@
 """Random structured virtual code for property tests, and an interpreter of one thread to compare what code computes.
 
-The code reads its inputs from global memory, computes with 32-bit, 64-bit and predicate registers through nested branches, loops and
-guarded definitions, and stores results to global memory.
+The code reads its inputs from global memory, computes with 32-bit, 64-bit and predicate registers through nested branches,
+loops and guarded definitions, and stores results to global memory.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from types import SimpleNamespace
 
+from warploom.code.dominators import reconvergence_points
 from warploom.code.instruction import Address, Bank, Block, Code, Guard, Imm, Instruction, Operation, Reg, Special
 
 MASK32, MASK64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
@@ -155,52 +156,42 @@ def random_kernel(seed: int, size: int = 30, variables: int = 8) -> Code:
     return Generator(seed, size, variables).kernel()
 
 
-def run_thread(code: Code, seed: int, budget: int = 20_000) -> dict[int, int]:
-    """Execute one thread and return the words of global memory. Registers never written hold an arbitrary value."""
-    noise = random.Random(seed)
-    memory = {4 * word: noise.randrange(0, 12) for word in range(64)}
-    local: dict[int, int] = {}
-    file: dict = {}
-    specials = {"tid.x": noise.randrange(32), "ntid.x": 32}
+class Thread:
+    """The registers of one thread and what instructions do to them. Registers never written hold zero."""
 
-    def words(register: Reg):
+    def __init__(self, code: Code, memory: dict[int, int], tid: int):
+        self.code, self.memory = code, memory
+        self.local: dict[int, int] = {}
+        self.file: dict = {}
+        self.specials = {"tid.x": tid, "ntid.x": 32}
+
+    def words(self, register: Reg) -> list:
         if register.bank is Bank.P:
             return [("P", register.number)]
-        if code.allocated:
+        if self.code.allocated:
             return [("R", word) for word in register.words]
         return [(register.bank, register.number, half) for half in range(2 if register.bank is Bank.D else 1)]
 
-    def read(operand) -> int:
+    def read(self, operand) -> int:
         if isinstance(operand, Reg):
-            return sum(file.get(word, 0) << (32 * place) for place, word in enumerate(words(operand)))
+            return sum(self.file.get(word, 0) << (32 * place) for place, word in enumerate(self.words(operand)))
         if isinstance(operand, Imm):
             return operand.bits
-        return specials[operand.name]
+        return self.specials[operand.name]
 
-    def write(register: Reg, value: int) -> None:
-        for place, word in enumerate(words(register)):
-            file[word] = value >> (32 * place) & MASK32 if register.bank is not Bank.P else int(bool(value))
+    def write(self, register: Reg, value: int) -> None:
+        for place, word in enumerate(self.words(register)):
+            self.file[word] = value >> (32 * place) & MASK32 if register.bank is not Bank.P else int(bool(value))
 
-    def signed(value: int) -> int:
-        return (value & MASK32) - ((value & 0x8000_0000) << 1)
-
-    block = place = 0
-    while budget:
-        budget -= 1
-        while place >= len(code.blocks[block].instructions):
-            block, place = block + 1, 0
-        instruction = code.blocks[block].instructions[place]
-        place += 1
+    def executes(self, instruction: Instruction) -> bool:
         guard = instruction.guard
-        if guard is not None and bool(read(guard.predicate)) == guard.negated:
-            continue
-        op, dsts, srcs = instruction.op, instruction.dsts, instruction.srcs
-        if op.name == "exit":
-            return memory
-        if op.name == "bra":
-            block, place = instruction.target, 0
-        elif op.name in ("ld", "st"):
-            space = local if op.space == "local" else memory
+        return guard is None or bool(self.read(guard.predicate)) != guard.negated
+
+    def execute(self, instruction: Instruction) -> None:
+        """Do what an instruction other than a branch does; its guard has been looked at."""
+        op, dsts, srcs, read, write = instruction.op, instruction.dsts, instruction.srcs, self.read, self.write
+        if op.name in ("ld", "st"):
+            space = self.local if op.space == "local" else self.memory
             where = srcs[0].offset + (read(srcs[0].base) if isinstance(srcs[0].base, Reg) else 0)
             size = 2 if op.type.endswith("64") else 1
             if op.name == "ld":
@@ -225,4 +216,73 @@ def run_thread(code: Code, seed: int, budget: int = 20_000) -> dict[int, int]:
             a, b = map(read, srcs)
             mask = MASK64 if op.type.endswith("64") else MASK32
             write(dsts[0], {"add": a + b, "sub": a - b, "mul": a * b, "xor": a ^ b}[op.name] & mask)
+
+
+def signed(value: int) -> int:
+    return (value & MASK32) - ((value & 0x8000_0000) << 1)
+
+
+def random_memory(noise: random.Random) -> dict[int, int]:
+    return {4 * word: noise.randrange(0, 12) for word in range(64)}
+
+
+def run_thread(code: Code, seed: int, budget: int = 20_000) -> dict[int, int]:
+    """Execute one thread and return the words of global memory."""
+    noise = random.Random(seed)
+    thread = Thread(code, random_memory(noise), noise.randrange(32))
+    block = place = 0
+    for _ in range(budget):
+        while place >= len(code.blocks[block].instructions):
+            block, place = block + 1, 0
+        instruction = code.blocks[block].instructions[place]
+        place += 1
+        if not thread.executes(instruction):
+            continue
+        if instruction.op.name == "exit":
+            return thread.memory
+        if instruction.op.name == "bra":
+            block, place = instruction.target, 0
+        else:
+            thread.execute(instruction)
     raise AssertionError("the thread did not end")
+
+
+def run_warp(code: Code, seed: int, lanes: int = 4, budget: int = 20_000) -> list[tuple[int, list[bool], list[bool]]]:
+    """Execute a warp with a stack of reconvergence points; per step: pc, active lanes, lanes in which the guard holds."""
+    noise = random.Random(seed)
+    memory = random_memory(noise)
+    threads = [Thread(code, memory, lane * noise.randrange(1, 5)) for lane in range(lanes)]
+    starts = code.block_starts()
+    instructions = list(code.instructions())
+    meeting = reconvergence_points(code)
+    stack = [(0, len(code), list(range(lanes)))]  # (pc, where it ends, lanes)
+    steps = []
+    while stack:
+        pc, end, active = stack.pop()
+        if pc == end or not active:
+            continue
+        assert len(steps) < budget, "the warp did not end"
+        instruction = instructions[pc]
+        holds = [lane in active and threads[lane].executes(instruction) for lane in range(lanes)]
+        steps.append((pc, [lane in active for lane in range(lanes)], holds))
+        if instruction.op.name == "exit":
+            stack.append((pc + 1, end, [lane for lane in active if not holds[lane]]))
+        elif instruction.op.name == "bra":
+            target = starts[instruction.target]
+            taken = [lane for lane in active if holds[lane]]
+            others = [lane for lane in active if not holds[lane]]
+            if taken and others:
+                join = meeting[pc]
+                stack.append((join, end, active))
+                arms = [(target, join, taken), (pc + 1, join, others)]
+                if noise.random() < 0.5:
+                    arms.reverse()
+                stack += arms
+            else:
+                stack.append((target if taken else pc + 1, end, active))
+        else:
+            for lane in active:
+                if holds[lane]:
+                    threads[lane].execute(instruction)
+            stack.append((pc + 1, end, active))
+    return steps

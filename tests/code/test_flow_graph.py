@@ -1,0 +1,97 @@
+from assembler import assemble
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_kernels import random_kernel
+
+from warploom.code.dominators import dominates, immediate_dominators, immediate_post_dominators, reconvergence_points
+from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
+from warploom.code.loops import find_loops, loop_depths
+
+NESTED = """
+    setp.lt.s32 P0 = R0, 4
+    @P0 bra else
+    mov.u32 R1 = 1
+    bra join
+else:
+    mov.u32 R1 = 2
+join:
+    mov.u32 R2 = 3
+outer:
+    mov.u32 R3 = 3
+inner:
+    sub.u32 R3 = R3, 1
+    setp.gt.s32 P1 = R3, 0
+    @P1 bra inner
+    sub.u32 R2 = R2, 1
+    setp.gt.s32 P1 = R2, 0
+    @P1 bra outer
+    exit
+"""
+
+
+def test_successors_and_exits():
+    graph = flow_graph(assemble(NESTED))
+    assert graph.successors == ((2, 1), (3,), (3,), (4,), (5,), (5, 6), (4, 7), ())
+    assert graph.predecessors[4] == (3, 6)
+    assert graph.exits == (7,)
+    assert graph.order[0] == 0 and set(graph.order) == set(range(8))
+
+
+def test_dominators_and_meeting_points():
+    code = assemble(NESTED)
+    graph = flow_graph(code)
+    assert immediate_dominators(graph) == [0, 0, 0, 0, 3, 4, 5, 6]
+    assert immediate_post_dominators(graph) == [3, 3, 3, 4, 5, 6, 7, 8]
+    points = reconvergence_points(code)
+    assert points[1] == code.block_starts()[3]  # the if meets at join
+    assert points[9] == code.block_starts()[6]  # the inner loop meets behind itself
+
+
+def test_loops_nest():
+    graph = flow_graph(assemble(NESTED))
+    loops = find_loops(graph)
+    assert list(loops) == [4, 5]
+    assert loops[4].blocks == {4, 5, 6} and loops[4].depth == 1 and loops[4].parent is None
+    assert loops[5].blocks == {5} and loops[5].depth == 2 and loops[5].parent == 4 and loops[5].latches == (5,)
+    assert loop_depths(graph, loops) == [0, 0, 0, 0, 1, 2, 1, 0]
+
+
+def test_a_loop_without_exit_has_post_dominators():
+    code = assemble("setp.lt.s32 P0 = R0, 1\n@P0 bra leave\nspin:\nadd.u32 R0 = R0, 1\nbra spin\nleave:\nexit")
+    assert immediate_post_dominators(flow_graph(code)) == [3, 3, 3]
+    assert reconvergence_points(code) == {1: len(code)}
+
+
+def test_unreachable_blocks_disappear_and_targets_follow():
+    code = assemble("bra end\ndead:\nmov.u32 R1 = 1\nbra dead\nend:\nmov.u32 R0 = 1\nexit")
+    kept = without_unreachable(code)
+    assert [block.label for block in kept.blocks] == ["", "end"]
+    assert kept.blocks[0].instructions[0].target == 1
+    assert code.blocks[0].instructions[0].target == 2  # the original is untouched
+
+
+def reaches(graph: FlowGraph, start: int, goal: int | None, without: int) -> bool:
+    """Whether control can go from start to goal (None: out of the kernel) without passing a block."""
+    seen, pending = set(), [start]
+    while pending:
+        block = pending.pop()
+        if block == without or block in seen:
+            continue
+        if block == goal or (goal is None and block in graph.exits):
+            return True
+        seen.add(block)
+        pending.extend(graph.successors[block])
+    return False
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_dominance_is_what_its_definition_says(seed):
+    graph = flow_graph(without_unreachable(random_kernel(seed, 25)))
+    dominator, post = immediate_dominators(graph), immediate_post_dominators(graph)
+    for below in range(len(graph)):
+        for above in range(len(graph)):
+            passes = above == below or not reaches(graph, 0, below, without=above)
+            assert dominates(dominator, above, below) == passes
+            behind = above == below or not reaches(graph, below, None, without=above)
+            assert dominates([*post, len(graph)], above, below) == behind
