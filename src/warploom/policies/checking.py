@@ -45,3 +45,13 @@ def check_allocate(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, registe
 @hook()
 def check_unmapped(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, write: bool) -> None:
     """An instruction names a register that has no physical entry."""
+
+
+@hook()
+def check_forwarded(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+    """An operand is taken from an eviction that is on its way to the entry."""
+
+
+@hook()
+def check_launch(check: Any, ctx: Any, sm: Any, warp: int) -> None:
+    """A warp starts with registers that hold nothing."""

@@ -42,7 +42,9 @@ def check_policy_class(kind: Any) -> None:
     limits = getattr(kind, "LIMITS", {})
     for field in kind._fields:
         if not isinstance(kind._field_defaults[field], bool) and field not in limits:
-            raise WarploomError(f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words")
+            raise WarploomError(
+                f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words"
+            )
     known = set(HOOKS[kind.CHOICE]) | PYTHON_METHODS
     for attribute in vars(kind):
         if attribute.startswith("_") or attribute in kind._fields or attribute in ATTRIBUTES or attribute in known:
@@ -96,7 +98,7 @@ def check_design(design: Design) -> Design:
     for choice, policy in zip(CHOICES, design, strict=True):
         kind = type(policy)
         check_policy_class(kind)
-        if kind.CHOICE != choice:
+        if choice != kind.CHOICE:
             raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands in the place of the {choice}")
         checked.append(kind(**checked_parameters(kind, policy._asdict())))
     design = Design(*checked)

@@ -29,7 +29,9 @@ def policy(kind: Kind) -> Kind:
     known: Any = kind
     previous = _registry[known.CHOICE].get(known.NAME)
     if previous is not None and (previous.__module__, previous.__qualname__) != (kind.__module__, kind.__qualname__):
-        raise WarploomError(f"policy class {kind.__name__}: {known.CHOICE}={known.NAME} is already taken by {previous.__module__}")
+        raise WarploomError(
+            f"policy class {kind.__name__}: {known.CHOICE}={known.NAME} is already taken by {previous.__module__}"
+        )
     _registry[known.CHOICE][known.NAME] = kind
     return kind
 

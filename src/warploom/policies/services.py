@@ -36,6 +36,14 @@ def group_of(ctx: Any, warp: int, register: int) -> int:
 
 
 @inlined
+def scheduler_of(ctx: Any, warp: int) -> int:
+    """The scheduler that a warp belongs to."""
+    machine = ctx.machine
+    per_core = machine.schedulers // machine.sub_cores
+    return warp % machine.sub_cores * per_core + warp // machine.sub_cores % per_core
+
+
+@inlined
 def find_free(ctx: Any, sm: Any, group: int) -> int:
     """The lowest free entry of a bank group; -1: none."""
     for word in range(ctx.info.row_words):
@@ -140,7 +148,7 @@ def move_entries(sm: Any, cycle: int, source: int, target: int, entries: int) ->
 def settle_states(sm: Any, cycle: int) -> None:
     """Integrate the entries in each power state up to now."""
     passed = cycle - sm.state_since
-    if passed > 0:
+    if passed != 0:
         for state in range(3):
             sm.state_cycles[state] += sm.state_entries[state] * passed
         sm.state_since = cycle
@@ -171,8 +179,11 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     work.registers[0] = register
     work.writes[0] = entry
     work.mask = np.uint32(0xFFFFFFFF)
-    work.value = -1
-    work.stage = 1
+    work.value = sm.place_value[place]
+    work.stage = 0
+    work.written = 0
+    work.ready_at = cycle
+    work.write_group[0] = entry % ctx.info.groups
     sm.entry[entry].writers += 1
     sm.entry[entry].evictions += 1
     check_evict(ctx.check, ctx, sm, cycle, slot, place)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from warploom.policies import policy
 from warploom.policies.bits import NOTHING, has, lowest, without_lowest
+from warploom.policies.services import scheduler_of
 
 
 @policy
@@ -35,4 +36,4 @@ class Gto(NamedTuple):
         return oldest
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[warp % ctx.machine.schedulers] = warp
+        sm.scheduler.last[scheduler_of(ctx, warp)] = warp

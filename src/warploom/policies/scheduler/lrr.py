@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from warploom.policies import policy
 from warploom.policies.bits import next_after
+from warploom.policies.services import scheduler_of
 
 
 @policy
@@ -25,4 +26,4 @@ class Lrr(NamedTuple):
         return next_after(ready, sm.scheduler.last[scheduler])
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[warp % ctx.machine.schedulers] = warp
+        sm.scheduler.last[scheduler_of(ctx, warp)] = warp

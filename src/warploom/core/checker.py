@@ -1,0 +1,119 @@
+"""The shadow checker: every register write gets a version, and every read proves that it sees the version the program meant.
+
+It knows nothing of policies. It follows the values: an issued write makes the next version of (warp, register); the physical
+entry or upper-level place that the result is written to holds that version; an eviction carries it down. A read that finds another
+owner or version, an entry given away while its owner still lives, or an access to an entry that is not awake is a fault.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.policies.hooks import awake
+from warploom.policies.services import INSTRUCTION, inlined
+
+NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW = range(8)
+
+
+class NoChecker(NamedTuple):
+    """Nothing is checked; all points compile to nothing."""
+
+
+@inlined
+def _fault(sm: Any, kind: int, cycle: int, warp: int, register: int, pc: int, entry: int, version: int) -> None:
+    if sm.fault.kind == 0:
+        fault = sm.fault
+        fault.kind = kind
+        fault.sm = sm.number
+        fault.warp = warp
+        fault.register = register
+        fault.pc = pc
+        fault.entry = entry
+        fault.version = version
+        fault.cycle = cycle
+
+
+class Checker(NamedTuple):
+    """The answers of a checked run."""
+
+    def check_launch(check, ctx: Any, sm: Any, warp: int) -> None:
+        for register in range(ctx.info.registers):
+            sm.check.version[warp, register] = 0
+
+    def check_issue(check, ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+        work = sm.slot[slot]
+        shadow = sm.check
+        for operand in range(work.n_reads):
+            shadow.expected[slot, operand] = shadow.version[work.warp, work.sources[operand]]
+        for number in range(work.n_writes):
+            register = work.registers[number]
+            if work.kind == INSTRUCTION:
+                shadow.version[work.warp, register] += 1
+            shadow.made[slot, number] = shadow.version[work.warp, register]
+
+    def check_cached(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, place: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        register = ctx.code[work.pc].reads[operand]
+        version = shadow.version[work.warp, register]
+        if shadow.place_warp[place] != sm.warp[work.warp].age + 1 or shadow.place_register[place] != register:
+            _fault(sm, WRONG_OWNER, cycle, work.warp, register, work.pc, place, version)
+        elif shadow.place_version[place] != version:
+            _fault(sm, STALE_PLACE, cycle, work.warp, register, work.pc, place, version)
+            sm.fault.found_version = shadow.place_version[place]
+
+    def check_read(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        register, version = work.sources[operand], shadow.expected[slot, operand]
+        if not awake(ctx.design.power, ctx, sm, cycle, entry):
+            _fault(sm, ASLEEP, cycle, work.warp, register, work.pc, entry, version)
+        if ctx.info.literal != 0 or version == 0:
+            return  # literal names share entries; what was never written has no value to lose
+        if shadow.entry_warp[entry] != sm.warp[work.warp].age + 1 or shadow.entry_register[entry] != register:
+            _fault(sm, WRONG_OWNER, cycle, work.warp, register, work.pc, entry, version)
+            sm.fault.found_warp = shadow.entry_warp[entry]
+            sm.fault.found_register = shadow.entry_register[entry]
+        elif shadow.entry_version[entry] != version:
+            _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
+            sm.fault.found_version = shadow.entry_version[entry]
+
+    def check_forwarded(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        register = ctx.code[work.pc].reads[operand]
+        version = shadow.version[work.warp, register]
+        if shadow.evicted_version[entry] != version:
+            _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
+            sm.fault.found_version = shadow.evicted_version[entry]
+
+    def check_placed(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, place: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        shadow.place_warp[place] = sm.warp[work.warp].age + 1
+        shadow.place_register[place] = work.registers[write]
+        shadow.place_version[place] = shadow.made[slot, write]
+
+    def check_write(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        if not awake(ctx.design.power, ctx, sm, cycle, entry):
+            _fault(sm, ASLEEP, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
+        shadow.entry_warp[entry] = sm.warp[work.warp].age + 1
+        shadow.entry_register[entry] = work.registers[write]
+        shadow.entry_version[entry] = shadow.made[slot, write]
+
+    def check_evict(check, ctx: Any, sm: Any, cycle: int, slot: int, place: int) -> None:
+        work, shadow = sm.slot[slot], sm.check
+        entry, register = work.writes[0], work.registers[0]
+        if shadow.place_warp[place] != sm.warp[work.warp].age + 1 or shadow.place_register[place] != register:
+            _fault(sm, LOST_BELOW, cycle, work.warp, register, -1, entry, shadow.version[work.warp, register])
+        shadow.made[slot, 0] = shadow.place_version[place]
+        shadow.evicted_version[entry] = shadow.place_version[place]
+
+    def check_allocate(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+        owned, shadow = sm.entry[entry], sm.check
+        if owned.allocated and (owned.warp != warp or owned.register != register):
+            _fault(sm, GIVEN_TWICE, cycle, warp, register, -1, entry, shadow.version[warp, register])
+            sm.fault.found_warp = sm.warp[owned.warp].age + 1
+            sm.fault.found_register = owned.register
+
+    def check_unmapped(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, write: bool) -> None:
+        version = sm.check.version[warp, register]
+        if write or version > 0:
+            _fault(sm, UNMAPPED, cycle, warp, register, int(ctx.trace.pc[sm.warp[warp].next]), -1, version)

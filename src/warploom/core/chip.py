@@ -1,0 +1,159 @@
+"""The chip: all SMs in quanta, then the memory system, CTAs in launch order.
+
+Each SM runs to the end of the quantum by itself; no reply of the memory system can arrive sooner. Then the requests of all SMs
+enter the memory system in order of cycle and SM, and CTAs that fit are given out for the coming quantum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.core.memory import FOREVER, memory_next_event, memory_step
+from warploom.core.pipeline.residency import wants_cta
+from warploom.core.sm import reset_sm, run_sm, settle_sm
+from warploom.jit import njit
+from warploom.policies.services import inlined
+
+RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
+SAMPLES = 256
+SAMPLED = (
+    "cycle",
+    "warp_instructions",
+    "rf_reads",
+    "rf_writes",
+    "mrf_reads",
+    "mrf_writes",
+    "rf_read_lanes",
+    "rf_write_lanes",
+    "on_cycles",
+    "drowsy_cycles",
+    "off_cycles",
+    "allocated_cycles",
+)
+
+CHIP_DTYPE = np.dtype(
+    [
+        ("cycle", "i8"),  # start of the next quantum
+        ("start", "i8"),
+        ("end", "i8"),
+        ("next_cta", "i8"),
+        ("last_sm", "i8"),
+        ("sample_every", "i8"),
+        ("next_sample", "i8"),
+        ("samples", "i8"),
+        ("patience", "i8"),  # cycles without progress that are taken for a deadlock
+        ("sample", "i8", (SAMPLES, len(SAMPLED))),
+    ],
+    align=True,
+)
+
+_OPTIONS = {"depends": ("warploom.policies", "warploom.core")}
+
+
+@inlined
+def _give_ctas(ctx: Any, sms: Any, chip: Any, until: int) -> None:
+    """Give out CTAs for the coming quantum: in each cycle each SM may take some, in turn."""
+    for cycle in range(chip.cycle, until):
+        given = 0
+        first = chip.last_sm + 1
+        for step in range(len(sms)):
+            number = (first + step) % len(sms)
+            sm = sms[number]
+            for _ in range(ctx.machine.ctas_launched_per_cycle):
+                if chip.next_cta >= ctx.info.ctas or not wants_cta(ctx, sm, cycle):
+                    break
+                sm.pending_at[sm.pending_count] = cycle
+                sm.pending_cta[sm.pending_count] = chip.next_cta
+                sm.pending_count += 1
+                chip.next_cta += 1
+                chip.last_sm = number
+                given += 1
+        if given == 0:
+            break
+
+
+@inlined
+def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
+    """Note the running totals; when the table is full, every other one is dropped and the interval doubled."""
+    if chip.samples == SAMPLES:
+        for place in range(SAMPLES // 2):
+            chip.sample[place] = chip.sample[2 * place + 1]
+        chip.samples = SAMPLES // 2
+        chip.sample_every *= 2
+    row = chip.sample[chip.samples]
+    chip.samples += 1
+    row[:] = 0
+    row[0] = chip.cycle - chip.start
+    for number in range(len(sms)):
+        sm = sms[number]
+        settle_sm(ctx, sm, chip.cycle)
+        row[1] += sm.count.warp_instructions
+        row[2] += sm.count.rf_reads
+        row[3] += sm.count.rf_writes
+        row[4] += sm.count.mrf_reads
+        row[5] += sm.count.mrf_writes
+        row[6] += sm.count.rf_read_lanes
+        row[7] += sm.count.rf_write_lanes
+        for state in range(3):
+            row[8 + state] += sm.state_cycles[state]
+        row[11] += sm.allocated_cycles
+    chip.next_sample = chip.cycle + chip.sample_every
+
+
+@njit(**_OPTIONS)
+def reset_chip(ctx: Any, sms: Any, ports: Any, chip: Any) -> None:
+    """Set up all SMs for a launch that begins at the chip's cycle."""
+    for number in range(len(sms)):
+        reset_sm(ctx, sms[number], ports[number], number, chip.cycle)
+
+
+@inlined
+def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, end: int) -> int:
+    """Where the next quantum in which anything happens begins."""
+    event = memory_next_event(ctx.machine, memory)
+    for number in range(len(sms)):
+        if ports[number].ldst.outbox_count > 0 or sms[number].pending_count > 0:
+            return end
+        event = min(event, sms[number].next_event, max(end, ports[number].ldst.event))
+    if event >= FOREVER:
+        return FOREVER
+    return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
+
+
+@njit(**_OPTIONS)
+def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
+    """Simulate until the launch is done or a cycle is reached; the status says which."""
+    while chip.cycle < until:
+        end = chip.cycle + ctx.machine.quantum
+        _give_ctas(ctx, sms, chip, end)
+        busy = chip.next_cta < ctx.info.ctas
+        progress = chip.start
+        for number in range(len(sms)):
+            sm = sms[number]
+            run_sm(ctx, memory, sm, ports[number], end, skip)
+            busy |= sm.ctas_resident + sm.pending_count > 0
+            progress = max(progress, sm.last_progress)
+            if sm.fault.kind != 0:
+                return FAULTY
+        memory_step(ctx.machine, memory, ports, chip.cycle, end)
+        chip.cycle = end
+        if not busy:
+            chip.end = chip.start
+            for number in range(len(sms)):
+                chip.end = max(chip.end, sms[number].last_exit + 1)
+                settle_sm(ctx, sms[number], chip.end)
+            return DONE
+        if chip.cycle >= chip.next_sample:
+            _take_sample(ctx, sms, chip)
+        if chip.cycle - progress > chip.patience:
+            return STUCK
+        if skip:
+            following = _next_quantum(ctx, memory, sms, ports, end)
+            if following >= FOREVER:
+                return STUCK
+            if following > end:
+                memory_step(ctx.machine, memory, ports, end, following)
+                chip.cycle = following
+    return RUNNING

@@ -1,0 +1,171 @@
+"""What the compiled core knows of a launch and does not change: machine, design, code, trace, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warploom.code.classes import Unit
+from warploom.code.instruction import Code
+from warploom.code.table import Flag, Space, static_table
+from warploom.core.layout import MAX_READS, MAX_REGISTERS, REGISTER_WORDS
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.policies import CHOICES, Design
+from warploom.trace.format import Trace
+
+CODE_DTYPE = np.dtype(
+    [
+        ("flags", "u2"),
+        ("op_class", "u1"),
+        ("unit", "u1"),  # 0: resolved at issue
+        ("n_reads", "u1"),
+        ("n_writes", "u1"),
+        ("space", "u1"),
+        ("metadata", "?"),
+        ("has_memory", "?"),  # has an entry in the trace's memory column
+        ("arrives_only", "?"),  # a barrier that does not wait
+        ("slow", "?"),  # its result takes long: loads from global, local and texture memory
+        ("latency", "i4"),
+        ("initiation", "i4"),
+        ("reads", "i2", (MAX_READS,)),
+        ("writes", "i2", (MAX_READS,)),
+        ("payload", "u8"),
+        ("uses", "u8", (REGISTER_WORDS,)),  # registers read or written
+        ("defines", "u8", (REGISTER_WORDS,)),
+        ("predicates_used", "u8"),
+        ("predicates_written", "u8"),
+    ],
+    align=True,
+)
+
+# Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
+LOCAL_FIRST, SPILL_FIRST = 0xF800_0000 >> 5, 0xF000_0000 >> 5
+
+INFO_DTYPE = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            "registers_per_warp",  # physical entries that a warp is given where allocation is static
+            "registers",  # names that the code uses
+            "literal",
+            "words",  # of 64 registers that the scoreboard looks at
+            "groups",
+            "row_words",
+            "entries",
+            "warps_per_cta",
+            "ctas",
+            "cta_limit",
+            "local_bytes",  # sectors of a warp's window of local memory
+            "local_first",  # sector where the windows begin
+            "spill_first",  # sector where the reserved memory of injected spills begins
+        )
+    ]
+)
+
+
+class Columns(NamedTuple):
+    """The trace's columns, and one of ours: ``last``, what the trace knows of liveness (see `liveness`)."""
+
+    pc: np.ndarray
+    mask: np.ndarray
+    value: np.ndarray
+    memory: np.ndarray
+    sector: np.ndarray
+    lanes: np.ndarray
+    start: np.ndarray
+    last: np.ndarray
+
+
+class Notes(NamedTuple):
+    """One array per choice: what its policy wrote about each instruction of the code."""
+
+    scheduler: np.ndarray
+    allocation: np.ndarray
+    hierarchy: np.ndarray
+    encoding: np.ndarray
+    power: np.ndarray
+    gating: np.ndarray
+
+
+class Context(NamedTuple):
+    """The first argument of every hook after the policy."""
+
+    machine: Any
+    design: Design
+    check: Any
+    info: Any
+    code: np.ndarray
+    trace: Columns
+    notes: Notes
+
+
+def code_table(code: Code, machine: Machine) -> np.ndarray:
+    """The static facts of each instruction as the pipeline wants them: masks, latencies, and which unit it goes to."""
+    static = static_table(code)
+    table = np.zeros(len(static), CODE_DTYPE)
+    for name in ("flags", "op_class", "unit", "n_reads", "n_writes", "space", "reads", "writes", "payload"):
+        table[name] = static[name]
+    highest = max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
+    if highest >= MAX_REGISTERS:
+        raise WarploomError(f"kernel {code.name}: it names register {highest}; the core holds {MAX_REGISTERS} per thread")
+    latency = np.array(machine.record()["latency"])
+    initiation = np.array(machine.record()["initiation"])
+    table["latency"], table["initiation"] = latency[static["op_class"]], initiation[static["op_class"]]
+    table["metadata"] = static["flags"] & Flag.METADATA != 0
+    fence, barrier = static["flags"] & Flag.FENCE != 0, static["flags"] & Flag.BARRIER != 0
+    table["has_memory"] = barrier | ((static["unit"] == Unit.MEM) & ~fence & (static["space"] != Space.NONE))
+    slow = np.isin(static["space"], (Space.GLOBAL, Space.LOCAL, Space.TEXTURE, Space.GENERIC))
+    table["slow"] = slow & (static["flags"] & (Flag.LOAD | Flag.ATOMIC) != 0)
+    table["unit"][fence] = Unit.NONE
+    if machine.compatibility.fetch_when_empty:
+        table["unit"][(table["unit"] == Unit.NONE) & ~table["metadata"]] = Unit.SP
+    table["predicates_used"] = static["predicates_read"] | static["predicates_written"]
+    table["predicates_written"] = static["predicates_written"]
+    for pc, row in enumerate(static):
+        for register in row["reads"][: row["n_reads"]]:
+            table["uses"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
+        for register in row["writes"][: row["n_writes"]]:
+            table["uses"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
+            table["defines"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
+    for pc, instruction in enumerate(code.instructions()):
+        table["arrives_only"][pc] = instruction.op.name == "bar" and "arrive" in instruction.op.modifiers
+    return table
+
+
+def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: int, cta_limit: int) -> Any:
+    """The launch's numbers in one record."""
+    info = np.zeros(1, INFO_DTYPE).view(np.recarray)[0]
+    static = static_table(code)
+    names = 1 + max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
+    file = machine.register_file
+    info.groups = file.banks * file.entry_bytes // 128
+    info.entries = machine.warp_registers
+    info.row_words = (info.entries // info.groups + 63) // 64
+    info.registers_per_warp = registers_per_warp
+    info.registers = max(names, code.registers)
+    info.literal = code.literal
+    info.words = (info.registers + 63) // 64
+    info.warps_per_cta = trace.warps_per_cta
+    info.ctas = trace.ctas
+    info.cta_limit = cta_limit
+    info.local_bytes = code.local_bytes  # 32 lanes x bytes / 32 bytes of a sector
+    info.local_first = LOCAL_FIRST
+    info.spill_first = SPILL_FIRST
+    return info
+
+
+def policy_notes(design: Design, code: Code, table: np.ndarray, machine: Machine) -> Notes:
+    """Let every policy that has notes write them."""
+    arrays = []
+    for choice, policy in zip(CHOICES, design, strict=True):
+        fields = list(getattr(policy, "NOTES", ())) or [("unused", "u1")]
+        dtype = np.dtype(fields, align=True)
+        notes = np.zeros(len(code), dtype)
+        if hasattr(policy, "annotate"):
+            notes = np.asarray(policy.annotate(code, table, machine))
+            if notes.dtype != dtype or len(notes) != len(code):
+                raise WarploomError(f"{choice}={policy.NAME}: annotate must return one record of its NOTES per instruction")
+        arrays.append(notes)
+    return Notes(*arrays)

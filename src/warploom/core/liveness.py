@@ -1,0 +1,42 @@
+"""Perfect liveness from the trace: which dynamic read is the last one of a value, seen from the end of each warp's stream.
+
+``last`` has one entry of 16 bits per dynamic instruction: bit n, the value of read operand n is not needed any more after it;
+bit 8 + n, the value of written register n is needed by nobody. A value is needed by lanes: a write under a mask ends the need
+of its own lanes only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.core.layout import MAX_REGISTERS
+from warploom.jit import njit
+
+DEAD_WRITE = 8  # the first bit of the writes
+
+
+@njit
+def last_uses(code: Any, pc: Any, mask: Any, start: Any) -> Any:
+    """The column ``last`` of a trace."""
+    last = np.zeros(len(pc), np.uint16)
+    needed = np.zeros(MAX_REGISTERS, np.uint32)
+    for warp in range(len(start) - 1):
+        needed[:] = 0
+        for index in range(start[warp + 1].instruction - 1, start[warp].instruction - 1, -1):
+            row = code[pc[index]]
+            lanes = mask[index]
+            bits = 0
+            for write in range(row.n_writes):
+                register = row.writes[write]
+                if needed[register] == 0:
+                    bits |= 1 << (DEAD_WRITE + write)
+                needed[register] &= ~lanes
+            for read in range(row.n_reads):
+                if needed[row.reads[read]] == 0:
+                    bits |= 1 << read
+            for read in range(row.n_reads):
+                needed[row.reads[read]] |= lanes
+            last[index] = bits
+    return last

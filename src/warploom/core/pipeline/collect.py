@@ -1,0 +1,248 @@
+"""Operand collection: collectors take issued instructions, banks serve one register a cycle, full collectors send on.
+
+Every bank group has a queue of reads in order of arrival. A write of the same cycle goes first where the bank has one port.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.core.layout import DISTANCE_BINS, MAX_READS
+from warploom.policies.bits import NOTHING, below, bit, has, lowest, next_after, without_lowest
+from warploom.policies.checking import check_read
+from warploom.policies.hooks import banks_used, lanes_accessed, on_gated, on_read, prepare_read, prepare_write, read_ready
+from warploom.policies.services import inlined, settle
+
+SP, SFU, MEM = 0, 1, 2  # kinds of ports: unit number - 1
+REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
+
+
+@inlined
+def note_access(sm: Any, cycle: int, entry: int) -> None:
+    """Add to the statistics of the time between two accesses to an entry."""
+    owned = sm.entry[entry]
+    if owned.last_access > 0:
+        distance = cycle - owned.last_access
+        place = 0
+        while distance >> (place + 1) > 0 and place < DISTANCE_BINS - 1:
+            place += 1
+        sm.count.distance[place] += 1
+        if distance <= REACH:
+            sm.count.distance_sum += distance
+            sm.count.distance_count += 1
+    owned.last_access = cycle
+
+
+@inlined
+def count_access(ctx: Any, sm: Any, cycle: int, entry: int, mask: Any, write: bool) -> int:
+    """Account for one access of the main register file; how many banks it touches."""
+    banks = banks_used(ctx.design.encoding, ctx, sm, entry)
+    span = ctx.machine.rf_banks_per_register
+    lanes = min(lanes_accessed(ctx.design.gating, ctx, sm, mask, write), 32 * banks // span)
+    sm.count.lanes_gated += 32 - lanes
+    if write:
+        sm.count.mrf_writes += 1
+        sm.count.bank_writes += banks
+        sm.count.rf_write_lanes += lanes
+    else:
+        sm.count.mrf_reads += 1
+        sm.count.bank_reads += banks
+        sm.count.rf_read_lanes += lanes
+    on_gated(ctx.design.gating, ctx, sm, cycle, lanes, banks, write)
+    note_access(sm, cycle, entry)
+    return banks
+
+
+@inlined
+def ports_out(ctx: Any, kind: int) -> int:
+    """Instructions that leave one sub-core's collectors of a kind in a cycle."""
+    machine = ctx.machine
+    width = min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
+    if kind == SFU:
+        width = min(machine.collectors_ports_out_sfu, machine.units_dispatch_sfu)
+    elif kind == MEM:
+        width = min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
+    return max(1, width // machine.sub_cores)
+
+
+@inlined
+def ports_in(ctx: Any, kind: int) -> int:
+    """Instructions that enter one sub-core's collectors of a kind in a cycle."""
+    machine = ctx.machine
+    width = machine.collectors_ports_in_sp
+    if kind == SFU:
+        width = machine.collectors_ports_in_sfu
+    elif kind == MEM:
+        width = machine.collectors_ports_in_mem
+    return max(1, width // machine.sub_cores)
+
+
+@inlined
+def collect(ctx: Any, sm: Any, cycle: int) -> bool:
+    """One cycle of all collectors: send on, read, take in."""
+    moved = False
+    if sm.collector_full != NOTHING:
+        moved |= _dispatch(ctx, sm, cycle)
+    if sm.delayed_count > 0:
+        moved |= _undelay(sm, cycle)
+    if sm.queued_groups != NOTHING:
+        _read_banks(ctx, sm, cycle)
+        moved = True
+    if sm.in_latches > 0:
+        moved |= _take_in(ctx, sm, cycle)
+    return moved
+
+
+@inlined
+def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
+    moved = False
+    for number in range(3 * ctx.machine.sub_cores):
+        first, size = sm.collector_first[number], sm.collector_count[number]
+        mine = (sm.collector_full >> np.uint64(first)) & below(size)
+        if mine == NOTHING:
+            continue
+        width = ports_out(ctx, number % 3)
+        for _ in range(width):
+            if mine == NOTHING or sm.dispatched_count[number] >= width:
+                break
+            place = next_after(mine, sm.collector_last[number])
+            mine &= ~bit(place)
+            unit = sm.collector[first + place]
+            if unit.ready_at > cycle:
+                continue
+            sm.collector_last[number] = place
+            sm.dispatched[number, sm.dispatched_count[number]] = unit.slot
+            sm.dispatched_count[number] += 1
+            sm.in_dispatch += 1
+            sm.collector_full &= ~bit(first + place)
+            sm.collector_free |= bit(first + place)
+            moved = True
+    return moved
+
+
+@inlined
+def enqueue(sm: Any, request: int, group: int) -> None:
+    """Put a read at the end of its bank group's queue."""
+    sm.queue_next[request] = -1
+    if sm.queue_length[group] == 0:
+        sm.queue_head[group] = request
+        sm.queued_groups |= bit(group)
+    else:
+        sm.queue_next[sm.queue_tail[group]] = request
+    sm.queue_tail[group] = request
+    sm.queue_length[group] += 1
+
+
+@inlined
+def _undelay(sm: Any, cycle: int) -> bool:
+    """Queue the reads whose entry has woken up."""
+    moved = False
+    kept = 0
+    for place in range(sm.delayed_count):
+        at, request = sm.delayed[place].at, sm.delayed[place].request
+        work = sm.slot[sm.collector[request // MAX_READS].slot]
+        operand = request % MAX_READS
+        if at <= cycle:
+            enqueue(sm, request, work.read_group[operand])
+            moved = True
+        else:
+            sm.delayed[kept].at = at
+            sm.delayed[kept].request = request
+            kept += 1
+    sm.delayed_count = kept
+    return moved
+
+
+@inlined
+def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
+    """Every bank group with waiting reads serves the first of them, unless it has just been written."""
+    machine = ctx.machine
+    groups = sm.queued_groups
+    while groups != NOTHING:
+        group = lowest(groups)
+        groups = without_lowest(groups)
+        if machine.rf_single_ported != 0 and has(sm.written_groups, group):
+            sm.count.bank_conflicts += sm.queue_length[group]
+            continue
+        for _ in range(machine.rf_read_ports):
+            request = sm.queue_head[group]
+            sm.queue_head[group] = sm.queue_next[request]
+            sm.queue_length[group] -= 1
+            _serve_read(ctx, sm, cycle, request)
+            if sm.queue_length[group] == 0:
+                sm.queued_groups &= ~bit(group)
+                break
+        sm.count.bank_conflicts += sm.queue_length[group]
+
+
+@inlined
+def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
+    number, operand = request // MAX_READS, request % MAX_READS
+    unit = sm.collector[number]
+    work = sm.slot[unit.slot]
+    entry = int(work.reads[operand])
+    check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
+    count_access(ctx, sm, cycle, entry, work.mask, False)
+    sm.entry[entry].readers -= 1
+    on_read(ctx.design.power, ctx, sm, cycle, entry)
+    settle(ctx, sm, cycle, entry)
+    there = read_ready(ctx.design.encoding, ctx, sm, cycle, entry) + ctx.machine.rf_operand_fetch_cycles
+    unit.ready_at = max(unit.ready_at, there)
+    unit.waiting -= 1
+    if unit.waiting == 0:
+        sm.collector_full |= bit(number)
+
+
+@inlined
+def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Give issued instructions a collector, and queue their reads."""
+    moved = False
+    for number in range(3 * ctx.machine.sub_cores):
+        for _ in range(ports_in(ctx, number % 3)):
+            if sm.issued_count[number] == 0:
+                break
+            slot = sm.issued[number, 0]
+            work = sm.slot[slot]
+            first, size = sm.collector_first[number], sm.collector_count[number]
+            free = (sm.collector_free >> np.uint64(first)) & below(size)
+            if work.ready_at > cycle or free == NOTHING:
+                break
+            for place in range(1, sm.issued_count[number]):
+                sm.issued[number, place - 1] = sm.issued[number, place]
+            sm.issued_count[number] -= 1
+            sm.in_latches -= 1
+            collector = first + lowest(free)
+            sm.collector_free &= ~bit(collector)
+            _assign(ctx, sm, cycle, collector, slot)
+            moved = True
+    return moved
+
+
+@inlined
+def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
+    unit = sm.collector[number]
+    work = sm.slot[slot]
+    unit.slot = slot
+    unit.waiting = work.reads_left
+    unit.ready_at = cycle + 1
+    for operand in range(work.n_reads):
+        entry = int(work.reads[operand])
+        if entry < 0:
+            continue
+        request = number * MAX_READS + operand
+        at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
+        if at > cycle + 1:
+            sm.count.wakeup_wait_cycles += at - cycle - 1
+            sm.delayed[sm.delayed_count].at = at
+            sm.delayed[sm.delayed_count].request = request
+            sm.delayed_count += 1
+        else:
+            enqueue(sm, request, work.read_group[operand])
+    for number_written in range(work.n_writes):
+        if work.writes[number_written] >= 0:
+            prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
+    if unit.waiting == 0:
+        sm.collector_full |= bit(number)

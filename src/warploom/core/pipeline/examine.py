@@ -1,0 +1,73 @@
+"""Which warps could issue: the scoreboard, looked at when something has changed and not every cycle.
+
+A warp that has been woken is examined once: it becomes ready, or it is blocked until a result of its own arrives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.code.table import Flag
+from warploom.core.pipeline.fetch import update_fetchable
+from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.policies.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.policies.services import inlined
+
+FENCE = int(Flag.FENCE)
+
+
+@inlined
+def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
+    """Sort the woken warps into ready and blocked, and tell the scheduler of changes."""
+    while sm.woken != NOTHING:
+        warp = lowest(sm.woken)
+        sm.woken = without_lowest(sm.woken)
+        state = sm.warp[warp]
+        skipped = False
+        while state.next < state.decoded and ctx.code[ctx.trace.pc[state.next]].metadata:
+            pc = int(ctx.trace.pc[state.next])
+            on_metadata(ctx.design.allocation, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
+            sm.count.metadata += 1
+            state.next += 1
+            skipped = True
+        if skipped:
+            update_fetchable(ctx, sm, warp)
+        if state.next >= state.decoded:
+            continue
+        row = ctx.code[ctx.trace.pc[state.next]]
+        hazard = state.pending_predicates & row.predicates_used
+        slow = NOTHING
+        for word in range(ctx.info.words):
+            conflict = state.pending[word] & row.uses[word]
+            hazard |= conflict
+            slow |= conflict & state.long_latency[word]
+        mine = bit(warp)
+        if hazard != NOTHING:
+            sm.blocked |= mine
+            if not has(sm.waiting, warp):
+                sm.waiting |= mine
+                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow != NOTHING)
+            continue
+        fence = row.flags & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0)
+        if fence or state.atomics > 0:
+            sm.stalled_memory |= mine
+            continue
+        if has(sm.waiting, warp):
+            sm.waiting &= ~mine
+            on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
+        sm.ready[row.unit] |= mine
+    if sm.active != sm.known_active:
+        _tell_hierarchy(ctx, sm, cycle)
+
+
+@inlined
+def _tell_hierarchy(ctx: Any, sm: Any, cycle: int) -> None:
+    changed = (sm.active ^ sm.known_active) & sm.resident
+    sm.known_active = sm.active
+    while changed != NOTHING:
+        warp = lowest(changed)
+        changed = without_lowest(changed)
+        if has(sm.active, warp):
+            on_activate(ctx.design.hierarchy, ctx, sm, cycle, warp)
+        else:
+            on_suspend(ctx.design.hierarchy, ctx, sm, cycle, warp)

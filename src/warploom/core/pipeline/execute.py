@@ -1,0 +1,112 @@
+"""Execution: units of fixed latency reserve a slot of the result bus; the load/store unit takes over memory instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.code.table import Flag
+from warploom.core.layout import RING
+from warploom.core.memory import ldst_accept, ldst_can_accept
+from warploom.core.pipeline.writeback import finish_work, plan
+from warploom.policies.services import INSTRUCTION, inlined
+
+STORE = int(Flag.STORE)
+MEM = 2
+MOVE_CLASS = 0
+
+
+@inlined
+def _pop(sm: Any, number: int) -> int:
+    slot = sm.dispatched[number, 0]
+    for place in range(1, sm.dispatched_count[number]):
+        sm.dispatched[number, place - 1] = sm.dispatched[number, place]
+    sm.dispatched_count[number] -= 1
+    sm.in_dispatch -= 1
+    return slot
+
+
+@inlined
+def execute(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Start instructions in free SP and SFU units."""
+    moved = False
+    for number in range(3 * ctx.machine.sub_cores):
+        if number % 3 == MEM:
+            continue
+        for unit in range(sm.unit_first[number], sm.unit_first[number] + sm.unit_count[number]):
+            if sm.dispatched_count[number] == 0:
+                break
+            if sm.unit_free_at[unit] > cycle:
+                continue
+            work = sm.slot[sm.dispatched[number, 0]]
+            latency, interval = ctx.machine.latency[MOVE_CLASS], 1
+            if work.kind == INSTRUCTION:
+                latency, interval = ctx.code[work.pc].latency, ctx.code[work.pc].initiation
+            arrival = cycle + latency + 2
+            if sm.ring_results[arrival % RING] >= ctx.machine.units_writeback_width:
+                break
+            sm.ring_results[arrival % RING] += 1
+            sm.unit_free_at[unit] = cycle + interval
+            plan(sm, cycle, arrival, _pop(sm, number))
+            moved = True
+    return moved
+
+
+@inlined
+def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+    """Hand one memory instruction to the load/store unit, sub-cores in turn."""
+    cores = ctx.machine.sub_cores
+    for step in range(cores):
+        core = (sm.last_memory_port + 1 + step) % cores
+        number = 3 * core + MEM
+        if sm.dispatched_count[number] == 0:
+            continue
+        if not ldst_can_accept(ctx.machine, port, cycle):
+            return False
+        sm.last_memory_port = core
+        slot = _pop(sm, number)
+        work = sm.slot[slot]
+        warp = int(work.warp)
+        if work.kind == INSTRUCTION:
+            ldst_accept(
+                ctx.machine,
+                memory,
+                port,
+                cycle,
+                int(slot),
+                warp,
+                int(work.memory >> 8),
+                int(work.flags),
+                int(work.memory & 0xFF),
+                ctx.trace.sector,
+                ctx.trace.lanes,
+                work.sector,
+                sm.warp[warp].local_base,
+            )
+        else:
+            register = work.sources[0] if work.n_reads > 0 else work.registers[0]
+            sectors, lanes = np.empty(4, np.uint32), np.empty(4, np.uint32)
+            for quarter in range(4):
+                sectors[quarter] = 4 * register + quarter
+                lanes[quarter] = 0xFF << (8 * quarter)
+            base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * 256
+            ldst_accept(
+                ctx.machine,
+                memory,
+                port,
+                cycle,
+                int(slot),
+                warp,
+                int(work.memory >> 8),
+                int(work.flags),
+                4,
+                sectors,
+                lanes,
+                0,
+                base,
+            )
+        if work.flags & STORE != 0:
+            finish_work(ctx, sm, cycle, slot)
+        return True
+    return False

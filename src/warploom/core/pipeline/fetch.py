@@ -1,0 +1,122 @@
+"""Fetch and decode: one instruction buffer per warp, filled round robin through the instruction cache.
+
+The trace knows only the path taken. What the hardware fetches behind a taken branch is modelled by its cost: nothing is fetched
+for the warp until the branch has been issued and resolved, and where the simulator we compare with would have fetched the
+wrong path first, that fetch is charged too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.core.memory import FOREVER, fetch_access
+from warploom.policies.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.policies.hooks import metadata_cached
+from warploom.policies.services import inlined
+
+
+@inlined
+def jumps_after(ctx: Any, index: int) -> bool:
+    """Whether the instruction after this one in the trace is elsewhere in the code (both must belong to one warp)."""
+    return int(ctx.trace.pc[index + 1]) != int(ctx.trace.pc[index]) + 1
+
+
+@inlined
+def update_fetchable(ctx: Any, sm: Any, warp: int) -> None:
+    """Put the warp among those to fetch for, if its buffer has room and the next address is known."""
+    state = sm.warp[warp]
+    if state.decoded >= state.end or has(sm.fetching | sm.no_code, warp):
+        return
+    buffered = state.decoded - state.next
+    if buffered > 0:
+        if ctx.machine.compat_fetch_when_empty != 0 or buffered >= ctx.machine.ibuffer_entries:
+            return
+        if jumps_after(ctx, state.decoded - 1):
+            return
+    sm.fetchable |= bit(warp)
+
+
+@inlined
+def decode(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Fill instruction buffers with what has been fetched."""
+    moved = False
+    waiting = sm.fetching
+    while waiting != NOTHING:
+        warp = lowest(waiting)
+        waiting = without_lowest(waiting)
+        state = sm.warp[warp]
+        if state.decode_at <= cycle:
+            sm.fetching &= ~bit(warp)
+            state.decoded = state.decode_end
+            sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
+            update_fetchable(ctx, sm, warp)
+            moved = True
+    return moved
+
+
+@inlined
+def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+    """Ask the instruction cache for the next few instructions of `fetch_width` warps."""
+    moved = False
+    if sm.no_code != NOTHING and port.ldst.fetch_fills != sm.fills_seen:
+        sm.fetchable |= sm.no_code
+        sm.no_code = NOTHING
+        sm.fills_seen = port.ldst.fetch_fills
+    for _ in range(ctx.machine.fetch_width):
+        candidates = sm.fetchable
+        while candidates != NOTHING:
+            warp = next_after(candidates, sm.last_fetched)
+            if sm.warp[warp].fetch_from <= cycle:
+                break
+            candidates &= ~bit(warp)
+        if candidates == NOTHING:
+            break
+        state = sm.warp[warp]
+        moved = True
+        sm.last_fetched = warp
+        sm.fetchable &= ~bit(warp)
+        if state.wrong_path:  # the line behind a taken branch, thrown away when it has been decoded
+            state.wrong_path = False
+            state.fetch_from = cycle + 2
+            sm.count.wrong_path_fetches += 1
+            sm.fetchable |= bit(warp)
+            continue
+        end = _group_end(ctx, sm, cycle, warp)
+        if end == state.decoded:  # only metadata that needed no fetch, or the line has not arrived
+            continue
+        ready = fetch_access(ctx.machine, memory, port, cycle, int(ctx.trace.pc[state.decoded]))
+        sm.count.fetches += 1
+        if ready >= FOREVER:
+            sm.no_code |= bit(warp)
+            sm.fills_seen = port.ldst.fetch_fills
+        else:
+            state.decode_at = ready
+            state.decode_end = end
+            sm.fetching |= bit(warp)
+    return moved
+
+
+@inlined
+def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
+    """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
+    state = sm.warp[warp]
+    per_line = ctx.machine.l1i_line_bytes // ctx.machine.l1i_instruction_bytes
+    room = min(ctx.machine.decode_width, ctx.machine.ibuffer_entries - (state.decoded - state.next))
+    start = state.decoded
+    end = start
+    taken = 0
+    while end < state.end and taken < room:
+        pc = int(ctx.trace.pc[end])
+        if end > start and (jumps_after(ctx, end - 1) or pc // per_line != int(ctx.trace.pc[start]) // per_line):
+            break
+        if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
+            sm.count.metadata_skipped += 1
+        else:
+            taken += 1
+        end += 1
+    if taken == 0 and end > start:  # nothing to fetch: the flags were at hand
+        state.decoded = end
+        sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
+        update_fetchable(ctx, sm, warp)
+    state.full_group = taken == ctx.machine.decode_width or (int(ctx.trace.pc[end - 1]) + 1) % per_line == 0
+    return end

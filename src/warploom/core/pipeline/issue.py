@@ -1,0 +1,383 @@
+"""Issue: each scheduler picks a warp, and its next instruction goes to the latch in front of a kind of collector.
+
+Here program order meets the register file: sources are resolved to physical entries or upper-level places, destinations are
+given entries, registers are released.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.code.table import Flag, Space
+from warploom.core.layout import SLOT_RESERVE, STALLS
+from warploom.core.pipeline.examine import examine_woken
+from warploom.core.pipeline.fetch import jumps_after, update_fetchable
+from warploom.core.pipeline.residency import arrive_at_barrier
+from warploom.policies.bits import NOTHING, bit, count, has
+from warploom.policies.checking import check_cached, check_forwarded, check_issue, check_unmapped
+from warploom.policies.hooks import (
+    branch_delay,
+    choose,
+    foresee,
+    issue_delay,
+    lookup,
+    map_read,
+    map_write,
+    may_issue,
+    needs_move,
+    next_warp,
+    on_issue,
+    on_wait,
+)
+from warploom.policies.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot
+
+NONE, SP, SFU, MEM = 0, 1, 2, 3
+BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
+SHARED, LOCAL = int(Space.SHARED), int(Space.LOCAL)
+EMPTY, FETCH, BARRIER_WAIT, SCOREBOARD, PIPELINE, ALLOCATION, SCHEDULER = range(len(STALLS))
+FULL = np.uint32(0xFFFFFFFF)
+DEAD_WRITE = 8
+
+
+@inlined
+def latch_size(ctx: Any, unit: int) -> int:
+    """Instructions that fit between issue and the collectors of one kind of unit, in one sub-core."""
+    machine = ctx.machine
+    width = machine.units_issue_sp
+    if unit == SFU:
+        width = machine.units_issue_sfu
+    elif unit == MEM:
+        width = machine.units_issue_mem
+    return max(1, width // machine.sub_cores)
+
+
+@inlined
+def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
+    """Let every scheduler issue; whether any did."""
+    moved = False
+    machine = ctx.machine
+    per_core = machine.schedulers // machine.sub_cores
+    for scheduler in range(machine.schedulers):
+        core = scheduler // per_core
+        mine = sm.scheduler_warps[scheduler]
+        done = 0
+        only = mine
+        for _ in range(machine.issue_width):
+            examine_woken(ctx, sm, port, cycle)
+            if done == 0 and sm.injected_count > 0 and _issue_injected(ctx, sm, cycle, core):
+                done += 1
+                only = NOTHING
+                continue
+            ready = sm.ready[NONE] & only
+            blocked = False
+            for unit in range(SP, MEM + 1):
+                waiting = sm.ready[unit] & only
+                if waiting != NOTHING:
+                    if sm.issued_count[3 * core + unit - 1] < latch_size(ctx, unit):
+                        ready |= waiting
+                    else:
+                        blocked = True
+            candidates = ready & sm.active
+            chosen = -1
+            while candidates != NOTHING and sm.free_slot_count > SLOT_RESERVE:
+                warp = choose(ctx.design.scheduler, ctx, sm, cycle, scheduler, candidates)
+                if warp < 0:
+                    break
+                if _issue_from(ctx, sm, port, cycle, core, warp):
+                    chosen = warp
+                    break
+                moved = True  # held back: the state has changed
+                candidates &= ~bit(warp)
+            if chosen < 0:
+                if done == 0:
+                    sm.stall_reason[scheduler] = _why_not(sm, mine, ready, blocked)
+                break
+            done += 1
+            only = bit(chosen)
+        if done > 0:
+            moved = True
+            upcoming = next_warp(ctx.design.scheduler, ctx, sm, cycle, scheduler)
+            if upcoming >= 0 and sm.warp[upcoming].next < sm.warp[upcoming].decoded:
+                foresee(ctx.design.power, ctx, sm, cycle, upcoming, int(ctx.trace.pc[sm.warp[upcoming].next]))
+        else:
+            sm.count.stall[sm.stall_reason[scheduler]] += 1
+    return moved
+
+
+@inlined
+def _why_not(sm: Any, mine: Any, ready: Any, blocked: bool) -> int:
+    """The reason why a scheduler issued nothing, the one closest to issue first."""
+    reason = EMPTY
+    if ready != NOTHING:
+        reason = SCHEDULER
+    elif blocked:
+        reason = PIPELINE
+    elif (sm.held & mine) != NOTHING:
+        reason = ALLOCATION
+    elif ((sm.blocked | sm.stalled_memory) & mine) != NOTHING:
+        reason = SCOREBOARD
+    elif (sm.at_barrier & mine) != NOTHING:
+        reason = BARRIER_WAIT
+    elif (sm.resident & mine) != NOTHING:
+        reason = FETCH
+    return reason
+
+
+@inlined
+def _put(sm: Any, port_number: int, slot: int) -> None:
+    sm.issued[port_number, sm.issued_count[port_number]] = slot
+    sm.issued_count[port_number] += 1
+    sm.in_latches += 1
+
+
+@inlined
+def _group(ctx: Any, warp: int, register: int, entry: int) -> int:
+    """The bank group of an access. Literal code has more names than registers; there the name decides, as in its model."""
+    if ctx.info.literal != 0:
+        return group_of(ctx, warp, register)
+    return entry % ctx.info.groups
+
+
+@inlined
+def _add_write(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int) -> None:
+    """Note a destination: scoreboard and physical entry."""
+    number = work.n_writes
+    work.n_writes = number + 1
+    work.writes_left += 1
+    work.registers[number] = register
+    work.writes[number] = entry
+    work.write_group[number] = _group(ctx, warp, register, entry)
+    if entry >= 0:
+        sm.entry[entry].writers += 1
+    sm.warp[warp].pending[register >> 6] |= bit(register & 63)
+
+
+@inlined
+def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int) -> None:
+    """Note a source that is read from a bank."""
+    number = work.n_reads
+    work.n_reads = number + 1
+    work.sources[number] = register
+    work.reads[number] = entry
+    if entry >= 0:
+        work.read_group[number] = _group(ctx, warp, register, entry)
+        work.reads_left += 1
+        sm.entry[entry].readers += 1
+
+
+@inlined
+def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
+    work = sm.slot[slot]
+    work.kind = kind
+    work.warp = warp
+    work.unit = unit
+    work.stage = 0
+    work.n_reads = 0
+    work.n_writes = 0
+    work.reads_left = 0
+    work.writes_left = 0
+    work.written = 0
+    work.value = -1
+    work.flags = 0
+    work.memory = 0
+    work.pc = -1
+    work.issued_at = cycle
+    work.ready_at = cycle + 1
+
+
+@inlined
+def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
+    """Issue the oldest spill or refill that a policy has asked for."""
+    queued = sm.injected[sm.injected_head]
+    port_number = 3 * core + MEM - 1
+    if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= latch_size(ctx, MEM):
+        return False
+    if sm.free_slot_count <= SLOT_RESERVE:
+        return False
+    slot = new_slot(sm)
+    work = sm.slot[slot]
+    _begin(sm, cycle, slot, queued.kind, queued.warp, MEM)
+    work.mask = FULL
+    work.memory = 4 | LOCAL << 8
+    if queued.kind == SPILL:
+        work.flags = STORE
+        _add_read(ctx, sm, work, queued.warp, queued.register, queued.entry)
+        sm.count.spills += 1
+    else:
+        work.flags = LOAD
+        _add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
+        sm.count.refills += 1
+    check_issue(ctx.check, ctx, sm, cycle, slot)
+    sm.warp[queued.warp].in_flight += 1
+    sm.warp[queued.warp].memory_in_flight += 1
+    sm.injected_head = (sm.injected_head + 1) % len(sm.injected)
+    sm.injected_count -= 1
+    sm.injected_in_flight += 1
+    sm.count.issued += 1
+    _put(sm, port_number, slot)
+    return True
+
+
+@inlined
+def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, mask: Any) -> int:
+    """Issue a MOV of a destination onto itself where the encoding asks for one: 0 = not needed, 1 = issued, 2 = no room."""
+    for number in range(row.n_writes):
+        register = int(row.writes[number])
+        entry = sm.map[warp, register]
+        if entry < 0 or not needs_move(ctx.design.encoding, ctx, sm, warp, register, entry, mask):
+            continue
+        port_number = 3 * core
+        if sm.issued_count[port_number] >= latch_size(ctx, SP):
+            return 2
+        slot = new_slot(sm)
+        work = sm.slot[slot]
+        _begin(sm, cycle, slot, MOVE, warp, SP)
+        work.mask = FULL
+        _add_read(ctx, sm, work, warp, register, entry)
+        _add_write(ctx, sm, work, warp, register, entry)
+        check_issue(ctx.check, ctx, sm, cycle, slot)
+        sm.warp[warp].in_flight += 1
+        sm.count.moves += 1
+        sm.count.issued += 1
+        _put(sm, port_number, slot)
+        return 1
+    return 0
+
+
+@inlined
+def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) -> bool:
+    """Issue a warp's next instruction, or a MOV in front of it; False: it has been held back."""
+    state = sm.warp[warp]
+    index = state.next
+    pc = int(ctx.trace.pc[index])
+    mask = ctx.trace.mask[index]
+    row = ctx.code[pc]
+    mine = bit(warp)
+    sm.ready[row.unit] &= ~mine
+    if not may_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index):
+        sm.held |= mine
+        if not has(sm.waiting, warp):
+            sm.waiting |= mine
+            on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
+        return False
+    if mask != FULL:
+        moved = _issue_move(ctx, sm, cycle, core, warp, row, mask)
+        if moved != 0:
+            sm.woken |= mine
+            return moved == 1
+
+    slot = new_slot(sm)
+    work = sm.slot[slot]
+    _begin(sm, cycle, slot, INSTRUCTION, warp, row.unit)
+    work.index = index
+    work.mask = mask
+    work.pc = pc
+    work.flags = row.flags
+    work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
+    _resolve_sources(ctx, sm, cycle, slot, warp, row)
+    for number in range(row.n_writes):
+        register = int(row.writes[number])
+        entry = map_write(ctx.design.allocation, ctx, sm, cycle, warp, register, pc, index)
+        if entry < 0:
+            check_unmapped(ctx.check, ctx, sm, cycle, warp, register, True)
+        _add_write(ctx, sm, work, warp, register, entry)
+        if row.slow:
+            state.long_latency[register >> 6] |= bit(register & 63)
+    work.value = state.value
+    state.value += row.n_writes
+    state.pending_predicates |= row.predicates_written
+    check_issue(ctx.check, ctx, sm, cycle, slot)
+    sm.count.rf_reads += row.n_reads
+    sm.count.rf_writes += row.n_writes
+    _account_live(ctx, sm, cycle, warp, index, row)
+    on_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index)
+    on_issue(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, index)
+    on_issue(ctx.design.scheduler, ctx, sm, cycle, warp, pc, index)
+
+    if row.has_memory:
+        work.memory = ctx.trace.memory[state.memory]
+        state.memory += 1
+        work.sector = state.sector
+        if row.flags & BARRIER == 0:
+            if work.memory >> 8 != SHARED:
+                state.sector += work.memory & 0xFF
+            state.memory_in_flight += 1
+            if row.flags & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
+                state.atomics += 1
+
+    sm.count.warp_instructions += 1
+    sm.count.issued += 1
+    sm.count.by_class[row.op_class] += 1
+    sm.count.active_lanes[count(np.uint64(mask))] += 1
+    sm.last_progress = cycle
+    state.in_flight += 1
+    state.next = index + 1
+    if state.next < state.end and jumps_after(ctx, index):
+        state.fetch_from = cycle + ctx.machine.branch_cycles + branch_delay(ctx.design.hierarchy, ctx, sm)
+        if ctx.machine.compat_fetch_when_empty != 0 and state.full_group and state.next == state.decoded:
+            state.wrong_path = True
+            state.fetch_from = cycle
+    if row.unit == NONE:
+        state.in_flight -= 1
+        state.pending_predicates &= ~row.predicates_written
+        sm.free_slot[sm.free_slot_count] = slot
+        sm.free_slot_count += 1
+    else:
+        _put(sm, 3 * core + row.unit - 1, slot)
+    if row.flags & BARRIER != 0:
+        arrive_at_barrier(ctx, sm, cycle, warp, int(work.memory), row.arrives_only)
+    if not has(sm.at_barrier, warp):
+        sm.woken |= mine
+    if state.next >= state.end:
+        sm.woken &= ~mine
+        if state.in_flight == 0:
+            sm.exiting |= mine
+    else:
+        update_fetchable(ctx, sm, warp)
+    return True
+
+
+@inlined
+def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: Any) -> None:
+    work = sm.slot[slot]
+    for operand in range(row.n_reads):
+        register = int(row.reads[operand])
+        place = lookup(ctx.design.hierarchy, ctx, sm, cycle, warp, register, work.pc, operand)
+        if place >= 0:
+            sm.count.upper_reads += 1
+            check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
+            _add_read(ctx, sm, work, warp, register, -1)
+            continue
+        entry = map_read(ctx.design.allocation, ctx, sm, warp, register)
+        if entry < 0:
+            check_unmapped(ctx.check, ctx, sm, cycle, warp, register, False)
+        elif sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank
+            check_forwarded(ctx.check, ctx, sm, cycle, slot, operand, entry)
+            sm.count.forwarded_reads += 1
+            entry = -1
+        _add_read(ctx, sm, work, warp, register, entry)
+
+
+@inlined
+def _account_live(ctx: Any, sm: Any, cycle: int, warp: int, index: int, row: Any) -> None:
+    """Count live registers: from the issue of the write of a value that will be read to the issue of its last read."""
+    last = int(ctx.trace.last[index])
+    live = sm.warp[warp].live
+    change = 0
+    for operand in range(row.n_reads):
+        if last >> operand & 1 != 0:
+            word, place = row.reads[operand] >> 6, row.reads[operand] & 63
+            if has(live[word], place):
+                live[word] &= ~bit(place)
+                change -= 1
+    for number in range(row.n_writes):
+        word, place = row.writes[number] >> 6, row.writes[number] & 63
+        if last >> (DEAD_WRITE + number) & 1 == 0 and not has(live[word], place):
+            live[word] |= bit(place)
+            change += 1
+    if change != 0:
+        sm.live_cycles += sm.live * (cycle - sm.live_since)
+        sm.live_since = cycle
+        sm.live += change

@@ -1,0 +1,193 @@
+"""CTAs and warps come and go; barriers keep the warps of a CTA together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.core.layout import MAX_BARRIERS
+from warploom.core.pipeline.fetch import update_fetchable
+from warploom.policies.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.policies.checking import check_launch
+from warploom.policies.hooks import can_launch, on_cta_exit, on_cta_launch, on_wait, on_warp_exit, on_warp_launch
+from warploom.policies.services import inlined, release
+
+
+@inlined
+def wants_cta(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Whether the SM can take one more CTA."""
+    return sm.ctas_resident + sm.pending_count < ctx.info.cta_limit and can_launch(ctx.design.allocation, ctx, sm, cycle)
+
+
+@inlined
+def launch_pending(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Launch the CTAs whose time has come; they were given to this SM at the start of the quantum."""
+    launched = 0
+    while launched < sm.pending_count and sm.pending_at[launched] <= cycle:
+        launch_cta(ctx, sm, cycle, sm.pending_cta[launched])
+        launched += 1
+    if launched > 0:
+        sm.pending_count -= launched
+        for place in range(sm.pending_count):
+            sm.pending_at[place] = sm.pending_at[place + launched]
+            sm.pending_cta[place] = sm.pending_cta[place + launched]
+    return launched > 0
+
+
+@inlined
+def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
+    """Give a CTA the first free slot and start its warps."""
+    slot = 0
+    while sm.cta[slot].number >= 0:
+        slot += 1
+    cta = sm.cta[slot]
+    cta.number = number
+    cta.warps = NOTHING
+    for barrier in range(MAX_BARRIERS):
+        cta.arrived[barrier] = NOTHING
+        cta.count[barrier] = 0
+        cta.expected[barrier] = 0
+    sm.ctas_resident += 1
+    sm.count.ctas += 1
+    sm.last_progress = cycle
+    design = ctx.design
+    on_cta_launch(design.scheduler, ctx, sm, cycle, slot)
+    on_cta_launch(design.allocation, ctx, sm, cycle, slot)
+    on_cta_launch(design.hierarchy, ctx, sm, cycle, slot)
+    on_cta_launch(design.encoding, ctx, sm, cycle, slot)
+    on_cta_launch(design.power, ctx, sm, cycle, slot)
+    on_cta_launch(design.gating, ctx, sm, cycle, slot)
+    per_cta = ctx.info.warps_per_cta
+    for member in range(per_cta):
+        warp = slot * per_cta + member
+        _start_warp(ctx, sm, cycle, warp, number * per_cta + member, slot)
+
+
+@inlined
+def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int) -> None:
+    state = sm.warp[warp]
+    here, after = ctx.trace.start[stream], ctx.trace.start[stream + 1]
+    state.next = here.instruction
+    state.decoded = here.instruction
+    state.end = after.instruction
+    state.value = here.value
+    state.memory = here.memory
+    state.sector = here.sector
+    state.local_base = ctx.info.local_first + (sm.number * ctx.machine.warps_per_sm + warp) * ctx.info.local_bytes
+    state.age = sm.ages
+    sm.ages += 1
+    state.fetch_from = cycle
+    state.cta = slot
+    state.in_flight = 0
+    state.memory_in_flight = 0
+    state.atomics = 0
+    state.pending_predicates = NOTHING
+    state.wrong_path = False
+    for word in range(ctx.info.words):
+        state.pending[word] = NOTHING
+        state.long_latency[word] = NOTHING
+        state.live[word] = NOTHING
+    for register in range(ctx.info.registers):
+        sm.map[warp, register] = -1
+    mine = bit(warp)
+    sm.cta[slot].warps |= mine
+    sm.resident |= mine
+    check_launch(ctx.check, ctx, sm, warp)
+    design = ctx.design
+    on_warp_launch(design.allocation, ctx, sm, cycle, warp)
+    on_warp_launch(design.scheduler, ctx, sm, cycle, warp)
+    on_warp_launch(design.hierarchy, ctx, sm, cycle, warp)
+    on_warp_launch(design.encoding, ctx, sm, cycle, warp)
+    on_warp_launch(design.power, ctx, sm, cycle, warp)
+    on_warp_launch(design.gating, ctx, sm, cycle, warp)
+    if ctx.info.literal != 0:  # more names than registers: they share entries
+        for register in range(ctx.info.registers_per_warp, ctx.info.registers):
+            sm.map[warp, register] = sm.map[warp, register % ctx.info.registers_per_warp]
+    if state.next >= state.end:
+        sm.exiting |= mine
+    else:
+        update_fetchable(ctx, sm, warp)
+
+
+@inlined
+def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
+    """Retire the warps that have nothing left to do, and CTAs with their last warp."""
+    while sm.exiting != NOTHING:
+        warp = lowest(sm.exiting)
+        sm.exiting = without_lowest(sm.exiting)
+        if port.ldst.warp_stores[warp] > 0:
+            sm.draining |= bit(warp)
+            continue
+        mine = bit(warp)
+        design = ctx.design
+        on_warp_exit(design.hierarchy, ctx, sm, cycle, warp)
+        on_warp_exit(design.allocation, ctx, sm, cycle, warp)
+        on_warp_exit(design.scheduler, ctx, sm, cycle, warp)
+        on_warp_exit(design.encoding, ctx, sm, cycle, warp)
+        on_warp_exit(design.power, ctx, sm, cycle, warp)
+        on_warp_exit(design.gating, ctx, sm, cycle, warp)
+        _drop_registers(ctx, sm, cycle, warp)
+        sm.resident &= ~mine
+        sm.waiting &= ~mine
+        sm.last_progress = cycle
+        slot = sm.warp[warp].cta
+        cta = sm.cta[slot]
+        cta.warps &= ~mine
+        if cta.warps == NOTHING:
+            on_cta_exit(design.scheduler, ctx, sm, cycle, slot)
+            on_cta_exit(design.allocation, ctx, sm, cycle, slot)
+            on_cta_exit(design.hierarchy, ctx, sm, cycle, slot)
+            on_cta_exit(design.encoding, ctx, sm, cycle, slot)
+            on_cta_exit(design.power, ctx, sm, cycle, slot)
+            on_cta_exit(design.gating, ctx, sm, cycle, slot)
+            cta.number = -1
+            sm.ctas_resident -= 1
+            sm.last_exit = cycle
+        else:
+            for barrier in range(MAX_BARRIERS):
+                if cta.count[barrier] > 0:
+                    _open_barrier(sm, slot, barrier)
+
+
+@inlined
+def _drop_registers(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Free what the allocation policy has left to the exit, and forget live values."""
+    names = min(ctx.info.registers, ctx.info.registers_per_warp) if ctx.info.literal != 0 else ctx.info.registers
+    for register in range(max(names, ctx.info.registers_per_warp)):
+        release(ctx, sm, cycle, warp, register)
+    dead = 0
+    for word in range(ctx.info.words):
+        dead += count(sm.warp[warp].live[word])
+        sm.warp[warp].live[word] = NOTHING
+    if dead > 0:
+        sm.live_cycles += sm.live * (cycle - sm.live_since)
+        sm.live_since = cycle
+        sm.live -= dead
+
+
+@inlined
+def arrive_at_barrier(ctx: Any, sm: Any, cycle: int, warp: int, entry: int, arrives_only: bool) -> None:
+    """A warp has issued a barrier instruction; `entry` is of the trace: id, and how many warps it expects (0: all)."""
+    slot = sm.warp[warp].cta
+    cta = sm.cta[slot]
+    barrier = entry & 0xFF
+    cta.count[barrier] += 1
+    cta.expected[barrier] = entry >> 8
+    if not arrives_only:
+        cta.arrived[barrier] |= bit(warp)
+        sm.at_barrier |= bit(warp)
+        if not has(sm.waiting, warp):
+            sm.waiting |= bit(warp)
+            on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
+    _open_barrier(sm, slot, barrier)
+
+
+@inlined
+def _open_barrier(sm: Any, slot: int, barrier: int) -> None:
+    """Let the warps go when all expected ones have arrived. Warps that have exited are not waited for."""
+    cta = sm.cta[slot]
+    expected = cta.expected[barrier] if cta.expected[barrier] > 0 else count(cta.warps)
+    if cta.count[barrier] >= expected:
+        sm.at_barrier &= ~cta.arrived[barrier]
+        sm.woken |= cta.arrived[barrier]
+        cta.arrived[barrier] = NOTHING
+        cta.count[barrier] = 0

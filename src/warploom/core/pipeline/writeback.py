@@ -1,0 +1,217 @@
+"""Write-back: results find their place in the upper level or in a bank, the scoreboard lets go, warps wake up.
+
+Results of the units arrive at planned cycles; loads when the load/store unit hands them back, one a cycle. A bank takes its
+writes in order of arrival, and before reads. A write waits until the readers of the old value have read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.code.table import Flag
+from warploom.core.layout import RING
+from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ldst_pop_done
+from warploom.core.pipeline.collect import count_access
+from warploom.policies.bits import NOTHING, bit, has, lowest
+from warploom.policies.checking import check_placed, check_write
+from warploom.policies.hooks import banks_used, on_injected, on_result, on_write, write_awake, write_ready
+from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, append_write, inlined, settle
+
+MEM = 3
+ATOMIC = int(Flag.ATOMIC)
+UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
+
+
+@inlined
+def plan(sm: Any, cycle: int, at: int, slot: int) -> None:
+    """Let work go on at a later cycle; what is farther than the ring reaches is looked at once a round."""
+    sm.slot[slot].ready_at = at
+    place = min(at, cycle + RING - 1) % RING
+    sm.slot[slot].next = sm.ring_head[place]
+    sm.ring_head[place] = slot
+    sm.ring_busy[place >> 6] |= bit(place & 63)
+
+
+@inlined
+def next_planned(sm: Any, cycle: int) -> int:
+    """The first cycle after this one for which something is planned."""
+    start = (cycle + 1) % RING
+    word = start >> 6
+    busy = sm.ring_busy[word] & ~(bit(start & 63) - np.uint64(1))
+    for _ in range(RING // 64 + 1):
+        if busy != NOTHING:
+            place = word * 64 + lowest(busy)
+            return cycle + 1 + (place - start) % RING
+        word = (word + 1) % (RING // 64)
+        busy = sm.ring_busy[word]
+    return FOREVER
+
+
+@inlined
+def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
+    """Everything that arrives in this cycle, and writes that wait for their bank."""
+    moved = False
+    if sm.written_groups != NOTHING:
+        sm.written_groups = NOTHING
+        for group in range(ctx.info.groups):
+            sm.writes_in_cycle[group] = 0
+    place = cycle % RING
+    arrived = -1
+    if has(sm.ring_busy[place >> 6], place & 63):
+        sm.ring_busy[place >> 6] &= ~bit(place & 63)
+        arrived = sm.ring_head[place]
+        sm.ring_head[place] = -1
+    sm.ring_results[place] = 0
+    stores = 0
+    while port.ldst.done_count > 0:
+        entry = ldst_pop_done(port, cycle)
+        moved = True
+        if done_kind(entry) == DONE_STORES:
+            warp = done_value(entry)
+            mine = bit(warp)
+            if has(sm.draining, warp):
+                sm.draining &= ~mine
+                sm.exiting |= mine
+            elif has(sm.stalled_memory, warp):
+                sm.stalled_memory &= ~mine
+                sm.woken |= mine
+        else:
+            slot = done_value(entry)
+            sm.slot[slot].next = arrived
+            sm.slot[slot].ready_at = cycle
+            arrived = slot
+            break
+    waiting = sm.write_head  # older than what arrives now
+    sm.write_head = -1
+    sm.write_tail = -1
+    while waiting >= 0 or arrived >= 0:
+        moved = True
+        if waiting >= 0:
+            slot = waiting
+            waiting = sm.slot[slot].next
+        else:
+            slot = arrived
+            arrived = sm.slot[slot].next
+        _write(ctx, sm, cycle, slot)
+    return moved
+
+
+@inlined
+def _write(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+    """Take one piece of work as far as it comes in this cycle."""
+    work = sm.slot[slot]
+    if work.ready_at > cycle:
+        plan(sm, cycle, work.ready_at, slot)
+        return
+    if work.stage == 0:
+        work.stage = 1
+        later = _place_results(ctx, sm, cycle, slot)
+        if later > cycle:
+            plan(sm, cycle, later, slot)
+            return
+    left = work.writes_left
+    if left > 0:
+        for number in range(work.n_writes):
+            if work.written >> number & 1 == 0:
+                left -= _write_bank(ctx, sm, cycle, slot, number)
+        work.writes_left = left
+    if left > 0:
+        append_write(sm, slot)
+    else:
+        finish_work(ctx, sm, cycle, slot)
+
+
+@inlined
+def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
+    """Ask where each result goes and when it can; what goes to the upper level is written at once."""
+    work = sm.slot[slot]
+    latest = cycle
+    for number in range(work.n_writes):
+        register, entry = int(work.registers[number]), int(work.writes[number])
+        place = -1
+        if work.kind == INSTRUCTION:
+            place = on_result(ctx.design.hierarchy, ctx, sm, cycle, work.warp, register, work.pc, work.index, work.mask)
+        if place >= 0 or entry < 0:
+            if place >= 0:
+                check_placed(ctx.check, ctx, sm, cycle, slot, number, place)
+                sm.count.upper_writes += 1
+                sm.place_value[place] = work.value + number
+            work.written |= 1 << number
+            work.writes_left -= 1
+            if entry >= 0:
+                sm.entry[entry].writers -= 1
+                settle(ctx, sm, cycle, entry)
+            continue
+        value = UNKNOWN
+        if work.value >= 0:
+            value = ctx.trace.value[work.value + number]
+        at = write_ready(ctx.design.encoding, ctx, sm, cycle, entry, value, work.mask)
+        banks = banks_used(ctx.design.encoding, ctx, sm, entry)
+        latest = max(latest, write_awake(ctx.design.power, ctx, sm, at, entry, banks))
+    return latest
+
+
+@inlined
+def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
+    """Write one result if its bank has a port left and nobody waits for the old value; 1 if it was written."""
+    work = sm.slot[slot]
+    entry, group = int(work.writes[number]), int(work.write_group[number])
+    if (
+        sm.writes_in_cycle[group] >= ctx.machine.rf_write_ports
+        or sm.entry[entry].readers > 0
+        or (work.kind != EVICTION and sm.entry[entry].evictions > 0)
+    ):
+        sm.count.bank_conflicts += 1
+        return 0
+    sm.writes_in_cycle[group] += 1
+    sm.written_groups |= bit(group)
+    check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
+    banks = count_access(ctx, sm, cycle, entry, work.mask, True)
+    owned = sm.entry[entry]
+    owned.writers -= 1
+    if work.kind == EVICTION:
+        owned.evictions -= 1
+        sm.count.write_backs += 1
+    work.written |= 1 << number
+    on_write(ctx.design.power, ctx, sm, cycle, entry, banks)
+    settle(ctx, sm, cycle, entry)
+    return 1
+
+
+@inlined
+def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+    """An instruction has ended: clear the scoreboard, wake its warp, give its record back."""
+    work = sm.slot[slot]
+    warp = int(work.warp)
+    state = sm.warp[warp]
+    mine = bit(warp)
+    if work.kind != EVICTION:
+        for number in range(work.n_writes):
+            register = work.registers[number]
+            state.pending[register >> 6] &= ~bit(register & 63)
+            state.long_latency[register >> 6] &= ~bit(register & 63)
+        if work.kind == INSTRUCTION:
+            state.pending_predicates &= ~ctx.code[work.pc].predicates_written
+        state.in_flight -= 1
+        if work.unit == MEM:
+            state.memory_in_flight -= 1
+            if work.flags & ATOMIC != 0 and state.atomics > 0:
+                state.atomics -= 1
+            if work.kind != INSTRUCTION:
+                sm.injected_in_flight -= 1
+                register = work.sources[0] if work.kind == SPILL else work.registers[0]
+                entry = work.reads[0] if work.kind == SPILL else work.writes[0]
+                on_injected(ctx.design.allocation, ctx, sm, cycle, warp, int(register), int(entry), work.kind)
+        if has(sm.blocked, warp):
+            sm.blocked &= ~mine
+            sm.woken |= mine
+        if has(sm.stalled_memory, warp):
+            sm.stalled_memory &= ~mine
+            sm.woken |= mine
+        if state.next >= state.end and state.in_flight == 0:
+            sm.exiting |= mine
+    sm.last_progress = cycle
+    sm.free_slot[sm.free_slot_count] = slot
+    sm.free_slot_count += 1

@@ -1,0 +1,88 @@
+"""What a timing run gives: plain numbers, gathered from the SMs' records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from warploom.code.classes import OpClass
+from warploom.core.chip import SAMPLED
+from warploom.core.layout import COUNTERS, STALLS
+
+STATES = ("on_cycles", "drowsy_cycles", "off_cycles")
+
+
+@dataclass(frozen=True)
+class TimingResult:
+    """Cycles and counters of a sequence of launches."""
+
+    cycles: int
+    warp_instructions: int
+    counters: dict[str, Any]  # of the core, and of the six policies
+    occupancy: float  # resident warps allowed by resources, as a share; of the launch with most instructions
+    ctas_per_sm: int
+    limited_by: str
+    registers_per_thread: int
+    launches: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[dict[str, int]] = field(default_factory=list)  # running totals, `cycle` among them
+
+    @property
+    def ipc(self) -> float:
+        """Warp instructions per cycle of the whole chip."""
+        return self.warp_instructions / self.cycles if self.cycles else 0.0
+
+
+def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
+    """The SMs' counters of one launch, added up."""
+    count = sms["count"]
+    total: dict[str, Any] = {name: int(count[name].sum()) for name in COUNTERS}
+    total["bank_accesses"] = total["bank_reads"] + total["bank_writes"]
+    total["stall_cycles"] = {name: int(value) for name, value in zip(STALLS, count["stall"].sum(axis=0), strict=True)}
+    total["active_lanes"] = [int(value) for value in count["active_lanes"].sum(axis=0)]
+    total["inter_access_bins"] = [int(value) for value in count["distance"].sum(axis=0)]
+    classes = count["by_class"].sum(axis=0)
+    total["instructions_by_class"] = {kind.name.lower(): int(classes[kind]) for kind in OpClass if classes[kind]}
+    for state, name in enumerate(STATES):
+        total[name] = int(sms["state_cycles"][:, state].sum())
+    total["allocated_cycles"] = int(sms["allocated_cycles"].sum())
+    total["live_cycles"] = int(sms["live_cycles"].sum())
+    total["allocated_peak"] = int(sms["allocated_peak"].max())
+    total["entry_cycles"] = entries * cycles * len(sms)
+    return total
+
+
+def merge(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Add the counters of two launches; peaks keep the higher."""
+    out = dict(first)
+    for key, value in second.items():
+        previous = out.get(key)
+        if previous is None:
+            out[key] = value
+        elif isinstance(value, dict):
+            out[key] = merge(previous, value)
+        elif isinstance(value, list):
+            out[key] = [a + b for a, b in zip(previous, value, strict=True)]
+        elif isinstance(value, str | bool) or key.endswith("_peak"):
+            out[key] = max(previous, value)
+        else:
+            out[key] = previous + value
+    return out
+
+
+def finish_counters(total: dict[str, Any]) -> dict[str, Any]:
+    """Add the ratios, which must be taken over all launches together."""
+    out = dict(total)
+    available = max(1, out["entry_cycles"])
+    out["allocated_fraction"] = out["allocated_cycles"] / available
+    out["live_fraction"] = out["live_cycles"] / max(1, out["allocated_cycles"])
+    out["live_fraction_of_file"] = out["live_cycles"] / available
+    out["inter_access_distance"] = out["distance_sum"] / max(1, out["distance_count"])
+    return out
+
+
+def samples_of(chip: Any, offset: dict[str, int]) -> list[dict[str, int]]:
+    """The periodic samples of one launch as running totals over all launches."""
+    rows = chip["sample"][: int(chip["samples"])]
+    return [{name: int(value) + offset.get(name, 0) for name, value in zip(SAMPLED, row, strict=True)} for row in rows]

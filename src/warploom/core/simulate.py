@@ -1,0 +1,148 @@
+"""The entry point of the timing core: a sequence of launches on a machine under a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from warploom.code.instruction import Code
+from warploom.core import explain
+from warploom.core.checker import Checker, NoChecker
+from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
+from warploom.core.context import Columns, Context, code_table, launch_info, policy_notes
+from warploom.core.layout import sm_dtype
+from warploom.core.liveness import last_uses
+from warploom.core.memory import LDST_DTYPE, memory_counters, new_memory
+from warploom.core.occupancy import Occupancy, occupancy
+from warploom.core.result import TimingResult, finish_counters, gather, merge, samples_of
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.policies import CHOICES, Design, at_run_time, check_design
+from warploom.trace.format import Trace
+
+Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
+PORT_DTYPE = np.dtype([("ldst", LDST_DTYPE)], align=True)
+CHUNK = 1 << 16  # cycles between two looks at progress and signals
+PATIENCE = 2_000_000
+SAMPLE_EVERY = 1024
+
+
+class Simulation:
+    """A chip that runs launches one after the other and keeps its caches between them."""
+
+    def __init__(self, design: Design, machine: Machine, *, check: bool = False, naive: bool = False) -> None:
+        self.design = check_design(design)
+        self.machine = machine
+        self.naive = naive
+        self.checker: Any = Checker() if check else NoChecker()
+        self.record = machine.record()
+        self.memory = new_memory(machine)
+        self.ports = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
+        self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
+        self.dtype = sm_dtype(self.design, check)
+        self.launches: list[dict[str, Any]] = []
+        self.samples: list[dict[str, int]] = []
+        self.total: dict[str, Any] = {}
+        self.cycles = 0
+        self.widest: tuple[int, Occupancy, int] | None = None
+
+    def launch(self, code: Code, trace: Trace, progress: Progress | None = None, shared_bytes: int | None = None) -> None:
+        """Run one launch to its end and add its counters."""
+        if trace.warps_per_cta > self.machine.sm.warps_per_sm:
+            raise WarploomError(
+                f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
+                f"which holds {self.machine.sm.warps_per_sm} warps per SM"
+            )
+        fits = occupancy(code, self.machine, self.design.allocation, trace.warps_per_cta, shared_bytes)
+        context = self._context(code, trace, fits)
+        sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
+        chip = self.chip
+        chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
+        chip.samples, chip.sample_every, chip.next_sample = 0, SAMPLE_EVERY, chip.cycle + SAMPLE_EVERY
+        chip.patience = PATIENCE
+        reset_chip(context, sms, self.ports, chip)
+        status = 0
+        while status == 0:
+            status = run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
+            if progress is not None:
+                progress(int(chip.next_cta), trace.ctas)
+        if status == FAULTY:
+            raise explain.fault(sms, code, self.design)
+        if status == STUCK:
+            raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
+        assert status == DONE
+        self._add(code, trace, fits, sms)
+
+    def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
+        table = code_table(code, self.machine)
+        last = last_uses(table, trace.pc, trace.mask, trace.start)
+        columns = Columns(trace.pc, trace.mask, trace.value, trace.memory, trace.sector, trace.lanes, trace.start, last)
+        info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
+        notes = policy_notes(self.design, code, table, self.machine)
+        return Context(self.record, at_run_time(self.design), self.checker, info, table, columns, notes)
+
+    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray) -> None:
+        cycles = int(self.chip.end - self.chip.start)
+        counters = gather(sms, self.machine.warp_registers, cycles)
+        for choice, policy in zip(CHOICES, self.design, strict=True):
+            if hasattr(policy, "counters"):
+                counters = merge(
+                    counters, policy.counters(sms[choice], LaunchRun(code, trace, self.machine, fits, cycles, counters))
+                )
+        offset = {name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles}
+        self.samples += samples_of(self.chip, offset)
+        self.total = merge(self.total, counters)
+        self.cycles += cycles
+        self.samples.append({name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles})
+        self.launches.append({"kernel": code.name, "cycles": cycles, "warp_instructions": counters["warp_instructions"]})
+        if self.widest is None or trace.warp_instructions > self.widest[0]:
+            self.widest = (trace.warp_instructions, fits, code.registers)
+
+    def result(self) -> TimingResult:
+        """The sums over all launches so far."""
+        if self.widest is None:
+            raise WarploomError("there is no result: nothing has been launched")
+        _, fits, registers = self.widest
+        counters = finish_counters(self.total) | memory_counters(self.memory, self.ports)
+        return TimingResult(
+            cycles=self.cycles,
+            warp_instructions=counters["warp_instructions"],
+            counters=counters,
+            occupancy=fits.fraction(self.machine),
+            ctas_per_sm=fits.ctas,
+            limited_by=fits.limited_by,
+            registers_per_thread=registers,
+            launches=self.launches,
+            samples=self.samples,
+        )
+
+
+class LaunchRun:
+    """What a policy's `counters` may look at besides its own state."""
+
+    def __init__(
+        self, code: Code, trace: Trace, machine: Machine, fits: Occupancy, cycles: int, counters: dict[str, Any]
+    ) -> None:
+        self.code, self.trace, self.machine, self.occupancy = code, trace, machine, fits
+        self.cycles, self.counters = cycles, counters
+
+
+def time_launches(
+    launches: Sequence[tuple[Code, Trace]],
+    design: Design,
+    machine: Machine,
+    *,
+    check: bool = False,
+    naive: bool = False,
+    progress: Progress | None = None,
+) -> TimingResult:
+    """Time launches one after the other, caches kept between them.
+
+    `check` compiles the shadow checker in; `naive` steps every cycle of every SM (the same result, slower).
+    """
+    simulation = Simulation(design, machine, check=check, naive=naive)
+    for code, trace in launches:
+        simulation.launch(code, trace, progress)
+    return simulation.result()

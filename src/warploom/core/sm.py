@@ -1,0 +1,176 @@
+"""One SM: its stages in reverse order of the pipeline, and the jump over cycles in which nothing can happen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.core.layout import MAX_SLOTS, RING
+from warploom.core.memory import FOREVER, ldst_idle, ldst_next_event, ldst_step
+from warploom.core.pipeline.collect import collect
+from warploom.core.pipeline.execute import execute, start_memory
+from warploom.core.pipeline.fetch import decode, fetch
+from warploom.core.pipeline.issue import issue
+from warploom.core.pipeline.residency import exit_warps, launch_pending
+from warploom.core.pipeline.writeback import next_planned, write_results
+from warploom.policies.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
+from warploom.policies.hooks import finish, next_event, on_stuck, reset
+from warploom.policies.services import ON, inlined, settle_states
+
+SP, SFU, MEM = 0, 1, 2
+
+
+@inlined
+def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+    """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
+    moved = write_results(ctx, sm, port, cycle)
+    if sm.in_dispatch > 0:
+        moved |= execute(ctx, sm, cycle)
+    moved |= collect(ctx, sm, cycle)
+    ldst_step(ctx.machine, memory, port, cycle)
+    if sm.in_dispatch > 0:
+        moved |= start_memory(ctx, memory, sm, port, cycle)
+    if sm.exiting != NOTHING:
+        exit_warps(ctx, sm, port, cycle)
+        moved = True
+    moved |= issue(ctx, sm, port, cycle)
+    if sm.fetching != NOTHING:
+        moved |= decode(ctx, sm, cycle)
+    moved |= fetch(ctx, memory, sm, port, cycle)
+    return moved
+
+
+@inlined
+def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
+    """The next cycle, after one in which nothing moved, at which something will."""
+    event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
+    if sm.write_head >= 0 or sm.queued_groups != NOTHING or sm.woken != NOTHING or sm.exiting != NOTHING:
+        return cycle + 1
+    waiting = sm.fetching
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].decode_at)
+        waiting = without_lowest(waiting)
+    waiting = sm.fetchable
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].fetch_from)
+        waiting = without_lowest(waiting)
+    for number in range(3 * ctx.machine.sub_cores):
+        if sm.issued_count[number] > 0:
+            ready = sm.slot[sm.issued[number, 0]].ready_at
+            if ready > cycle:
+                event = min(event, ready)
+        if sm.dispatched_count[number] > 0 and number % 3 != MEM:
+            return cycle + 1  # waits for a unit or a place on the result bus
+    waiting = sm.collector_full
+    while waiting != NOTHING:
+        ready = sm.collector[lowest(waiting)].ready_at
+        if ready > cycle:
+            event = min(event, ready)
+        waiting = without_lowest(waiting)
+    for place in range(sm.delayed_count):
+        event = min(event, sm.delayed[place].at)
+    if sm.pending_count > 0:
+        event = min(event, sm.pending_at[0])
+    scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
+    if scheduled >= 0:
+        event = min(event, scheduled)
+    return max(event, cycle + 1)
+
+
+@inlined
+def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) -> None:
+    """Simulate one SM up to a cycle, jumping over those in which nothing can happen."""
+    cycle = sm.cycle
+    sm.next_event = min(sm.next_event, max(cycle, port.ldst.event))  # replies may have come since
+    if sm.pending_count > 0:
+        sm.next_event = min(sm.next_event, sm.pending_at[0])
+    while cycle < until:
+        if skip and cycle < sm.next_event:
+            jump = min(sm.next_event, until)
+            for scheduler in range(ctx.machine.schedulers):
+                sm.count.stall[sm.stall_reason[scheduler]] += jump - cycle
+            cycle = jump
+            continue
+        launched = launch_pending(ctx, sm, cycle)
+        if step(ctx, memory, sm, port, cycle) or launched:
+            sm.next_event = cycle + 1
+        else:
+            sm.next_event = earliest_event(ctx, sm, port, cycle)
+            if sm.next_event >= FOREVER and sm.held != NOTHING and ldst_idle(port):
+                if on_stuck(ctx.design.allocation, ctx, sm, cycle):
+                    sm.next_event = cycle + 1
+        cycle += 1
+    sm.cycle = cycle
+
+
+@inlined
+def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
+    """Set up an empty SM (a record of zeros) for a launch."""
+    machine = ctx.machine
+    sm.number = number
+    sm.cycle = cycle
+    sm.next_event = cycle
+    sm.last_progress = cycle
+    sm.last_fetched = 63
+    sm.active = EVERYTHING
+    sm.known_active = EVERYTHING
+    sm.fills_seen = port.ldst.fetch_fills
+    sm.allocated_since = cycle
+    sm.live_since = cycle
+    sm.state_since = cycle
+    sm.state_entries[ON] = ctx.info.entries
+    sm.write_head = -1
+    sm.write_tail = -1
+    for place in range(RING):
+        sm.ring_head[place] = -1
+    sm.free_slot_count = MAX_SLOTS
+    for slot in range(MAX_SLOTS):
+        sm.free_slot[slot] = MAX_SLOTS - 1 - slot
+    for slot in range(len(sm.cta)):
+        sm.cta[slot].number = -1
+    for entry in range(ctx.info.entries):
+        row = entry // ctx.info.groups
+        sm.free_rows[entry % ctx.info.groups, row >> 6] |= bit(row & 63)
+    cores = machine.sub_cores
+    for warp in range(machine.warps_per_sm):
+        # Schedulers of one sub-core are neighbours: warp n belongs to sub-core n mod cores.
+        core, turn = warp % cores, warp // cores % (machine.schedulers // cores)
+        sm.scheduler_warps[core * (machine.schedulers // cores) + turn] |= bit(warp)
+    first, first_unit = 0, 0
+    for port_number in range(3 * cores):
+        kind = port_number % 3
+        collectors, units = machine.collectors_sp, machine.units_sp
+        if kind == SFU:
+            collectors, units = machine.collectors_sfu, machine.units_sfu
+        elif kind == MEM:
+            collectors, units = machine.collectors_mem, 0
+        sm.collector_first[port_number] = first
+        sm.collector_count[port_number] = max(1, collectors // cores)
+        sm.unit_first[port_number] = first_unit
+        sm.unit_count[port_number] = max(1, units // cores) if kind != MEM else 0
+        first += sm.collector_count[port_number]
+        first_unit += sm.unit_count[port_number]
+    sm.collector_free = EVERYTHING
+    design = ctx.design
+    reset(design.scheduler, ctx, sm, cycle)
+    reset(design.allocation, ctx, sm, cycle)
+    reset(design.hierarchy, ctx, sm, cycle)
+    reset(design.encoding, ctx, sm, cycle)
+    reset(design.power, ctx, sm, cycle)
+    reset(design.gating, ctx, sm, cycle)
+
+
+@inlined
+def settle_sm(ctx: Any, sm: Any, cycle: int) -> None:
+    """Integrate everything that is counted over time up to now."""
+    sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)
+    sm.allocated_since = cycle
+    sm.live_cycles += sm.live * (cycle - sm.live_since)
+    sm.live_since = cycle
+    settle_states(sm, cycle)
+    design = ctx.design
+    finish(design.scheduler, ctx, sm, cycle)
+    finish(design.allocation, ctx, sm, cycle)
+    finish(design.hierarchy, ctx, sm, cycle)
+    finish(design.encoding, ctx, sm, cycle)
+    finish(design.power, ctx, sm, cycle)
+    finish(design.gating, ctx, sm, cycle)
