@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -64,7 +65,7 @@ def run_batch(
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Worker processes that are not left behind when this one is interrupted or a run fails."""
     # Numba's threads and a fork do not mix, so workers start afresh.
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)
     try:
         yield pool
     except BaseException:
@@ -75,6 +76,10 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         raise
     else:
         pool.shutdown()
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run_workload(name: str, batch: Batch) -> list[Result]:

@@ -71,8 +71,18 @@ def command(
                     if emulate_only:
                         results.append(emulate(program, point, chip, size=size))
                     else:
-                        options = {"size": size, "check": check, "technology": technology, "executions": executions}
-                        results.append(simulate(program, point, chip, **options, progress=notice))
+                        results.append(
+                            simulate(
+                                program,
+                                point,
+                                chip,
+                                size=size,
+                                check=check,
+                                technology=technology,
+                                executions=executions,
+                                progress=notice,
+                            )
+                        )
                 step()
     if json:
         values = [result.to_dict() for result in results]
