@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_driver import BASE, LOAD, LOCAL, STORE, VOLATILE, Stream, run
+from memory_driver import BASE, LOAD, LOCAL, SM_DTYPE, STORE, VOLATILE, Stream, run
 
-from warploom.core.memory import new_memory
+from warploom.core.memory import FOREVER, begin_launch, fetch_access, ldst_step, memory_step, new_memory
 from warploom.core.memory.address import bank_of, channel_of, first_way, row_of, slice_of
 from warploom.core.memory.cache import set_of
 from warploom.machines import Machine, load_machine
@@ -203,3 +203,35 @@ def test_addresses_spread_evenly_and_do_not_collide(machine: Machine) -> None:
         key = (channel_of(record, memory, line), bank_of(record, memory, line), row_of(record, memory, line))
         per_row[key] = per_row.get(key, 0) + 1
     assert max(per_row.values()) <= 4096 // 128
+
+
+def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> None:
+    record, memory = machine.record(), new_memory(machine)
+    sms = np.zeros(1, SM_DTYPE).view(np.recarray)
+    sm = sms[0]
+    per_line = machine.l1i.line_bytes // machine.l1i.instruction_bytes
+
+    def fetch_until_there(pc: int, start: int) -> int:
+        cycle = start
+        while True:
+            ready = fetch_access(record, memory, sm, cycle, pc)
+            if ready < FOREVER:
+                return ready
+            memory_step(record, memory, sms, cycle, cycle + 1)
+            fills = sm.ldst.fetch_fills
+            while sm.ldst.fetch_fills == fills:
+                cycle += 1
+                ldst_step(record, memory, sm, cycle)
+                memory_step(record, memory, sms, cycle, cycle + 1)
+
+    first = fetch_until_there(0, 0)
+    assert first > machine.l2.latency + machine.dram.latency
+    assert fetch_access(record, memory, sm, first, per_line - 1) == first + machine.l1i.latency
+    assert fetch_access(record, memory, sm, first, per_line) == FOREVER
+    begin_launch(sms, 0)
+    start = first + 1000
+    again = fetch_until_there(0, start) - start  # from L2 now
+    assert machine.l2.latency < again < first - machine.dram.latency + 20
+    begin_launch(sms, 1)
+    start += 1000
+    assert fetch_until_there(0, start) - start > machine.l2.latency + machine.dram.latency  # other code, other address

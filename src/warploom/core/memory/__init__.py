@@ -25,7 +25,7 @@ from warploom.core.memory.ldst import (
     ldst_step,
 )
 from warploom.core.memory.state import DONE_LOAD, DONE_STORES, FOREVER, LDST_DTYPE, MAX_SLOTS, MEMORY_DTYPE, new_memory
-from warploom.core.memory.system import memory_idle, memory_next_event, memory_step, warm_l2
+from warploom.core.memory.system import begin_launch, memory_idle, memory_next_event, memory_step, warm_l2
 
 __all__ = [
     "DONE_LOAD",
@@ -34,6 +34,7 @@ __all__ = [
     "LDST_DTYPE",
     "MAX_SLOTS",
     "MEMORY_DTYPE",
+    "begin_launch",
     "done_kind",
     "done_value",
     "fetch_access",

@@ -223,7 +223,7 @@ def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: in
     if machine.fixed_model == 1:
         return cycle + machine.l1i_latency
     shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
-    sector = CODE_BASE + (pc * machine.l1i_instruction_bytes >> 5)
+    sector = CODE_BASE + ldst.code_base + (pc * machine.l1i_instruction_bytes >> 5)
     line = sector >> shift
     first = set_of(line, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
     place = find(cache, line, first, machine.l1i_ways)

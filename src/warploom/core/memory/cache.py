@@ -72,6 +72,12 @@ def fill(cache: Record, mshr: int) -> None:
 
 
 @njit
+def forget(cache: Record) -> None:
+    """Empty the cache; nothing may be under way."""
+    cache.state[:] = INVALID
+
+
+@njit
 def holds(state: int) -> bool:
     """Whether a line's data is there."""
     return state in (VALID, DIRTY)

@@ -154,6 +154,7 @@ LDST_DTYPE = np.dtype(
         ("stores_outstanding", "i4"),  # lines not yet acknowledged, accesses in the pipe included
         ("store_credits_used", "i4"),  # lines sent and not yet acknowledged
         ("direct_outstanding", "i4"),  # transactions past the L1
+        ("code_base", "i8"),  # where this launch's code lies, in sectors above CODE_BASE
         ("fetch_fills", "i8"),  # lines of code that have arrived: a fetch that waits tries again when this changes
         ("pending", "i2", (MAX_SLOTS,)),  # accesses that an instruction waits for
         ("warp_stores", "i4", (MAX_WARPS,)),  # lines not yet acknowledged by warp

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from warploom.core.memory.address import first_way, slice_of
 from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.cache import forget
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle
 from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, WINDOW, WRITE, Record
 from warploom.jit import njit
 
+KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
 
@@ -180,6 +182,18 @@ def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, t
     memory.horizon = to_cycle + machine.xbar_latency + machine.l2_latency
     for number in range(machine.dram_channels):
         _run_channel(machine, memory, sms, number, memory.horizon * TICKS)
+
+
+@njit
+def begin_launch(sms: Record, kernel: int) -> None:
+    """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
+    for number in range(len(sms)):
+        ldst = sms[number].ldst
+        forget(ldst.l1)
+        forget(ldst.l1c)
+        forget(ldst.l1t)
+        forget(ldst.l1i)
+        ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
 
 
 @njit
