@@ -1,8 +1,8 @@
 """The shadow checker: every register write gets a version, and every read proves that it sees the version the program meant.
 
 It knows nothing of policies. It follows the values: an issued write makes the next version of (warp, register); the physical
-entry or upper-level place that the result is written to holds that version; an eviction carries it down. A read that finds another
-owner or version, an entry given away while its owner still lives, or an access to an entry that is not awake is a fault.
+entry or upper-level place that the result is written to holds that version; an eviction carries it down. A read that finds
+another owner or version, an entry given away while its owner still lives, or an access to an entry that is not awake is a fault.
 """
 
 from __future__ import annotations

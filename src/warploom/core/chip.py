@@ -49,7 +49,7 @@ CHIP_DTYPE = np.dtype(
     align=True,
 )
 
-_OPTIONS = {"depends": ("warploom.policies", "warploom.core")}
+_DEPENDS = ("warploom.policies", "warploom.core")
 
 
 @inlined
@@ -102,7 +102,7 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
     chip.next_sample = chip.cycle + chip.sample_every
 
 
-@njit(**_OPTIONS)
+@njit(depends=_DEPENDS)
 def reset_chip(ctx: Any, sms: Any, ports: Any, chip: Any) -> None:
     """Set up all SMs for a launch that begins at the chip's cycle."""
     for number in range(len(sms)):
@@ -122,7 +122,7 @@ def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, end: int) -> int:
     return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
 
 
-@njit(**_OPTIONS)
+@njit(depends=_DEPENDS)
 def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
     """Simulate until the launch is done or a cycle is reached; the status says which."""
     while chip.cycle < until:

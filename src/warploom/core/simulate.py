@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,13 @@ PORT_DTYPE = np.dtype([("ldst", LDST_DTYPE)], align=True)
 CHUNK = 1 << 16  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
+
+
+def _read_only(column: np.ndarray) -> np.ndarray:
+    """A read-only view: columns from memory and from mapped files then have one type, for which the core is compiled once."""
+    view = np.ascontiguousarray(column).view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 class Simulation:
@@ -77,8 +85,9 @@ class Simulation:
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table = code_table(code, self.machine)
-        last = last_uses(table, trace.pc, trace.mask, trace.start)
-        columns = Columns(trace.pc, trace.mask, trace.value, trace.memory, trace.sector, trace.lanes, trace.start, last)
+        last = last_uses(table, _read_only(trace.pc), _read_only(trace.mask), _read_only(trace.start))
+        names = ("pc", "mask", "value", "memory", "sector", "lanes", "start")
+        columns = Columns(**{name: _read_only(getattr(trace, name)) for name in names}, last=last)
         info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
         notes = policy_notes(self.design, code, table, self.machine)
         return Context(self.record, at_run_time(self.design), self.checker, info, table, columns, notes)
@@ -86,11 +95,10 @@ class Simulation:
     def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray) -> None:
         cycles = int(self.chip.end - self.chip.start)
         counters = gather(sms, self.machine.warp_registers, cycles)
+        run = LaunchRun(code, trace, self.machine, fits, cycles, counters)
         for choice, policy in zip(CHOICES, self.design, strict=True):
             if hasattr(policy, "counters"):
-                counters = merge(
-                    counters, policy.counters(sms[choice], LaunchRun(code, trace, self.machine, fits, cycles, counters))
-                )
+                counters = merge(counters, policy.counters(sms[choice], run))
         offset = {name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles}
         self.samples += samples_of(self.chip, offset)
         self.total = merge(self.total, counters)
@@ -106,6 +114,9 @@ class Simulation:
             raise WarploomError("there is no result: nothing has been launched")
         _, fits, registers = self.widest
         counters = finish_counters(self.total) | memory_counters(self.memory, self.ports)
+        for policy in self.design:
+            if hasattr(policy, "summary"):
+                counters |= policy.summary(counters)
         return TimingResult(
             cycles=self.cycles,
             warp_instructions=counters["warp_instructions"],
@@ -119,14 +130,16 @@ class Simulation:
         )
 
 
+@dataclass(frozen=True)
 class LaunchRun:
     """What a policy's `counters` may look at besides its own state."""
 
-    def __init__(
-        self, code: Code, trace: Trace, machine: Machine, fits: Occupancy, cycles: int, counters: dict[str, Any]
-    ) -> None:
-        self.code, self.trace, self.machine, self.occupancy = code, trace, machine, fits
-        self.cycles, self.counters = cycles, counters
+    code: Code
+    trace: Trace
+    machine: Machine
+    occupancy: Occupancy
+    cycles: int
+    counters: dict[str, Any]  # the core's
 
 
 def time_launches(

@@ -95,9 +95,9 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
             sm.next_event = cycle + 1
         else:
             sm.next_event = earliest_event(ctx, sm, port, cycle)
-            if sm.next_event >= FOREVER and sm.held != NOTHING and ldst_idle(port):
-                if on_stuck(ctx.design.allocation, ctx, sm, cycle):
-                    sm.next_event = cycle + 1
+            idle = sm.next_event >= FOREVER and sm.held != NOTHING and ldst_idle(port)
+            if idle and on_stuck(ctx.design.allocation, ctx, sm, cycle):
+                sm.next_event = cycle + 1
         cycle += 1
     sm.cycle = cycle
 

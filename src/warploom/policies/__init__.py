@@ -1,6 +1,6 @@
 """The six choices of a register-file design, and the policies that answer them; see docs/policies.md."""
 
-from warploom.policies.design import Design, at_run_time, check_design
+from warploom.policies.design import Design, at_run_time, check_design, compile_code
 from warploom.policies.hooks import CHOICES, HOOKS
 from warploom.policies.registry import choices_of, load_policy_file, make_policy, policies_of, policy
 
@@ -12,6 +12,7 @@ __all__ = [
     "baseline_design",
     "check_design",
     "choices_of",
+    "compile_code",
     "load_policy_file",
     "make_policy",
     "policies_of",

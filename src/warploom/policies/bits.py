@@ -71,7 +71,7 @@ def count(mask: np.uint64) -> int:
 @overload(lowest, jit_options={"forceinline": True})
 def _lowest(mask: Any) -> Any:
     def implementation(mask: Any) -> Any:
-        return _ctz(np.uint64(mask))
+        return _ctz(np.uint64(mask))  # type: ignore[call-arg]
 
     return implementation
 
@@ -79,7 +79,7 @@ def _lowest(mask: Any) -> Any:
 @overload(count, jit_options={"forceinline": True})
 def _count(mask: Any) -> Any:
     def implementation(mask: Any) -> Any:
-        return _ctpop(np.uint64(mask))
+        return _ctpop(np.uint64(mask))  # type: ignore[call-arg]
 
     return implementation
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from warploom.code.instruction import Code
 from warploom.errors import WarploomError
 from warploom.policies.hooks import CHOICES, HOOKS
 
 # What a policy class may hold besides hooks and parameters; see docs/policies.md.
 PYTHON_METHODS = frozenset(
-    {"compile", "annotate", "registers_per_warp", "resident_limit", "counters", "energy", "storage_bits", "conflict", "describe"}
+    {
+        "compile",
+        "annotate",
+        "registers_per_warp",
+        "resident_limit",
+        "counters",
+        "summary",
+        "energy",
+        "storage_bits",
+        "conflict",
+        "describe",
+    }
 )
 ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "KEEP", "MEANING"})
 
@@ -30,7 +42,8 @@ def check_policy_class(kind: Any) -> None:
     """Refuse a class that is not a policy, and names that would silently never be called."""
     name = getattr(kind, "__name__", repr(kind))
     where = f"policy class {name}"
-    if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")):
+    is_named_tuple = isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_field_defaults")
+    if not is_named_tuple:
         raise WarploomError(f"{where}: a policy is a NamedTuple class; write 'class {name}(NamedTuple):'")
     if getattr(kind, "CHOICE", None) not in CHOICES:
         raise WarploomError(f"{where}: CHOICE must be one of {', '.join(CHOICES)}, not {getattr(kind, 'CHOICE', None)!r}")
@@ -107,6 +120,14 @@ def check_design(design: Design) -> Design:
         if reason:
             raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot be combined so: {reason}")
     return design
+
+
+def compile_code(design: Design, code: Code, machine: Any) -> Code:
+    """Let the compile-time halves of the design's policies transform the code, in the order of the choices."""
+    for policy in design:
+        if hasattr(policy, "compile"):
+            code = policy.compile(code, machine)
+    return code
 
 
 def at_run_time(design: Design) -> Design:

@@ -194,7 +194,7 @@ def on_free(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
 
 @hook("allocation")
 def on_stuck(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
-    """Warps are held and nothing else moves on this SM: the last chance to spill (`services.inject`). True: something was done."""
+    """Warps are held and nothing else moves on this SM: the last chance to spill (`services.inject`). True: it did something."""
     return False
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag
-from warploom.core.layout import RING
+from warploom.core.layout import MAX_REGISTERS, RING
 from warploom.core.memory import ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.policies.services import INSTRUCTION, inlined
@@ -65,47 +65,21 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
         if not ldst_can_accept(ctx.machine, port, cycle):
             return False
         sm.last_memory_port = core
-        slot = _pop(sm, number)
+        slot = int(_pop(sm, number))
         work = sm.slot[slot]
         warp = int(work.warp)
+        space, flags, parts = int(work.memory >> 8), int(work.flags), int(work.memory & 0xFF)
         if work.kind == INSTRUCTION:
-            ldst_accept(
-                ctx.machine,
-                memory,
-                port,
-                cycle,
-                int(slot),
-                warp,
-                int(work.memory >> 8),
-                int(work.flags),
-                int(work.memory & 0xFF),
-                ctx.trace.sector,
-                ctx.trace.lanes,
-                work.sector,
-                sm.warp[warp].local_base,
-            )
+            sectors, lanes, base = ctx.trace.sector, ctx.trace.lanes, sm.warp[warp].local_base
+            ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sectors, lanes, work.sector, base)
         else:
             register = work.sources[0] if work.n_reads > 0 else work.registers[0]
-            sectors, lanes = np.empty(4, np.uint32), np.empty(4, np.uint32)
+            quarters, all_lanes = np.empty(4, np.uint32), np.empty(4, np.uint32)
             for quarter in range(4):
-                sectors[quarter] = 4 * register + quarter
-                lanes[quarter] = 0xFF << (8 * quarter)
-            base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * 256
-            ldst_accept(
-                ctx.machine,
-                memory,
-                port,
-                cycle,
-                int(slot),
-                warp,
-                int(work.memory >> 8),
-                int(work.flags),
-                4,
-                sectors,
-                lanes,
-                0,
-                base,
-            )
+                quarters[quarter] = 4 * register + quarter
+                all_lanes[quarter] = 0xFF << (8 * quarter)
+            base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * MAX_REGISTERS
+            ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, quarters, all_lanes, 0, base)
         if work.flags & STORE != 0:
             finish_work(ctx, sm, cycle, slot)
         return True

@@ -64,7 +64,6 @@ def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
         arrived = sm.ring_head[place]
         sm.ring_head[place] = -1
     sm.ring_results[place] = 0
-    stores = 0
     while port.ldst.done_count > 0:
         entry = ldst_pop_done(port, cycle)
         moved = True
