@@ -221,7 +221,18 @@ class Translator:
                 extensions.append(Instruction(Operation("cvt", f"{sign}64", f"{sign}32"), (register,), (narrow,)))
                 register = narrow
             dsts.append(register)
-        return [Instruction(op, tuple(dsts), (self._address(memory),)), *extensions]
+        loads = [Instruction(part, tuple(dsts[first:last]), (address,)) for part, first, last, address in self._parts(op, memory)]
+        return [*loads, *extensions]
+
+    def _parts(self, op: Operation, memory: ptx.Memory) -> list[tuple[Operation, int, int, Address]]:
+        """A vector access as hardware does it, 16 bytes at most at a time: operation, elements from and to, address."""
+        address = self._address(memory)
+        size = SIZE[op.type]
+        step = max(min(op.vector, 16 // size), 1)
+        return [
+            (op._replace(vector=step), first, first + step, Address(address.base, address.offset + first * size))
+            for first in range(0, op.vector, step)
+        ]
 
     def _parameters_in_place(self, op: Operation, elements: tuple[ptx.Operand, ...], memory: ptx.Memory) -> list[Instruction]:
         """ld.param: the parameter is an operand of its own, as hardware reads its constant bank."""
@@ -251,15 +262,15 @@ class Translator:
         if op.space == "param" and (not isinstance(memory.base, ptx.Parameter) or memory.base in self._kernel.parameters):
             raise self._fail(instruction, "a kernel's parameters cannot be written")
         made: list[Instruction] = []
-        srcs: list[Operand] = [self._address(memory)]
+        values: list[Operand] = []
         elements: tuple[ptx.Operand, ...] = source.elements if isinstance(source, ptx.Vector) else (source,)
         for element in elements:
             value = self._value(element, instruction)
             if isinstance(value, Reg) and value.bank is Bank.D and SIZE[op.type] < 8 and not self._literal:
                 made.append(self._low_word(value))
                 value = made[-1].dsts[0]
-            srcs.append(value)
-        made.append(Instruction(op, (), tuple(srcs)))
+            values.append(value)
+        made += [Instruction(part, (), (address, *values[first:last])) for part, first, last, address in self._parts(op, memory)]
         return made
 
     def _low_word(self, register: Reg) -> Instruction:

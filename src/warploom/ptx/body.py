@@ -159,10 +159,8 @@ class BodyReader:
                     cursor.fail(f"{opcode.text} needs {opcode.least} operands, not {position}")
                 cursor.expect(",")
             operands += self._operands.read(rule, opcode)
-        if opcode.vector * SIZE.get(opcode.type, 0) > 32 or (
-            opcode.vector == 8 and opcode.type not in ("b32", "u32", "s32", "f32")
-        ):
-            cursor.fail(f"{opcode.text} moves more than 32 bytes")
+        if opcode.vector * SIZE.get(opcode.type, 0) > 32 or (opcode.vector == 8 and SIZE[opcode.type] != 4):
+            cursor.fail("a vector has at most 32 bytes, and eight elements only if they have 32 bits each")
         return tuple(operands)
 
     def _chosen(self, opcode: Opcode) -> tuple[OperandRule, ...]:

@@ -26,7 +26,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "i64": "u64 s64",
         "int": "u16 s16 u32 s32 u64 s64",
         "bits": "b16 b32 b64",
-        "word": "b32 u32 s32 f32",
         "memory": "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64",
         "plain": "b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64",
         "narrow": "u8 s8 u16 s16 u32 s32 u64 s64",
@@ -45,11 +44,8 @@ GROUPS |= {
     "semantics": dict.fromkeys(("relaxed", "acquire", "release", "acq_rel"), ""),
     "scope": dict.fromkeys(("cta", "cluster", "gpu", "sys"), ""),
     "cache": dict.fromkeys(("ca", "cg", "cs", "lu", "cv", "wb", "wt"), ""),
-    "evict": dict.fromkeys(
-        [f"L1::{what}" for what in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")]
-        + [f"L2::{what}" for what in ("evict_normal", "evict_first", "evict_last")],
-        "",
-    ),
+    "evict1": {f"L1::{what}": "" for what in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")},
+    "evict2": {f"L2::{what}": "" for what in ("evict_normal", "evict_first", "evict_last")},
     "prefetch_size": dict.fromkeys(("L2::64B", "L2::128B", "L2::256B"), ""),
     "load_space": {
         **GROUPS["spaces"],
@@ -57,10 +53,15 @@ GROUPS |= {
         **dict.fromkeys(("param", "param::entry", "param::func"), "param"),
     },
     "atomic_space": {"global": "global", "shared": "shared", "shared::cta": "shared"},
+    "store_space": {
+        "global": "global",
+        "local": "local",
+        **dict.fromkeys(("shared::cta", "shared"), "shared"),
+        **dict.fromkeys(("param", "param::func"), "param"),
+    },
     "vec": {"v2": "2", "v4": "4", "v8": "8"},
     # words that change nothing here
     "aligned": {"aligned": ""},
-    "noftz": {"noftz": ""},
     "of_cta": {"cta": ""},
 }
 
@@ -77,18 +78,17 @@ _MINMAX = ("T:int -> d s s", "ftz? NaN? T:f32 -> d s s", "T:f64 -> d s s")
 _LOGIC = ("T:pred -> d s s", "T:bits -> d s s")
 _COUNT = ("T:b32|b64 -> d:u32 s",)
 _BARRIER = (
-    "of_cta? sync aligned? -> s:u32 s:u32?",
-    "of_cta? arrive aligned? -> s:u32 s:u32",
-    "of_cta? red popc aligned? T:u32 -> d s:u32 s:u32? s:!pred",
-    "of_cta? red and|or aligned? T:pred -> d s:u32 s:u32? s:!pred",
+    "of_cta? sync -> s:u32 s:u32?",
+    "of_cta? arrive -> s:u32 s:u32",
+    "of_cta? red popc T:u32 -> d s:u32 s:u32? s:!pred",
+    "of_cta? red and|or T:pred -> d s:u32 s:u32? s:!pred",
 )
 _ROUNDED = ("round ftz? T:f32 -> d s", "round T:f64 -> d s")
 _APPROXIMATE = ("approx ftz? T:f32 -> d s",)
-_LOAD = "order? scope? M:load_space? cache? nc? evict? evict? prefetch_size? V:vec? T:memory -> vd []"
+_LOAD = "order? scope? M:load_space? cache? nc? evict1? evict2? prefetch_size? V:vec? T:memory -> vd []"
 _ATOMIC = "semantics? scope? M:atomic_space?"
 _ATOMIC_OPERATIONS = (
-    f"{_ATOMIC} add T:u32|s32|u64|s64|f32|f64 -> %s s",
-    f"{_ATOMIC} add noftz T:f32 -> %s s",
+    f"{_ATOMIC} add T:u32|s32|u64|f32|f64 -> %s s",
     f"{_ATOMIC} and|or|xor T:b32|b64 -> %s s",
     f"{_ATOMIC} min|max T:i32|i64 -> %s s",
     f"{_ATOMIC} inc|dec T:u32 -> %s s",
@@ -171,24 +171,27 @@ TABLE: dict[str, tuple[str, ...]] = {
     "set": (
         "compare_int T:u32|s32|f32 S:int -> d s:S s:S",
         "compare_bits T:u32|s32|f32 S:bits -> d s:S s:S",
-        "compare_float ftz? T:u32|s32|f32 S:f32|f64 -> d s:S s:S",
+        "compare_float ftz? T:u32|s32|f32 S:f32 -> d s:S s:S",
+        "compare_float T:u32|s32|f32 S:f64 -> d s:S s:S",
         "compare_int combine T:u32|s32|f32 S:int -> d s:S s:S s:!pred",
         "compare_bits combine T:u32|s32|f32 S:bits -> d s:S s:S s:!pred",
-        "compare_float combine ftz? T:u32|s32|f32 S:f32|f64 -> d s:S s:S s:!pred",
+        "compare_float combine ftz? T:u32|s32|f32 S:f32 -> d s:S s:S s:!pred",
+        "compare_float combine T:u32|s32|f32 S:f64 -> d s:S s:S s:!pred",
     ),
     "selp": ("T:plain -> d s s s:pred",),
     "slct": ("T:plain S:s32 -> d s s s:S", "ftz? T:plain S:f32 -> d s s s:S"),
     # moves and conversions
     "mov": ("T:pred -> d s", "T:plain -> dm sm"),
     "cvt": (
-        "T:narrow S:narrow -> d~ s~:S",
-        "sat T:narrow S:narrow -> d~ s~:S",
-        "round ftz? sat? T:f32|f64 S:narrow -> d~ s~:S",
-        "round_int ftz? sat? T:narrow S:f32|f64 -> d~ s~:S",
+        "sat? T:narrow S:narrow -> d~ s~:S",
+        "round ftz? sat? T:f32 S:narrow -> d~ s~:S",
+        "round sat? T:f64 S:narrow -> d~ s~:S",
+        "round_int ftz? sat? T:narrow S:f32 -> d~ s~:S",
+        "round_int sat? T:narrow S:f64 -> d~ s~:S",
         "round_int ftz? sat? T:f32 S:f32 -> d s:S",
         "round_int sat? T:f64 S:f64 -> d s:S",
-        "ftz? sat? T:f64 S:f32|f64 -> d s:S",
-        "ftz? sat? T:f32 S:f32 -> d s:S",
+        "ftz? sat? T:f32|f64 S:f32 -> d s:S",
+        "sat? T:f64 S:f64 -> d s:S",
         "round ftz? sat? T:f32 S:f64 -> d s:S",
     ),
     "cvta": (
@@ -199,11 +202,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     # memory
     "ld": (_LOAD,),
     "ldu": ("M:global? V:vec? T:memory -> vd []",),
-    "st": ("order? scope? M:load_space? cache? evict? evict? V:vec? T:memory -> [] vs",),
+    "st": ("order? scope? M:store_space? cache? evict1? evict2? V:vec? T:memory -> [] vs",),
     "atom": (
         *(row % "d []" for row in _ATOMIC_OPERATIONS),
-        f"{_ATOMIC} exch T:b32|b64|u32|s32|u64|s64|f32|f64 -> d [] s",
-        f"{_ATOMIC} cas T:b16|b32|b64|u32|s32|u64|s64 -> d [] s s",
+        f"{_ATOMIC} exch T:b32|b64 -> d [] s",
+        f"{_ATOMIC} cas T:b16|b32|b64 -> d [] s s",
     ),
     "red": tuple(row % "[]" for row in _ATOMIC_OPERATIONS),
     "tex": ("M:texture V:v4 T:f32|s32|u32 S:s32|f32 -> vd tex",),
@@ -221,7 +224,9 @@ TABLE: dict[str, tuple[str, ...]] = {
     "nanosleep": ("T:u32 -> s",),
     # synchronisation and communication
     "bar": (*_BARRIER, "warp sync -> s:u32"),
-    "barrier": _BARRIER,
+    "barrier": tuple(
+        row.replace(" T:", " aligned? T:") if "red" in row else row.replace(" ->", " aligned? ->") for row in _BARRIER
+    ),
     "membar": ("cta|gl|sys ->",),
     "fence": ("sc|acq_rel|acquire|release? cta|cluster|gpu|sys ->",),
     "activemask": ("T:b32 -> d",),
@@ -233,8 +238,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     ),
     "match": ("any sync T:b32|b64 -> d:b32 s s:b32", "all sync T:b32|b64 -> d|p:b32 s s:b32"),
     "redux": ("sync add|min|max T:i32 -> d s s:b32", "sync and|or|xor T:b32 -> d s s:b32"),
-    "shfl": ("up|down|bfly|idx T:word -> d|p s s:b32 s:b32", "sync up|down|bfly|idx T:word -> d|p s s:b32 s:b32 s:b32"),
+    "shfl": ("up|down|bfly|idx T:b32 -> d|p s s:b32 s:b32", "sync up|down|bfly|idx T:b32 -> d|p s s:b32 s:b32 s:b32"),
 }
+
+_ANY_ORDER = ("ld", "st", "atom", "red")
+"""Inline assembly spells the modifiers of these in many orders, and assemblers take them."""
 
 UNSUPPORTED: dict[str, str] = {
     **dict.fromkeys(("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"), "video instructions"),
@@ -313,19 +321,19 @@ def _rule(text: str, type_: str, source_type: str) -> OperandRule:
     return OperandRule(kind.removesuffix("~"), wanted, optional, wider, negatable)
 
 
-def _match(suffixes: tuple[_Suffix, ...], words: list[str]) -> dict[str, list[str]] | None:
+def _match(suffixes: tuple[_Suffix, ...], words: list[str], ordered: bool) -> dict[str, list[str]] | None:
     """The words sorted by their role, or None where they do not fit. A choice takes the first word that it can."""
     found: dict[str, list[str]] = {"T": [], "S": [], "M": [], "V": [], "": []}
-    position = 0
+    left = list(words)
     for role, members, optional in suffixes:
-        word = words[position] if position < len(words) else ""
-        if word in members:
+        word = next((word for word in (left[:1] if ordered else left) if word in members), None)
+        if word is not None:
+            left.remove(word)
             if members[word]:
                 found[role].append(members[word])
-            position += 1
         elif not optional:
             return None
-    return found if position == len(words) else None
+    return None if left else found
 
 
 @functools.cache
@@ -335,7 +343,7 @@ def decode(text: str) -> Opcode | None:
     if name not in TABLE:
         return None
     for suffixes, operands in _rows(name):
-        found = _match(suffixes, words)
+        found = _match(suffixes, words, name not in _ANY_ORDER)
         if found is None:
             continue
         type_, source_type = "".join(found["T"]), "".join(found["S"])
