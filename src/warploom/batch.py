@@ -53,7 +53,7 @@ def run_batch(
             done[name] = _run_workload(name, batch)
             step(name)
     else:
-        with _pool(min(jobs, len(workloads))) as pool:
+        with worker_pool(min(jobs, len(workloads))) as pool:
             futures = {pool.submit(_run_workload, name, batch): name for name in workloads}
             for future in as_completed(futures):
                 done[futures[future]] = future.result()
@@ -62,7 +62,7 @@ def run_batch(
 
 
 @contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Worker processes that are not left behind when this one is interrupted or a run fails."""
     # Numba's threads and a fork do not mix, so workers start afresh.
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from warploom.errors import WarploomError
 
@@ -68,12 +71,28 @@ def to_table(results: Iterable[Result]) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas.DataFrame([dict(_flat(result.to_dict())) for result in results])
+    return pandas.DataFrame([dict(flat(result.to_dict())) for result in results])
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+def flat(values: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """The leaves of nested values, under dotted names."""
     for key, value in values.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+def plain(value: Any) -> Any:
+    """The same value in JSON's own types: NumPy's numbers and arrays converted, what is not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from warploom.errors import WarploomError
-from warploom.report.comparison import check_picture_name, comparison_table, draw_comparison, summary
+from warploom.report.charts import check_picture_name
+from warploom.report.comparison import comparison_table, draw_comparison, summary
 from warploom.result import Result, to_table
 
 

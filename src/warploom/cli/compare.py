@@ -25,7 +25,7 @@ def command(
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
-    out: Annotated[Path | None, typer.Option(help="Draw the comparison: .png, .svg, .pdf or .html.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw the comparison: .png, .svg or .html.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
 ) -> int:
     """Compare designs on workloads: time, occupancy, energy by part, size. The first design is what others are compared with."""
@@ -33,7 +33,8 @@ def command(
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
     from warploom.policies import load_policy_file
-    from warploom.report.comparison import check_picture_name, comparison_table, draw_comparison
+    from warploom.report.charts import check_picture_name
+    from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from warploom.result import plain
 
 
 def results_console() -> Console:
@@ -35,26 +43,13 @@ def print_json(value: Any) -> None:
     print(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
-def plain(value: Any) -> Any:
-    """The same value in JSON's own types: NumPy's numbers and arrays converted, what is not finite as null."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 @contextmanager
-def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]:
+def progress_bar(total: int, what: str, *, quiet: bool = False, estimate: bool = False) -> Iterator[Any]:
     """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item."""
     console = messages_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    if estimate:
+        columns.append(TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)
 

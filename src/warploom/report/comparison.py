@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from warploom.energy import PARTS
-from warploom.errors import WarploomError
+from warploom.papers.experiment import Chart
+from warploom.report.charts import draw, save
 from warploom.result import Result
-
-PICTURES = (".png", ".svg", ".pdf", ".html")
-_COLOURS = {"dynamic": "#4c72b0", "leakage": "#dd8452", "overhead": "#55a868"}
-_INSTALL = "pictures need the extra: pip install 'warploom[report]'"
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -96,65 +91,12 @@ def comparison_table(results: Sequence[Result]) -> list[Table]:
     return [each, overall]
 
 
-def check_picture_name(path: Path) -> None:
-    """Refuse a name whose ending says no format we can draw, before anything is run."""
-    if path.suffix.lower() not in PICTURES:
-        raise WarploomError(f"--out {path}: the name must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
-    if not path.resolve().parent.is_dir():
-        raise WarploomError(f"--out {path}: there is no folder {path.resolve().parent}")
-
-
 def draw_comparison(results: Sequence[Result], path: Path) -> None:
-    """Bars of time and of energy by part for every design, written to a file whole or not at all."""
-    rows = summary(results)
-    draw = _draw_html if path.suffix.lower() == ".html" else _draw_matplotlib
-    descriptor, name = tempfile.mkstemp(suffix=path.suffix, dir=path.resolve().parent)
-    os.close(descriptor)
-    try:
-        draw(rows, Path(name))
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _draw_matplotlib(rows: list[dict[str, Any]], path: Path) -> None:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise WarploomError(_INSTALL) from None
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(4 + 1.1 * len(rows), 4.2), layout="constrained")
-    names = [row["design"] for row in rows]
-    left.bar(names, [row["time"] for row in rows], color="#8172b3")
-    left.set_ylabel("time, relative to the first design")
-    bottom = [0.0] * len(rows)
-    for part in PARTS:
-        heights = [row[part] for row in rows]
-        right.bar(names, heights, bottom=bottom, label=part, color=_COLOURS[part])
-        bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
-    right.set_ylabel("register file energy, relative to the first design")
-    right.legend()
-    for axes in (left, right):
-        axes.tick_params(axis="x", rotation=30)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-
-
-def _draw_html(rows: list[dict[str, Any]], path: Path) -> None:
-    try:
-        from plotly import graph_objects
-        from plotly.subplots import make_subplots
-    except ImportError:
-        raise WarploomError(_INSTALL) from None
-    names = [row["design"] for row in rows]
-    figure = make_subplots(1, 2, subplot_titles=("time", "register file energy"))
-    figure.add_trace(graph_objects.Bar(x=names, y=[row["time"] for row in rows], marker_color="#8172b3", showlegend=False), 1, 1)
-    for part in PARTS:
-        bars = graph_objects.Bar(x=names, y=[row[part] for row in rows], name=part, marker_color=_COLOURS[part])
-        figure.add_trace(bars, 1, 2)
-    figure.update_layout(barmode="stack", template="plotly_white", title="Relative to the first design")
-    figure.write_html(path, include_plotlyjs=True)
+    """Bars of time and of energy by part for every design, as a picture or a page."""
+    rows = [
+        {"design": row["design"], "measure": measure, "part": part, "value": row[key]}
+        for row in summary(results)
+        for measure, part, key in (("time", "time", "time"), *(("register file energy", part, part) for part in PARTS))
+    ]
+    chart = Chart("stacked", x="design", y="value", series="part", facet="measure", y_title="relative to the first design")
+    save(draw(chart, rows, "Designs over all workloads"), path)

@@ -1,0 +1,54 @@
+"""``warploom reproduce``: a paper's figures and tables, ours beside theirs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.errors import WarploomError
+
+
+def command(
+    paper: Annotated[str, typer.Argument(help="rfc, warped-rf, compression, rfv, regmutex, or all.")],
+    figure: Annotated[int | None, typer.Option(help="Only this figure.", min=1)] = None,
+    table: Annotated[int | None, typer.Option(help="Only this table.", min=1)] = None,
+    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
+) -> int:
+    """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
+    from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
+    from warploom.papers.store import Store
+    from warploom.report.reproduction import score_table, write_reproduction, write_results
+    from warploom.workloads.program import check_size
+
+    check_size(size)
+    if figure is not None and table is not None:
+        raise WarploomError("--figure and --table exclude each other; ask for one of them")
+    place = f"figure {figure}" if figure is not None else f"table {table}" if table is not None else None
+    selected = select(paper, place)
+    if out.exists() and not out.is_dir():
+        raise WarploomError(f"--out {out}: it is a file; name a folder")
+    store = Store(out / "runs")
+    runs = runs_of(selected, size)
+    missing = store.missing(runs)
+    if missing:
+        message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
+    done = []
+    with progress_bar(len(missing), "running", estimate=True) as step:
+        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda run: step(run.workload)):
+            write_reproduction(item, out)
+            done.append(item)
+    scores = scorecard(done)
+    write_results(runs, store, scores, out)
+    if json:
+        print_json([score.to_dict() for score in scores])
+    else:
+        results_console().print(score_table(scores))
+        message(f"wrote {out}")
+    return 0

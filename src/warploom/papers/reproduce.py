@@ -1,0 +1,102 @@
+"""Reproduce figures and tables: run what they need, evaluate, and set our numbers beside the published ones."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.errors import WarploomError
+from warploom.names import did_you_mean
+from warploom.papers import PAPERS
+from warploom.papers.experiment import Figure, Outcome, Run
+from warploom.papers.facts import Fact, load_facts
+from warploom.papers.store import Store, perform
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """One figure or table, reproduced."""
+
+    paper: str
+    figure: Figure
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A published number with ours beside it."""
+
+    fact: Fact
+    ours: float
+    reason: str  # why ours differs, where somebody found out
+
+    @property
+    def verdict(self) -> str:
+        return self.fact.verdict(self.ours)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        return {
+            "id": self.fact.full_id,
+            "what": self.fact.what,
+            "place": self.fact.place,
+            "paper": self.fact.value,
+            "ours": self.ours,
+            "unit": self.fact.unit,
+            "difference": self.fact.difference(self.ours),
+            "verdict": self.verdict,
+            "reason": self.reason,
+        }
+
+
+def figures_of(paper: str) -> tuple[Figure, ...]:
+    """The figures and tables of one paper, as experiments."""
+    if paper not in PAPERS:
+        raise WarploomError(f"there is no paper {paper!r}{did_you_mean(paper, PAPERS)}")
+    module = importlib.import_module(f"warploom.papers.{paper.replace('-', '_')}")
+    return module.FIGURES
+
+
+def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
+    """The experiments of a paper, or of "all"; with a place ("figure 6", "table 2") that one alone."""
+    chosen = [(name, figure) for name in (PAPERS if paper == "all" else (paper,)) for figure in figures_of(name)]
+    if place is None:
+        return chosen
+    found = [(name, figure) for name, figure in chosen if figure.place == place]
+    if not found:
+        known = ", ".join(figure.place for _, figure in chosen)
+        raise WarploomError(f"paper {paper!r} has no {place} to reproduce; there are {known}")
+    return found
+
+
+def runs_of(selected: Sequence[tuple[str, Figure]], size: str) -> list[Run]:
+    """Every run that some experiments need, each once."""
+    return list(dict.fromkeys(run for _, figure in selected for run in figure.runs(size)))
+
+
+def reproduce(
+    selected: Sequence[tuple[str, Figure]], size: str, store: Store, jobs: int, step: Callable[[Run], None]
+) -> Iterator[Reproduction]:
+    """Make what is missing, then evaluate one experiment after the other."""
+    runs = runs_of(selected, size)
+    perform(runs, store, jobs, step)
+    results = {run: store.load(run) or {} for run in runs}
+    for paper, figure in selected:
+        needed = {run: results[run] for run in figure.runs(size)}
+        yield Reproduction(paper, figure, figure.evaluate(needed, size))
+
+
+def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
+    """Every published number that the reproductions measured, in the papers' order."""
+    scores = []
+    for paper in dict.fromkeys(item.paper for item in reproductions):
+        outcomes = [item.outcome for item in reproductions if item.paper == paper]
+        measured = {key: (ours, outcome.reasons.get(key, "")) for outcome in outcomes for key, ours in outcome.facts.items()}
+        facts = {fact.id: fact for fact in load_facts(paper)}
+        unknown = set(measured) - set(facts)
+        if unknown:
+            raise KeyError(f"{paper}: {sorted(unknown)} are measured but not among the published facts")
+        scores += [Score(fact, *measured[key]) for key, fact in facts.items() if key in measured]
+    return scores

@@ -1,0 +1,101 @@
+"""Results of runs kept as files, so that an interrupted reproduction goes on where it was and figures share runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import as_completed
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from warploom.batch import worker_pool
+from warploom.designs import parse_design
+from warploom.files import replace_file
+from warploom.machines import load_machine
+from warploom.papers.experiment import Run
+from warploom.result import plain
+from warploom.simulation import Executions, simulate
+from warploom.workloads.program import workload_program
+
+PACKAGE = Path(__file__).parents[1]
+ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result
+
+
+@cache
+def simulator_digest() -> str:
+    """A digest of everything in the package that a run's result depends on."""
+    digest = hashlib.sha256()
+    for file in sorted(PACKAGE.rglob("*")):
+        room = file.relative_to(PACKAGE).parts[0]
+        if file.suffix in (".py", ".toml", ".ptx") and room not in ROOMS_AFTER_A_RUN:
+            digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def content_key(run: Run) -> str:
+    """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
+    machine = load_machine(run.machine)
+    parts = (simulator_digest(), run.workload, run.size, run.technology, parse_design(run.design).to_dict(), machine)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+class Store:
+    """A folder with one JSON file per run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def _path(self, run: Run) -> Path:
+        return self.folder / f"{content_key(run)}.json"
+
+    def load(self, run: Run) -> dict[str, Any] | None:
+        """The stored result of a run; None if it has not been made, or not by this simulator."""
+        try:
+            return json.loads(self._path(run).read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+
+    def save(self, run: Run, result: dict[str, Any]) -> None:
+        """Keep a result."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replace_file(self._path(run)) as draft:
+            draft.write_text(json.dumps(plain(result)), encoding="utf-8")
+
+    def missing(self, runs: Iterable[Run]) -> list[Run]:
+        """Those runs, each once, whose results are not stored."""
+        return [run for run in dict.fromkeys(runs) if not self._path(run).exists()]
+
+
+def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], None], *, check: bool = False) -> None:
+    """Make and store every run that is not stored yet, on several processes; ``step`` is told of each that is done."""
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in store.missing(runs):
+        groups.setdefault((run.workload, run.size), []).append(run)
+    if jobs <= 1 or len(groups) < 2:
+        for group in groups.values():
+            for run in _perform_group(group, store, check):
+                step(run)
+        return
+    with worker_pool(min(jobs, len(groups))) as pool:
+        futures = [pool.submit(_performed, group, store, check) for group in groups.values()]
+        for future in as_completed(futures):
+            for run in future.result():
+                step(run)
+
+
+def _performed(group: Sequence[Run], store: Store, check: bool) -> list[Run]:
+    return list(_perform_group(group, store, check))
+
+
+def _perform_group(group: Sequence[Run], store: Store, check: bool) -> Iterable[Run]:
+    """The runs of one workload, which share executions where their designs share code."""
+    program, executions = workload_program(group[0].workload), Executions()
+    for run in group:
+        technology = run.technology or None
+        result = simulate(
+            program, run.design, run.machine, size=run.size, check=check, technology=technology, executions=executions
+        )
+        store.save(run, result.to_dict())
+        yield run

@@ -1,0 +1,86 @@
+"""Charts of tidy rows, drawn with Altair: the same chart as a picture (PNG, SVG) and as an interactive figure of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from warploom.errors import WarploomError
+from warploom.files import replace_file
+from warploom.papers.experiment import Chart, Row
+
+PICTURES = (".png", ".svg", ".html")
+_PUBLISHED = "#b2182b"
+
+
+def _altair() -> Any:
+    try:
+        import altair
+    except ImportError:
+        raise WarploomError("pictures need the extra: pip install 'warploom[report]'") from None
+    altair.data_transformers.disable_max_rows()
+    return altair
+
+
+def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, height: int = 240) -> Any:
+    """The Altair chart of some rows."""
+    alt = _altair()
+    data = alt.Data(values=[dict(row) for row in rows])
+    order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
+    named = any(isinstance(value, str) for value in order)
+    x_title = chart.x_title or None
+    x = alt.X(f"{chart.x}:N", sort=order, title=x_title, axis=alt.Axis(labelAngle=-40)) if named else None
+    x = x or alt.X(f"{chart.x}:Q", title=x_title, scale=alt.Scale(zero=False))
+    y = alt.Y(f"{chart.y}:Q", title=chart.y_title or chart.y, stack="zero" if chart.kind == "stacked" else None)
+    encodings: dict[str, Any] = {"x": x, "y": y, "tooltip": alt.Tooltip(_columns(rows))}
+    if chart.series:
+        series = list(dict.fromkeys(row[chart.series] for row in rows))
+        legend = alt.Legend(title=None, orient="top", columns=5, labelLimit=240)
+        encodings["color"] = alt.Color(f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(scheme="tableau10"))
+        if chart.kind == "bars":
+            encodings["xOffset"] = alt.XOffset(f"{chart.series}:N", sort=series)
+    base = alt.Chart(data).properties(width=width if not chart.facet else max(120, width // 3), height=height)
+    marks = {
+        "bars": lambda: base.mark_bar(),
+        "stacked": lambda: base.mark_bar(),
+        "lines": lambda: base.mark_line(point=True),
+        "points": lambda: base.mark_point(filled=True, size=70),
+    }
+    drawn = marks[chart.kind]().encode(**encodings)
+    if chart.published:
+        drawn = alt.layer(drawn, *_levels(alt, chart))
+    if chart.facet:
+        panels = list(dict.fromkeys(row[chart.facet] for row in rows))
+        drawn = drawn.facet(alt.Facet(f"{chart.facet}:N", sort=panels, title=None), columns=3, data=data)
+    return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
+
+
+def _columns(rows: Sequence[Row]) -> str:
+    return next(iter(rows[0])) if rows else ""
+
+
+def _levels(alt: Any, chart: Chart) -> list[Any]:
+    """The published values: a dashed line across at each level, with its label."""
+    levels = alt.Data(values=[{"label": label, "level": level} for label, level in chart.published.items()])
+    rule = alt.Chart(levels).mark_rule(color=_PUBLISHED, strokeDash=[5, 4]).encode(y="level:Q")
+    text = alt.Chart(levels).mark_text(align="left", dx=2, dy=-5, color=_PUBLISHED, fontSize=10)
+    return [rule, text.encode(y="level:Q", x=alt.value(0), text="label:N")]
+
+
+def check_picture_name(path: Path) -> None:
+    """Refuse a name whose ending says no format we can draw, before anything is run."""
+    if path.suffix.lower() not in PICTURES:
+        raise WarploomError(f"--out {path}: the name must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
+    if not path.resolve().parent.is_dir():
+        raise WarploomError(f"--out {path}: there is no folder {path.resolve().parent}")
+
+
+def save(drawn: Any, path: Path) -> None:
+    """Write a chart to a file, whole or not at all."""
+    suffix = path.suffix.lower()
+    with replace_file(path) as draft:
+        if suffix == ".html":
+            draft.write_text(drawn.to_html(inline=True), encoding="utf-8")
+        else:
+            drawn.save(str(draft), format=suffix[1:], scale_factor=2 if suffix == ".png" else 1)

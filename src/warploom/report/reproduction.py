@@ -1,0 +1,69 @@
+"""What a reproduction leaves behind: a picture and a table for each figure, the scorecard, and one tidy table of all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from warploom import __version__
+from warploom.errors import WarploomError
+from warploom.files import replace_file
+from warploom.papers.experiment import Run
+from warploom.papers.reproduce import Reproduction, Score
+from warploom.papers.store import Store, content_key
+from warploom.report.charts import draw, save
+from warploom.result import flat
+
+_STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
+    return pandas
+
+
+def write_reproduction(item: Reproduction, folder: Path) -> None:
+    """The rows of one figure as CSV and, where it is drawn, its picture."""
+    target = folder / item.paper
+    target.mkdir(parents=True, exist_ok=True)
+    name = item.figure.place.replace(" ", "-")
+    with replace_file(target / f"{name}.csv") as draft:
+        _pandas().DataFrame(list(item.outcome.rows)).to_csv(draft, index=False)
+    if item.outcome.chart is not None:
+        title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
+        save(draw(item.outcome.chart, item.outcome.rows, title), target / f"{name}.png")
+
+
+def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], folder: Path) -> None:
+    """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours."""
+    rows = []
+    for run in runs:
+        provenance = {"version": __version__, "key": content_key(run), "design_text": run.design}
+        rows.append(provenance | {key: value for key, value in flat(store.load(run) or {}) if not isinstance(value, list)})
+    folder.mkdir(parents=True, exist_ok=True)
+    with replace_file(folder / "results.parquet") as draft:
+        _pandas().DataFrame(rows).to_parquet(draft, index=False)
+    with replace_file(folder / "scorecard.csv") as draft:
+        _pandas().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
+
+
+def score_table(scores: Sequence[Score]) -> Table:
+    """The scorecard for a terminal."""
+    table = Table("number", "what", title="Published and ours", title_justify="left")
+    for heading in ("paper", "ours", "unit"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    table.add_column("why")
+    for score in scores:
+        values = (f"{score.fact.value:g}", f"{score.ours:.4g}", score.fact.unit)
+        verdict = f"[{_STYLES[score.verdict]}]{score.verdict}[/]"
+        table.add_row(
+            score.fact.full_id, score.fact.what, *values, verdict, "" if score.verdict == "reproduced" else score.reason
+        )
+    return table
