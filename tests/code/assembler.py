@@ -24,7 +24,7 @@ def _operand(text: str) -> Operand:
     if text.startswith("["):
         base, _, offset = text[1:-1].partition("+")
         if base[0] in "RD":
-            return Address(_register(base), int(offset or 0, 0))
+            return Address(_register(base), int(offset or "0", 0))
         return Address(None, int(base, 0))
     if text.startswith("%"):
         return Special(text[1:])

@@ -24,10 +24,11 @@ def options(**changed) -> SimpleNamespace:
 class Generator:
     """Builds one random kernel. Loops count down, so that every kernel ends."""
 
-    def __init__(self, seed: int, size: int = 30, variables: int = 8):
+    def __init__(self, seed: int, size: int = 30, variables: int = 8, pairs: bool = True):
         self.random = random.Random(seed)
         self.blocks = [Block()]
         self.budget = size
+        self.pairs = pairs
         self.fresh = 0
         self.r = [self.new(Bank.R) for _ in range(variables)]
         self.d = [self.new(Bank.D) for _ in range(max(variables // 3, 1))]
@@ -49,14 +50,15 @@ class Generator:
         self.emit("mov", "u32", [self.r[0]], [Special("tid.x")])
         for number, register in enumerate(self.r[1:]):
             self.emit("ld", "u32", [register], [Address(None, 4 * number)], space="global")
-        for number, register in enumerate(self.d):
+        for number, register in enumerate(self.d if self.pairs else ()):
             self.emit("ld", "u64", [register], [Address(None, 128 + 8 * number)], space="global")
         for register in self.p:
             self.emit("setp", "s32", [register], [self.pick(self.r), Imm(7)], modifiers=("lt",))
         self.body(depth=0)
         for register in self.r[: self.random.randrange(1, len(self.r) + 1)]:
             self.store(register, "u32")
-        self.store(self.d[0], "u64")
+        if self.pairs:
+            self.store(self.d[0], "u64")
         self.emit("exit")
         return Code("random", self.blocks)
 
@@ -120,6 +122,8 @@ class Generator:
         self.budget -= 1
         pick, guard = self.pick, self.guard()
         kind = self.random.randrange(13)
+        if kind in (6, 7, 8, 11) and not self.pairs:
+            kind = 0
         if kind < 4:
             name = self.random.choice(["add", "sub", "mul", "xor"])
             modifiers = ("lo",) if name == "mul" else ()
@@ -151,9 +155,9 @@ class Generator:
                 self.emit("st", "u32", [], [Address(None, offset), pick(self.r)], self.guard(), space="global")
 
 
-def random_kernel(seed: int, size: int = 30, variables: int = 8) -> Code:
-    """A random kernel; the same for the same arguments."""
-    return Generator(seed, size, variables).kernel()
+def random_kernel(seed: int, size: int = 30, variables: int = 8, pairs: bool = True) -> Code:
+    """A random kernel, with 64-bit values or without; the same for the same arguments."""
+    return Generator(seed, size, variables, pairs).kernel()
 
 
 class Thread:

@@ -68,8 +68,7 @@ def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
     for reach in (_REACH, 0):
         fitted = _fit(Draft.of(virtual), graph, depths, limit, reach)
         if fitted is not None:
-            draft, assignment = fitted
-            return _rewrite(virtual, draft, assignment)
+            return _rewrite(virtual, *fitted)
     where = f"{code.source}: " if code.source else ""
     raise WarploomError(
         f"{where}kernel {code.name} cannot be compiled for {limit} registers: some instruction needs more; raise the limit."

@@ -33,7 +33,7 @@ def own_origins(code: Code) -> list[list[Origin]]:
 
 @dataclass
 class Allocation:
-    """Allocated code with what is needed to prove it: the virtual code and, parallel to the instructions, where each came from."""
+    """Allocated code with what is needed to prove it: the virtual code and, for each instruction, where it came from."""
 
     virtual: Code
     allocated: Code

@@ -7,6 +7,7 @@ remove first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.backend.interference import Affinity, Interference
@@ -82,7 +83,8 @@ def _safe(graph: Interference, a: int, b: int, significant: int, colours: int) -
     return heavy.bit_count() + (heavy & graph.wide).bit_count() < colours  # Briggs
 
 
-def _moved(affinities: list[Affinity], find=lambda node: node) -> int:
+def _moved(affinities: list[Affinity], find: Callable[[int], int] = lambda node: node) -> int:
+    """The nodes that copies of one bank touch."""
     mask = 0
     for affinity in affinities:
         if affinity.same_bank:
@@ -99,7 +101,7 @@ def _significant(graph: Interference, core: int, colours: int, predicate_colours
 
 
 def _core(graph: Interference, colours: int, predicate_colours: int, moved: int) -> int:
-    """What remains when nodes that no copy touches and that any colouring of the rest can be extended to are taken away, repeatedly."""
+    """What remains when nodes that no copy touches and that can always be coloured last are taken away, repeatedly."""
     core = (1 << len(graph)) - 1
     pending = [node for node in range(len(graph)) if not moved >> node & 1]
     while pending:

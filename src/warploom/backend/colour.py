@@ -12,9 +12,9 @@ REPAIRS = 12  # how often an order of colouring is mended before the best so far
 
 @dataclass
 class Colouring:
-    """The colour of each node (a pair's is its even register; -1 for a node left out) and how many registers and predicates that takes."""
+    """A colour for each node, and how many registers and predicates that takes."""
 
-    colours: list[int]
+    colours: list[int]  # a pair's is its even register; -1 for a node without one
     registers: int
     predicates: int
     failed: list[int]  # nodes that found no colour within the limit

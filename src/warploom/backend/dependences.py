@@ -60,7 +60,7 @@ class _Memory:
 
 
 def dependence_graph(instructions: list[Instruction], accesses: list[Access]) -> list[Node]:
-    """The dependences between the instructions of a block. Only the shape of a block's end is fixed: what may leave it comes last."""
+    """The dependences between the instructions of a block; what may leave the block depends on all the others."""
     return _Builder(instructions, accesses).build()
 
 

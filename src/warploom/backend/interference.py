@@ -56,7 +56,7 @@ class Interference:
 
 
 def build_interference(code: Code, liveness: Liveness, depths: list[int]) -> Interference:
-    """The graph of web-split code. The two ends of a copy do not interfere because of the copy alone: they hold the same value."""
+    """The graph of web-split code. A copy alone does not make its two ends interfere: they hold the same value."""
     registers = liveness.slots.registers
     node_of = {register: node for node, register in enumerate(registers)}
     adjacent = [0] * len(registers)

@@ -1,4 +1,4 @@
-"""List scheduling inside blocks: long operations start early, as far as that needs no more registers than the kernel needs anyway.
+"""List scheduling inside blocks: long operations start early, as far as the registers that the kernel needs anyway allow.
 
 First the blocks in which the most registers are live are put in an order that needs fewer, if one is found. The most that is
 then live anywhere bounds the second step, which orders every block by critical paths.
@@ -115,7 +115,7 @@ class _Plan:
         return tracker.peak, tracker.predicate_peak
 
     def frugal(self) -> list[int]:
-        """An order from the bottom up that keeps few values alive: an instruction that ends values (seen from below) goes first."""
+        """An order that keeps few values alive, made from the bottom up: what defines a live value goes as late as it can."""
         count = len(self.instructions)
         predecessors: list[list[int]] = [[] for _ in range(count)]
         waiting = [len(node.successors) for node in self.nodes]

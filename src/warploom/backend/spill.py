@@ -1,4 +1,7 @@
-"""Makes virtual code fit a number of registers: recomputes what is constant, then keeps values in local memory and predicates in registers."""
+"""Makes virtual code fit a number of registers.
+
+Constants are computed again where they are used; other values wait in local memory, predicates in registers.
+"""
 
 from __future__ import annotations
 

@@ -45,6 +45,10 @@ def _places(register: Reg) -> list[Place]:
     return [("R", word) for word in register.words]
 
 
+def _polarity(instruction: Instruction) -> bool | None:
+    return instruction.guard.negated if instruction.guard else None
+
+
 class _Proof:
     def __init__(self, allocation: Allocation):
         self.allocation = allocation
@@ -241,19 +245,16 @@ class _Proof:
 
     def _compare(self, step: _Step, virtual: Instruction, allocated: Instruction, state: State, undefined: int) -> None:
         """The same operation on the same values."""
-        if is_copy(virtual) and is_copy(allocated):
-            if bool(virtual.guard) != bool(allocated.guard):
-                raise AllocationError(f"{step.where}: was '{virtual}'")
+        same = _polarity(virtual) == _polarity(allocated)
+        if same and is_copy(virtual) and is_copy(allocated):
             if virtual.guard and allocated.guard:
                 self._read(step, virtual.guard.predicate, allocated.guard.predicate, state, undefined)
             return  # what it moves is followed exactly; a wrong move shows where its result is read
-        same = (
+        same &= (
             virtual.op == allocated.op
             and virtual.target == allocated.target
             and len(virtual.srcs) == len(allocated.srcs)
             and [dst.bank for dst in virtual.dsts] == [dst.bank for dst in allocated.dsts]
-            and (virtual.guard is None) == (allocated.guard is None)
-            and (virtual.guard is None or allocated.guard is None or virtual.guard.negated == allocated.guard.negated)
         )
         if not same:
             raise AllocationError(f"{step.where}: was '{virtual}'")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from warploom.code.dominators import immediate_post_dominators
 from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code, Instruction, Special
+from warploom.code.instruction import Code, Instruction, Reg, Special
 from warploom.code.liveness import Liveness, thread_liveness
 from warploom.code.slots import bits
 from warploom.code.values import Value, Values, value_instances
@@ -51,7 +51,7 @@ def analyse_divergence(code: Code, graph: FlowGraph | None = None) -> Divergence
 
 
 class _Analysis:
-    """A fixed point over values and branches: varying values make branches divergent, divergent branches make merged values vary."""
+    """A fixed point: varying values make branches divergent, divergent branches make merged values vary."""
 
     def __init__(self, code: Code, graph: FlowGraph, values: Values):
         self.graph, self.values = graph, values
@@ -95,7 +95,7 @@ class _Analysis:
             self.varying.add(value.number)
             self.pending.append(value)
 
-    def _varies(self, pc: int, register) -> bool:
+    def _varies(self, pc: int, register: Reg) -> bool:
         mask = self.values.slots.mask(register)
         return any(self.values.used[pc, slot].number in self.varying for slot in bits(mask))
 
@@ -107,7 +107,7 @@ class _Analysis:
             return True
         if op.name in _WARP_WIDE:
             members = instruction.srcs[-1] if instruction.srcs else None
-            return members is not None and type(members).__name__ == "Reg" and self._varies(pc, members)
+            return isinstance(members, Reg) and self._varies(pc, members)
         if any(isinstance(src, Special) and src.name.startswith(_VARYING_SPECIALS) for src in instruction.srcs):
             return True
         return any(value.number in self.varying for value in self.reads[pc])

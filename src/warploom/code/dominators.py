@@ -90,7 +90,7 @@ def dominates(dominator: list[int], above: int, below: int) -> bool:
 
 
 def reconvergence_points(code: Code) -> dict[int, int]:
-    """For each conditional branch, by pc, the pc at which lanes that it separates meet again; ``len(code)`` means at exit only."""
+    """For each conditional branch, by pc, the pc at which lanes that it separates meet again; ``len(code)`` if never."""
     graph = flow_graph(code)
     starts = code.block_starts()
     post = immediate_post_dominators(graph)

@@ -58,7 +58,7 @@ class Liveness:
 
     @cached_property
     def occupied(self) -> list[int]:
-        """Per pc, the slots that need a place while the instruction executes, larger of before and after; results that nobody reads included."""
+        """Per pc, the slots that need a place: those before the instruction or, if more, after it with all its results."""
         return [self._larger(b, a | w) for b, a, w in zip(self.before, self.after, self._writes, strict=True)]
 
     def _larger(self, before: int, after: int) -> int:
