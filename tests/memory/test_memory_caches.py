@@ -7,7 +7,7 @@ import pytest
 from memory_driver import BASE, LOAD, LOCAL, SM_DTYPE, STORE, VOLATILE, Stream, run
 
 from warploom.core.memory import FOREVER, begin_launch, fetch_access, ldst_step, memory_step, new_memory
-from warploom.core.memory.address import bank_of, channel_of, first_way, row_of, slice_of
+from warploom.core.memory.address import bank_of, channel_of, first_way, row_of, slice_of, within_channel
 from warploom.core.memory.cache import set_of
 from warploom.machines import Machine, load_machine
 
@@ -194,13 +194,14 @@ def test_addresses_spread_evenly_and_do_not_collide(machine: Machine) -> None:
     """Each line of a contiguous range has its own place: channel, bank, row and column together are unique."""
     record, memory = machine.record(), new_memory(machine)
     lines = range(BASE >> 2, (BASE >> 2) + 12 * 512)
-    slices = [slice_of(record, memory, line) for line in lines]
+    places = [(channel_of(record, memory, line), within_channel(record, memory, line)) for line in lines]
+    slices = [slice_of(memory, channel, within) for channel, within in places]
     assert np.ptp(np.bincount(slices, minlength=12)) <= 2
-    sets = [first_way(record, memory, line) for line in lines]
+    sets = [first_way(record, memory, number, within) for number, (_, within) in zip(slices, places, strict=True)]
     assert np.bincount(sets).max() <= machine.l2.ways  # a range as large as L2 fits
     per_row: dict[tuple[int, int, int], int] = {}
-    for line in lines:
-        key = (channel_of(record, memory, line), bank_of(record, memory, line), row_of(record, memory, line))
+    for channel, within in places:
+        key = (channel, bank_of(record, within), row_of(record, within))
         per_row[key] = per_row.get(key, 0) + 1
     assert max(per_row.values()) <= 4096 // 128
 

@@ -114,6 +114,7 @@ class Machine:
                 row[table.PREFIX + item.name] = names.index(value) if names else value
         row["latency"] = [self.latency_of(kind) for kind in OpClass]
         row["initiation"] = [self.initiation_of(kind) for kind in OpClass]
+        row["xbar_flits"] = [self.interconnect.flits(32 * sectors) for sectors in range(5)]
         row["rf_banks_per_register"] = 128 // self.register_file.entry_bytes
         return row
 
@@ -151,6 +152,7 @@ def _record_fields() -> list[tuple[Any, ...]]:
         for item in fields(table):
             columns.append((table.PREFIX + item.name, "f8" if item.type == "float" else "i8"))  # type: ignore[attr-defined]
     columns += [("latency", "i8", (CLASSES,)), ("initiation", "i8", (CLASSES,)), ("rf_banks_per_register", "i8")]
+    columns.append(("xbar_flits", "i8", (5,)))  # of a packet with so many sectors of data
     return columns
 
 

@@ -195,6 +195,10 @@ class Interconnect:
     flit_bytes: int = number(8, 256, "bytes that a port moves in a cycle")
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
 
+    def flits(self, data_bytes: int) -> int:
+        """Cycles that a packet keeps a port busy."""
+        return max(1, -(-(self.header_bytes + data_bytes) // self.flit_bytes))
+
 
 @dataclass(frozen=True, slots=True)
 class L2:

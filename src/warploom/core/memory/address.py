@@ -1,7 +1,8 @@
 """Where a line lives: channel, slice, set, DRAM bank and row.
 
-Neighbouring blocks go round the channels; what is left of the address numbers the lines of one channel. In it the bank's
-lowest bit picks the slice, and is dropped from the set index.
+Neighbouring blocks go round the channels; what is left of the address numbers the lines of one channel (`within`). In it the
+bank's lowest bit picks the slice, and is dropped from the set index. Only the first two functions divide; all others start
+from their results.
 """
 
 from __future__ import annotations
@@ -24,33 +25,35 @@ def within_channel(machine: Record, memory: Record, line: int) -> int:
 
 
 @njit
-def slice_of(machine: Record, memory: Record, line: int) -> int:
-    """The L2 slice of a line."""
-    per_channel = memory.slices_per_channel
-    part = within_channel(machine, memory, line) >> memory.slice_shift & (per_channel - 1)
-    return channel_of(machine, memory, line) * per_channel + part
+def slice_of(memory: Record, channel: int, within: int) -> int:
+    """The L2 slice of a line: one or two to a channel."""
+    twice = memory.slices_per_channel - 1
+    return channel << twice | within >> memory.slice_shift & twice
 
 
 @njit
-def first_way(machine: Record, memory: Record, line: int) -> int:
-    """The index of the first way of the line's set, among all lines of L2."""
-    within = within_channel(machine, memory, line)
+def channel_of_slice(memory: Record, number: int) -> int:
+    """The channel behind a slice."""
+    return number >> (memory.slices_per_channel - 1)
+
+
+@njit
+def first_way(machine: Record, memory: Record, number: int, within: int) -> int:
+    """The first way of a line's set in its slice, among all lines of L2."""
     low = memory.slice_shift
-    high = low + (1 if memory.slices_per_channel == 2 else 0)
-    number = within >> high << low | within & ((1 << low) - 1)
-    place = slice_of(machine, memory, line) * machine.l2_sets + (number & (machine.l2_sets - 1))
-    return place * machine.l2_ways
+    high = low + memory.slices_per_channel - 1
+    index = within >> high << low | within & ((1 << low) - 1)
+    return (number * machine.l2_sets + (index & (machine.l2_sets - 1))) * machine.l2_ways
 
 
 @njit
-def bank_of(machine: Record, memory: Record, line: int) -> int:
-    """The DRAM bank of a line within its channel."""
-    within = within_channel(machine, memory, line)
+def bank_of(machine: Record, within: int) -> int:
+    """The DRAM bank of a line."""
     low = within >> (machine.dram_bank_low_bit - 7) & 1
     return (within >> (machine.dram_bank_high_bit - 7) << 1 | low) & (machine.dram_banks - 1)
 
 
 @njit
-def row_of(machine: Record, memory: Record, line: int) -> int:
+def row_of(machine: Record, within: int) -> int:
     """The row of a line in its bank."""
-    return within_channel(machine, memory, line) >> (machine.dram_row_bit - 7)
+    return within >> (machine.dram_row_bit - 7)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from warploom.jit import njit
@@ -25,9 +23,3 @@ def lanes_in(mask: int) -> int:
         rest &= rest - 1
         count += 1
     return count
-
-
-@njit
-def flits(machine: Any, data_bytes: int) -> int:
-    """Cycles that a packet keeps a crossbar port busy."""
-    return (machine.xbar_header_bytes + data_bytes + machine.xbar_flit_bytes - 1) // machine.xbar_flit_bytes

@@ -102,15 +102,20 @@ def enqueue(machine: Record, memory: Record, channel: Record, transfer: int, now
 
 @njit
 def _schedule(machine: Record, memory: Record, channel: Record, now: int) -> None:
-    """Find the bank whose candidate can go first."""
+    """Find the bank whose candidate can go first; the search ends at one that can go as early as the bus allows."""
     channel.next_pick = FOREVER
+    if channel.busy_banks == 0:
+        return
+    soonest = max(now, channel.last_column + max(memory.t_ccd, memory.t_burst))
     banks = machine.dram_banks
     for step in range(1, banks + 1):
-        number = (channel.last_bank + step) % banks
+        number = (channel.last_bank + step) & (banks - 1)
         if channel.busy_banks >> number & 1:
             at = _earliest(machine, memory, channel, number, now)
             if at < channel.next_pick:
                 channel.next_pick, channel.next_bank = at, number
+                if at <= soonest:
+                    return
 
 
 @njit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.core.memory.address import bank_of, channel_of, first_way, row_of
-from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.address import bank_of, channel_of_slice, first_way, row_of
+from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
 from warploom.core.memory.port import push_reply
 from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
@@ -25,7 +25,7 @@ def _reply(machine: Record, memory: Record, sms: Record, number: int, request: i
     node = memory.pool[request - 1]
     if node.reply != SILENT:
         part = memory.slice[number]
-        packet = flits(machine, 32 * sectors_in(node.sectors) if node.kind == READ else 0)
+        packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == READ else 0]
         part.out_free = max(part.out_free, cycle + machine.l2_reply_latency) + packet
         push_reply(sms[node.sm].ldst, part.out_free + machine.xbar_latency, number, node.reply, packet, node.token)
     memory.in_flight -= 1
@@ -33,15 +33,14 @@ def _reply(machine: Record, memory: Record, sms: Record, number: int, request: i
 
 
 @njit
-def _to_dram(machine: Record, memory: Record, number: int, line: int, sectors: int, place: int, cycle: int) -> None:
+def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors: int, place: int, cycle: int) -> None:
     """Queue a transfer; `place` is the L2 line that waits for it, or -1 for a write."""
-    channel = memory.channel[channel_of(machine, memory, line)]
+    channel = memory.channel[channel_of_slice(memory, number)]
     index = new_transfer(channel)
     transfer = channel.transfer[index - 1]
-    transfer.line = line
     transfer.place = place
-    transfer.row = row_of(machine, memory, line)
-    transfer.bank = bank_of(machine, memory, line)
+    transfer.row = row_of(machine, within)
+    transfer.bank = bank_of(machine, within)
     transfer.sectors = sectors
     transfer.bursts = bursts_of(machine, sectors)
     transfer.slice = number
@@ -59,9 +58,9 @@ def _to_dram(machine: Record, memory: Record, number: int, line: int, sectors: i
 
 
 @njit
-def _find(memory: Record, first: int, ways: int, line: int) -> int:
+def _find(memory: Record, first: int, ways: int, within: int) -> int:
     for place in range(first, first + ways):
-        if memory.line[place].tag == line + 1:
+        if memory.line[place].tag == within + 1:
             return place
     return -1
 
@@ -98,8 +97,8 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
     part = memory.slice[number]
     request = part.head
     node = memory.pool[request - 1]
-    first = first_way(machine, memory, node.line)
-    place = _find(memory, first, machine.l2_ways, node.line)
+    first = first_way(machine, memory, number, node.within)
+    place = _find(memory, first, machine.l2_ways, node.within)
     found = place >= 0
     valid, pending = np.int64(0), np.int64(0)
     if found:
@@ -130,7 +129,7 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
         if line.dirty != 0:
             memory.l2_write_backs += sectors_in(line.dirty)
             _to_dram(machine, memory, number, line.tag - 1, line.dirty, -1, cycle)
-        line.tag = node.line + 1
+        line.tag = node.within + 1
         line.valid, line.dirty, line.pending, line.merged, line.waiters = 0, 0, 0, 0, 0
     line.used = RECENT + cycle
     _count(memory, node.kind, node.sectors, missing, waiting)
@@ -151,7 +150,7 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
     if missing != 0:
         line.pending |= missing
         part.mshrs_used += fetched
-        _to_dram(machine, memory, number, node.line, missing, place, cycle)
+        _to_dram(machine, memory, number, node.within, missing, place, cycle)
 
 
 @njit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
 from warploom.jit import njit
 
@@ -13,8 +13,7 @@ FLITS_SHIFT, TOKEN_SHIFT = 4, 16
 @njit
 def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves."""
-    data = 32 * sectors_in(sectors) if kind == WRITE else 0
-    leaves = max(ldst.port_free, cycle) + flits(machine, data)
+    leaves = max(ldst.port_free, cycle) + machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
     ldst.port_free = leaves
     request = ldst.outbox[(ldst.outbox_head + ldst.outbox_count) % OUTBOX_ENTRIES]
     ldst.outbox_count += 1

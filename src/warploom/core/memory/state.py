@@ -106,6 +106,7 @@ REQUEST_DTYPE = np.dtype(
     [
         ("cycle", "i8"),  # when its last flit leaves the SM; inside an L2 slice: when it reaches the tags
         ("line", "u4"),
+        ("within", "u4"),  # the line's number in its channel
         ("next", "i4"),
         ("token", "i2"),  # MSHR, slot or warp, as `reply` says
         ("sm", "u1"),
@@ -177,7 +178,7 @@ LDST_DTYPE = np.dtype(
 LINE_DTYPE = np.dtype(
     [
         ("used", "i8"),
-        ("tag", "u4"),  # line address + 1, so that 0 is an empty way
+        ("tag", "u4"),  # the line's number in its channel + 1, so that 0 is an empty way
         ("waiters", "i4"),  # requests that wait for a fill, as pool index + 1
         ("valid", "u1"),
         ("dirty", "u1"),
@@ -206,7 +207,6 @@ MAX_TRANSFERS = 4096  # of one channel
 TRANSFER_DTYPE = np.dtype(
     [
         ("at", "i8"),  # in ticks: arrival at the controller; later the return to L2
-        ("line", "u4"),
         ("place", "i4"),  # index of the L2 line; -1 for a write
         ("row", "i4"),
         ("next", "i4"),

@@ -8,8 +8,8 @@ in the order of its events; the outcome does not depend on how time is cut into 
 
 from __future__ import annotations
 
-from warploom.core.memory.address import first_way, slice_of
-from warploom.core.memory.bits import flits, sectors_in
+from warploom.core.memory.address import channel_of, first_way, slice_of, within_channel
+from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.cache import forget
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
@@ -25,8 +25,9 @@ _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 def _enter_slice(machine: Record, memory: Record, request: int) -> None:
     """Through the crossbar to the queue of its slice: the slice's port takes one flit a cycle."""
     node = memory.pool[request - 1]
-    part = memory.slice[slice_of(machine, memory, node.line)]
-    packet = flits(machine, 32 * sectors_in(node.sectors) if node.kind == WRITE else 0)
+    node.within = within_channel(machine, memory, node.line)
+    part = memory.slice[slice_of(memory, channel_of(machine, memory, node.line), node.within)]
+    packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == WRITE else 0]
     part.in_free = max(part.in_free + packet, node.cycle + machine.xbar_latency)
     node.cycle = part.in_free + machine.l2_latency
     node.next = 0
@@ -222,17 +223,18 @@ def memory_next_event(machine: Record, memory: Record) -> int:
 def warm_l2(machine: Record, memory: Record, base_sector: int, count: int) -> None:
     """Leave `count` sectors from `base_sector` in L2, clean, as a copy from the host does; later ones push out earlier ones."""
     for line in range(base_sector >> 2, (base_sector + count + 3) >> 2):
-        first = first_way(machine, memory, line)
+        within = within_channel(machine, memory, line)
+        first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
         oldest = first
         for place in range(first, first + machine.l2_ways):
-            if memory.line[place].tag == line + 1:
+            if memory.line[place].tag == within + 1:
                 oldest = place
                 break
             if memory.line[place].used < memory.line[oldest].used:
                 oldest = place
         entry = memory.line[oldest]
-        if entry.tag != line + 1:
-            entry.tag = line + 1
+        if entry.tag != within + 1:
+            entry.tag = within + 1
             entry.valid = 0
         for sector in range(max(4 * line, base_sector), min(4 * line + 4, base_sector + count)):
             entry.valid |= 1 << (sector & 3)
