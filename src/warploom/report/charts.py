@@ -33,14 +33,17 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
     x = alt.X(f"{chart.x}:N", sort=order, title=x_title, axis=alt.Axis(labelAngle=-40)) if named else None
     x = x or alt.X(f"{chart.x}:Q", title=x_title, scale=alt.Scale(zero=False))
     y = alt.Y(f"{chart.y}:Q", title=chart.y_title or chart.y, stack="zero" if chart.kind == "stacked" else None)
-    encodings: dict[str, Any] = {"x": x, "y": y, "tooltip": alt.Tooltip(_columns(rows))}
+    encodings: dict[str, Any] = {"x": x, "y": y, "tooltip": _tooltip(alt, rows)}
     if chart.series:
         series = list(dict.fromkeys(row[chart.series] for row in rows))
         legend = alt.Legend(title=None, orient="top", columns=5, labelLimit=240)
         encodings["color"] = alt.Color(f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(scheme="tableau10"))
         if chart.kind == "bars":
             encodings["xOffset"] = alt.XOffset(f"{chart.series}:N", sort=series)
-    base = alt.Chart(data).properties(width=width if not chart.facet else max(120, width // 3), height=height)
+    # Panels share out the data of the whole; a chart with data of its own would show all of it in each.
+    base = (alt.Chart() if chart.facet else alt.Chart(data)).properties(
+        width=width if not chart.facet else max(120, width // 3), height=height
+    )
     marks = {
         "bars": lambda: base.mark_bar(),
         "stacked": lambda: base.mark_bar(),
@@ -56,8 +59,13 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
     return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
 
 
-def _columns(rows: Sequence[Row]) -> str:
-    return next(iter(rows[0])) if rows else ""
+def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:
+    """What is shown when one points at a mark: every column of its row."""
+    first = rows[0] if rows else {}
+    kinds = {name: "Q" if isinstance(value, int | float) else "N" for name, value in first.items()}
+    return [
+        alt.Tooltip(f"{name}:{kind}", format=".4~g") if kind == "Q" else alt.Tooltip(f"{name}:N") for name, kind in kinds.items()
+    ]
 
 
 def _levels(alt: Any, chart: Chart) -> list[Any]:
