@@ -13,26 +13,31 @@ extern "C" __global__ void hotspot(int steps, const float* power, const float* b
     const int x = threadIdx.x;
     const int y = threadIdx.y;
     const int inner = BLOCK - 2 * steps;
-    const int row = blockIdx.y * inner - steps + y;
-    const int column = blockIdx.x * inner - steps + x;
-    const int place = row * columns + column;
-    const bool on_chip = row >= 0 && row < rows && column >= 0 && column < columns;
+    const int top = blockIdx.y * inner - steps;
+    const int left = blockIdx.x * inner - steps;
+    const int place = (top + y) * columns + left + x;
+    // The part of the tile that lies on the chip.
+    const int first_row = max(-top, 0);
+    const int last_row = min(rows - 1 - top, BLOCK - 1);
+    const int first_column = max(-left, 0);
+    const int last_column = min(columns - 1 - left, BLOCK - 1);
 
-    if (on_chip) {
+    if (y >= first_row && y <= last_row && x >= first_column && x <= last_column) {
         temperature[y][x] = before[place];
         heating[y][x] = power[place];
     }
     __syncthreads();
 
     // Neighbours within the tile; a cell at the chip's edge has itself as neighbour there.
-    const int north = row > 0 ? y - 1 : y;
-    const int south = row < rows - 1 ? y + 1 : y;
-    const int west = column > 0 ? x - 1 : x;
-    const int east = column < columns - 1 ? x + 1 : x;
+    const int north = max(y - 1, first_row);
+    const int south = min(y + 1, last_row);
+    const int west = max(x - 1, first_column);
+    const int east = min(x + 1, last_column);
 
     bool current = false;
     for (int step = 1; step <= steps; ++step) {
-        current = on_chip && x >= step && x < BLOCK - step && y >= step && y < BLOCK - step;
+        current = x >= max(step, first_column) && x <= min(BLOCK - 1 - step, last_column)
+                  && y >= max(step, first_row) && y <= min(BLOCK - 1 - step, last_row);
         if (current) {
             const float here = temperature[y][x];
             updated[y][x] = here + per_capacity * (heating[y][x] + (temperature[south][x] + temperature[north][x] - 2.0f * here) * per_ry

@@ -1,7 +1,8 @@
-// Sum of an array: every CTA of 256 threads adds its share (four elements at a time, with the stride of the grid), then halves the
+// Sum of an array: every CTA of 256 threads adds its share (eight elements at a time, with the stride of the grid), then halves the
 // partial sums in shared memory until one is left. A second launch with one CTA adds the partial sums.
 
 #define THREADS 256
+#define EACH 8
 
 extern "C" __global__ void reduction(const float* values, float* sums, int n)
 {
@@ -9,10 +10,13 @@ extern "C" __global__ void reduction(const float* values, float* sums, int n)
     const int t = threadIdx.x;
 
     float sum = 0.0f;
-    int i = blockIdx.x * THREADS * 4 + t;
-    for (; i + 3 * THREADS < n; i += gridDim.x * THREADS * 4)
-        sum += (values[i] + values[i + THREADS]) + (values[i + 2 * THREADS] + values[i + 3 * THREADS]);
-    for (; i < n; i += THREADS)  // what is left of the array's end, less than four elements
+    int i = blockIdx.x * THREADS * EACH + t;
+    for (; i + (EACH - 1) * THREADS < n; i += gridDim.x * THREADS * EACH) {
+#pragma unroll
+        for (int k = 0; k < EACH; ++k)
+            sum += values[i + k * THREADS];
+    }
+    for (; i < n; i += THREADS)  // what is left at the array's end, less than EACH elements
         sum += values[i];
     partial[t] = sum;
     __syncthreads();
