@@ -83,6 +83,14 @@ def _directory(source: str, depends: tuple[str, ...]) -> str:
     return str(directory)
 
 
+def source_digest(source: str) -> str:
+    """A digest of a source file and all of this package that it imports: equal digests, equal behaviour."""
+    digest = hashlib.sha256()
+    for file in sorted(_closure(Path(source))):
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:20]
+
+
 @functools.cache
 def _use(directory: Path) -> None:
     """Mark a directory as in use and remove those that have not been used for longest."""

@@ -5,7 +5,8 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
 * ``pc`` and ``mask``: one entry per dynamic warp instruction; the mask holds the lanes that executed (active and guard
   true; for a branch, the active lanes), so a mask of 0 is an instruction that was issued with no lane left;
 * ``value``: one entry per *written 32-bit register* of each instruction, in the order of the static ``writes``;
-* ``memory``: one entry per dynamic instruction of class MEMORY that accesses memory (fences do not), and per barrier.
+* ``memory``: one entry per dynamic instruction of class MEMORY that accesses memory (those with the flag LOAD, STORE or ATOMIC;
+  fences and prefetches have none), and per barrier (with the flag BARRIER).
   Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
   belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
   atomic in shared memory counts passes with the serialisation of equal addresses. An access that no lane executes has
@@ -28,13 +29,15 @@ MASK_DTYPE = np.dtype("u4")
 VALUE_DTYPE = np.dtype("u4")
 MEMORY_DTYPE = np.dtype("u2")
 SECTOR_DTYPE = np.dtype("u4")
+LANES_DTYPE = np.dtype("u4")
 START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")])
 
 SECTOR_BYTES = 32
 FULL_MASK = 0xFFFFFFFF
 
 # One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that
-# did not execute, the high half the executing lanes alone. Within a half:
+# did not execute, the high half the executing lanes alone: there, a lane that did not execute is taken to hold what the executing
+# lane before it holds (lanes ahead of the first one: what the first holds), and if no lane executed the half is 0. Within a half:
 #   bits 0-1   narrowest delta with 4-byte base: 0 = <4,0>, 1 = <4,1>, 2 = <4,2>, 3 = none fits
 #   bits 2-4   narrowest delta with 8-byte base: 0 = <8,0>, 1 = <8,1>, 2 = <8,2>, 3 = <8,4>, 4 = none fits
 #   bit  5     <1,0> fits (all bytes equal)

@@ -1,0 +1,1 @@
+"""Executes machine code for a whole launch, warp by warp, and writes its trace."""

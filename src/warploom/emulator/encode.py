@@ -1,0 +1,178 @@
+"""Machine code to the records that compiled functions execute.
+
+Every operand becomes a row of the warp: its registers first, then special registers, constants (immediates, parameters,
+addresses of variables; the same word in every lane) and temporaries. An instruction that computes becomes one or more
+micro-operations; conversions of narrow types, flushing, saturation and the like are micro-operations of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warploom.code.dominators import reconvergence_points
+from warploom.code.instruction import Bank, Code, Imm, Instruction, Param, Special, Symbol
+from warploom.code.table import Flag, static_table
+from warploom.emulator.encode_compute import encode_compute
+from warploom.emulator.encode_memory import encode_access, encode_texture
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import INSTRUCTION_DTYPE, MICRO_DTYPE, MOST_ELEMENTS, BarrierOperation, Kind, WarpOperation
+from warploom.emulator.rows import Rows
+from warploom.errors import WarploomError
+
+_NOTHING = ("membar", "fence", "nop", "pir", "pbr", "acquire", "release", "prefetch", "brkpt")
+_CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+_VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
+_SHUFFLES = {
+    "up": WarpOperation.SHUFFLE_UP,
+    "down": WarpOperation.SHUFFLE_DOWN,
+    "bfly": WarpOperation.SHUFFLE_XOR,
+    "idx": WarpOperation.SHUFFLE_INDEX,
+}
+_BARRIERS = {"sync": BarrierOperation.SYNC, "arrive": BarrierOperation.ARRIVE}
+_REDUCTIONS = {"popc": BarrierOperation.POPC, "and": BarrierOperation.AND, "or": BarrierOperation.OR}
+
+
+@dataclass
+class Program:
+    """An encoded kernel: what is the same for all its launches."""
+
+    code: Code
+    instructions: np.ndarray
+    micro: np.ndarray
+    rows: int  # of one warp
+    registers: int  # of them, registers of the program
+    predicates: int
+    always: int  # the predicate that is always true
+    specials: dict[str, int]  # row of each special register that the code reads
+    constants: list[tuple[int, Imm | Param | Symbol, int]]  # row, what it holds, which 32-bit word of it
+
+
+def encode(code: Code) -> Program:
+    """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
+    if not code.allocated:
+        raise WarploomError(f"{code.name}: code must be allocated before it can be executed.")
+    rows = Rows(code)
+    table = static_table(code)
+    starts = code.block_starts()
+    meeting = reconvergence_points(code)
+    records = np.zeros(len(code), INSTRUCTION_DTYPE)
+    records["guard"] = records["predicate_out"] = -1
+    for pc, instruction in enumerate(code.instructions()):
+        record = records[pc]
+        rows.begin(instruction)
+        if instruction.guard is not None:
+            record["guard"] = instruction.guard.predicate.number
+            record["guard_flip"] = 0xFFFFFFFF if instruction.guard.negated else 0
+        record["first"] = len(rows.micro)
+        _encode_one(rows, instruction, record)
+        record["count"] = len(rows.micro) - record["first"]
+        _encode_writes(code, instruction, record)
+        if instruction.target is not None:
+            record["target"] = starts[instruction.target]
+            record["reconvergence"] = meeting.get(pc, len(code))
+        record["accesses"] = bool(table[pc]["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC))
+        record["uses_clock"] = any(isinstance(src, Special) and src.name in _CLOCKS for src in instruction.srcs)
+        if int(record["values"]) != int(table[pc]["n_writes"]):
+            raise rows.trouble("its written registers differ from the static table's")
+    micro = np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE)
+    return Program(
+        code=code,
+        instructions=records,
+        micro=micro,
+        rows=rows.count,
+        registers=rows.registers,
+        predicates=rows.temporary_predicate(2),
+        always=rows.always,
+        specials=rows.specials,
+        constants=rows.constants,
+    )
+
+
+def _encode_writes(code: Code, instruction: Instruction, record: np.void) -> None:
+    """The rows that change, and those that the trace classifies: in literal code a 64-bit register counts once."""
+    values = [register for register in instruction.dsts if register.bank is not Bank.P]
+    written = [word * ROW_BYTES for register in values for word in register.words]
+    classified = [register.number * ROW_BYTES for register in values] if code.literal else written
+    if len(written) > MOST_ELEMENTS:
+        raise WarploomError(f"{code.name}: '{instruction}' writes more than {MOST_ELEMENTS} registers.")
+    record["writes"], record["values"] = len(written), len(classified)
+    record["write_rows"][: len(written)] = written
+    record["value_rows"][: len(classified)] = classified
+
+
+def _encode_one(rows: Rows, instruction: Instruction, record: np.void) -> None:
+    name = instruction.op.name
+    if name in ("ld", "st", "atom", "red"):
+        encode_access(rows, instruction, record)
+    elif name == "tex":
+        encode_texture(rows, instruction, record)
+    elif name == "bra":
+        record["kind"] = Kind.BRANCH
+    elif name == "exit":
+        record["kind"] = Kind.EXIT
+    elif name == "trap":
+        record["kind"] = Kind.TRAP
+    elif name == "nanosleep":
+        record["kind"] = Kind.SLEEP
+    elif name == "bar":
+        _encode_barrier(rows, instruction, record)
+    elif name in ("shfl", "vote", "activemask", "match", "redux"):
+        _encode_exchange(rows, instruction, record)
+    elif name in _NOTHING:
+        record["kind"] = Kind.NOTHING
+    else:
+        record["kind"] = Kind.COMPUTE
+        encode_compute(rows, instruction)
+
+
+def _encode_barrier(rows: Rows, instruction: Instruction, record: np.void) -> None:
+    """Rows: id, count (a row of zeros if all threads are meant)."""
+    modifiers = instruction.op.modifiers
+    if "warp" in modifiers:
+        record["kind"] = Kind.NOTHING  # the lanes of a warp never run ahead of each other here
+        return
+    record["kind"] = Kind.BARRIER
+    operands = list(instruction.srcs)
+    if "red" in modifiers:
+        record["operation"] = _REDUCTIONS[modifiers[1]]
+        record["predicate_in"] = rows.predicate(operands.pop())
+        if instruction.dsts[0].bank is Bank.P:
+            record["predicate_out"] = instruction.dsts[0].number
+    else:
+        record["operation"] = _BARRIERS[modifiers[0]]
+    record["rows"][0] = rows.row(operands[0])
+    record["rows"][1] = rows.row(operands[1]) if len(operands) > 1 else rows.constant(0)
+
+
+def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> None:
+    """Rows: result, then the sources. The mask of members that the ``.sync`` forms name takes no part: see `exchange`."""
+    record["kind"] = Kind.WARP
+    op = instruction.op
+    words = 2 if op.type == "b64" else 1
+    record["size"] = 4 * words
+    for dst in instruction.dsts:
+        if dst.bank is Bank.P:
+            record["predicate_out"] = dst.number
+        else:
+            record["rows"][0] = rows.row(dst)
+    if op.name == "activemask":
+        record["operation"] = WarpOperation.ACTIVE
+        return
+    if op.name == "vote":
+        mode = next(word for word in op.modifiers if word != "sync")
+        record["operation"] = _VOTES.get(mode, WarpOperation.BALLOT)
+        record["predicate_in"] = rows.predicate(instruction.srcs[0])
+        return
+    if op.name == "shfl":
+        record["operation"] = _SHUFFLES[next(word for word in op.modifiers if word in _SHUFFLES)]
+        record["rows"][1:4] = [rows.row(source) for source in instruction.srcs[:3]]
+        return
+    record["rows"][1] = rows.row(instruction.srcs[0], words)
+    if op.name == "match":
+        record["operation"] = WarpOperation.MATCH_ANY if "any" in op.modifiers else WarpOperation.MATCH_ALL
+        return
+    mode = next(word for word in op.modifiers if word != "sync").upper()
+    sign = f"_{'S' if op.type == 's32' else 'U'}" if mode in ("MIN", "MAX") else ""
+    record["operation"] = WarpOperation[f"REDUCE_{mode}{sign}"]

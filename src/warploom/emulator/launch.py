@@ -1,0 +1,258 @@
+"""One launch: sets the machine up, runs it, and streams its trace to the store."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from warploom.code.instruction import Imm, Param, Symbol
+from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
+from warploom.emulator.encode import Program
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, WARP_DTYPE, Outcome
+from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
+from warploom.errors import WarploomError
+from warploom.trace.format import START_DTYPE
+from warploom.trace.store import COLUMNS, TraceWriter
+
+CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+TURN = 2048  # instructions that a warp runs before another one may
+MOST_RESIDENT_WARPS = 2048
+FLUSH_AT = 1 << 20  # entries of the log after which it is written out
+_LOG_COLUMNS = ("pc", "mask", "value", "memory", "sector", "lanes")
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStats:
+    """What a launch executed. A thread instruction is one lane of a warp instruction."""
+
+    warp_instructions: int
+    thread_instructions: int
+
+
+@dataclass
+class Log:
+    """The columns of the trace as they are recorded, in the order of execution."""
+
+    instructions: int = FLUSH_AT + (1 << 17)
+    segments: int = 1 << 15
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    table: np.ndarray = field(default_factory=lambda: np.zeros(0, SEGMENT_DTYPE))
+
+    def __post_init__(self) -> None:
+        sizes = {"pc": 1, "mask": 1, "value": 2, "memory": 1, "sector": 4, "lanes": 4}
+        for name, factor in sizes.items():
+            self.columns[name] = np.zeros(self.instructions * factor, COLUMNS[name])
+        self.table = np.zeros(self.segments, SEGMENT_DTYPE)
+
+    def grow(self, machine: np.ndarray) -> None:
+        """Make room for more."""
+        state = machine[0]
+        counts = {"pc": "n_instruction", "mask": "n_instruction", "value": "n_value", "memory": "n_memory"}
+        counts |= {"sector": "n_sector", "lanes": "n_sector"}
+        for name, column in self.columns.items():
+            if state[counts[name]] * 2 > len(column):
+                grown = np.zeros(len(column) * 2, column.dtype)
+                grown[: len(column)] = column
+                self.columns[name] = grown
+        if state["n_segment"] * 2 > len(self.table):
+            grown = np.zeros(len(self.table) * 2, SEGMENT_DTYPE)
+            grown[: len(self.table)] = self.table
+            self.table = grown
+
+    def attach(self, machine: np.ndarray) -> None:
+        """Tell the machine where the log is."""
+        for name in _LOG_COLUMNS:
+            machine[f"log_{name}"] = self.columns[name].ctypes.data
+        machine["instruction_room"], machine["value_room"] = len(self.columns["pc"]), len(self.columns["value"])
+        machine["memory_room"], machine["sector_room"] = len(self.columns["memory"]), len(self.columns["sector"])
+        machine["segment_room"] = len(self.table)
+
+    def write(self, machine: np.ndarray, writer: TraceWriter) -> None:
+        """Put the streams of the warps that have ended into order, write them out, and begin anew."""
+        state = machine[0]
+        count = int(state["n_segment"])
+        segments = self.table[:count]
+        order = np.lexsort((segments["warp"], segments["cta"]))
+        lengths = [int(state[f"n_{name}"]) for name in ("instruction", "value", "memory", "sector")]
+        ends = np.zeros(1, SEGMENT_DTYPE)
+        ends["instruction"], ends["value"], ends["memory"], ends["sector"] = lengths
+        sizes = dict(zip(_LOG_COLUMNS, (lengths[0], *lengths[:3], lengths[3], lengths[3]), strict=True))
+        sorted_columns = {name: np.empty(size, COLUMNS[name]) for name, size in sizes.items()}
+        starts = np.zeros(count, START_DTYPE)
+        written = writer.lengths
+        origin = np.array([(written["pc"], written["value"], written["memory"], written["sector"])], START_DTYPE)
+        warps = gather(order, segments, ends, tuple(self.columns.values()), tuple(sorted_columns.values()), starts, origin[0])
+        writer.append(**sorted_columns, start=starts[:warps])
+        for name in ("n_instruction", "n_value", "n_memory", "n_sector", "n_segment"):
+            machine[name] = 0
+
+
+@dataclass
+class Launch:
+    """Everything that one launch needs."""
+
+    program: Program
+    memory: DeviceMemory
+    textures: np.ndarray
+    parameters: bytes
+    symbols: dict[str, int]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int  # static and dynamic
+    dynamic_bytes: int
+    number: int
+    budget: int
+    check: bool = False
+    machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
+
+    def run(self, writer: TraceWriter | None) -> tuple[Outcome, LaunchStats]:
+        """Run to the end, or to a fault, which `machine` then describes."""
+        log = Log() if writer is not None else Log(instructions=1, segments=1)
+        self._set_up(log, writer is not None)
+        scratch = np.zeros((3, 2 * ROW_BYTES), np.uint8)
+        special_rows, clock_rows = self._special_rows(SPECIALS), self._special_rows(CLOCKS)
+        while True:
+            outcome = Outcome(
+                run(
+                    self.machine,
+                    self.program.instructions,
+                    self.program.micro,
+                    self.textures,
+                    clock_rows,
+                    special_rows,
+                    self._warps,
+                    self._ctas,
+                    log.table,
+                    scratch,
+                )
+            )
+            state = self.machine[0]
+            if outcome is Outcome.SLOTS_FULL:
+                self._make_slots(int(state["slots"]) * 2)
+            elif outcome is Outcome.LOG_FULL and state["running"] == 0:
+                assert writer is not None
+                log.write(self.machine, writer)
+            elif outcome is Outcome.LOG_FULL:
+                log.grow(self.machine)
+                log.attach(self.machine)
+            else:
+                if writer is not None and outcome is Outcome.FINISHED:
+                    log.write(self.machine, writer)
+                return outcome, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+
+    def _set_up(self, log: Log, tracing: bool) -> None:
+        machine, program = self.machine, self.program
+        threads = math.prod(self.block)
+        machine["instructions"] = len(program.instructions)
+        machine["grid"], machine["block"], machine["threads"] = self.grid, self.block, threads
+        machine["warps_per_cta"], machine["ctas"] = -(-threads // 32), math.prod(self.grid)
+        machine["grid_id"], machine["turn"], machine["budget"] = self.number, TURN, self.budget
+        machine["row_bytes"] = program.rows * ROW_BYTES
+        machine["register_bytes"] = program.registers * ROW_BYTES
+        machine["predicate_bytes"] = _rounded(4 * program.predicates, 8)
+        machine["always"] = 4 * program.always
+        machine["local_bytes"] = program.code.local_bytes
+        machine["local_stride"] = _rounded(program.code.local_bytes, 4) * 32
+        machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
+        machine["most_slots"] = max(1, min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0])))
+        self._bounds = self.memory.bounds()
+        machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
+        machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
+        self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
+        machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
+        machine["texture_count"] = len(self.textures) - 1
+        self._scratch_rows = np.zeros((16, 32), np.uint32)
+        self._addresses, self._survey = np.zeros(32, np.uint64), np.zeros(4, np.uint64)
+        self._banks = np.zeros((32, 33), np.uint32)
+        machine["saved"], machine["addresses"] = self._scratch_rows.ctypes.data, self._addresses.ctypes.data
+        machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
+        machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and self.check, FLUSH_AT
+        log.attach(machine)
+        self._warps, self._ctas = np.zeros(0, WARP_DTYPE), np.zeros(0, CTA_DTYPE)
+        self._rows = np.zeros(0, np.uint8)
+        self._predicates = self._local = self._shared = self._rows
+        self._make_slots(1)
+
+    def _make_slots(self, slots: int) -> None:
+        """Make room for so many CTAs at a time; those that are resident move to their new places."""
+        machine = self.machine[0]
+        slots = min(slots, int(machine["most_slots"]))
+        warps = slots * int(machine["warps_per_cta"])
+        self._warps, self._ctas = _longer(self._warps, warps), _longer(self._ctas, slots)
+        self._rows = _longer(self._rows, warps * int(machine["row_bytes"]))
+        self._predicates = _longer(self._predicates, warps * int(machine["predicate_bytes"]))
+        self._local = _longer(self._local, warps * int(machine["local_stride"]))
+        self._shared = _longer(self._shared, slots * int(machine["shared_stride"]))
+        machine["rows"], machine["predicates"] = self._rows.ctypes.data, self._predicates.ctypes.data
+        machine["local"], machine["shared"] = self._local.ctypes.data, self._shared.ctypes.data
+        machine["slots"] = slots
+        places = np.arange(warps)
+        self._warps["rows"] = machine["rows"] + places * machine["row_bytes"]
+        self._warps["predicates"] = machine["predicates"] + places * machine["predicate_bytes"]
+        self._warps["local"] = machine["local"] + places * machine["local_stride"]
+        self._ctas["shared"] = machine["shared"] + np.arange(slots) * machine["shared_stride"]
+        at, words = self._constants()
+        fill_constants(int(machine["rows"]), int(machine["row_bytes"]), at, words, warps)
+
+    def _constants(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that hold the same word in every lane throughout the launch, and their words."""
+        places, words = [], []
+        for row, operand, word in self.program.constants:
+            places.append(row)
+            words.append(self._value(operand) >> (32 * word) & 0xFFFFFFFF)
+        for name, row in self.program.specials.items():
+            if name not in SPECIALS and name not in CLOCKS:
+                places.append(row)
+                words.append(self._special(name))
+        return np.array(places, np.int64), np.array(words, np.uint32)
+
+    def _value(self, operand: Imm | Param | Symbol) -> int:
+        if isinstance(operand, Imm):
+            return operand.bits
+        if isinstance(operand, Param):
+            return int.from_bytes(self.parameters[operand.offset : operand.offset + operand.size], "little")
+        return self.symbols[operand.name] + operand.offset
+
+    def _special(self, name: str) -> int:
+        """A special register that is the same for all threads."""
+        base, _, axis = name.partition(".")
+        known: dict[str, Any] = {
+            "ntid": self.block,
+            "nctaid": self.grid,
+            "nwarpid": 48,
+            "nsmid": 15,
+            "gridid": self.number,
+            "dynamic_smem_size": self.dynamic_bytes,
+            "total_smem_size": self.shared_bytes,
+            "aggr_smem_size": self.shared_bytes,
+        }
+        if base.startswith("envreg"):
+            return 0
+        if base not in known:
+            code = self.program.code
+            raise WarploomError(f"{code.source or code.name}: special register %{name} of kernel {code.name} is not supported.")
+        value = known[base]
+        return int(value["xyz".index(axis)] if isinstance(value, tuple) else value)
+
+    def _special_rows(self, names: tuple[str, ...]) -> np.ndarray:
+        return np.array([self.program.specials.get(name, -1) for name in names], np.int64)
+
+
+def _rounded(size: int, to: int) -> int:
+    return -(-size // to) * to
+
+
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    """The same contents with more room; bytes begin at a multiple of 128."""
+    if array.dtype == np.uint8:
+        raw = np.zeros(length + 128, np.uint8)
+        skip = -raw.ctypes.data % 128
+        grown = raw[skip : skip + length]
+    else:
+        grown = np.zeros(length, array.dtype)
+    grown[: len(array)] = array
+    return grown

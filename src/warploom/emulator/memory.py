@@ -1,0 +1,455 @@
+"""Loads, stores and atomics of a warp: bounds and alignment first, then the lanes, then the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.table import Space
+from warploom.emulator.pointers import (
+    bits_from_double,
+    bits_from_float,
+    copy_row,
+    double_from_bits,
+    fill_row,
+    first_lane,
+    float_from_bits,
+    get8,
+    get16,
+    get32,
+    get64,
+    lane_addresses,
+    put8,
+    put16,
+    put32,
+    put64,
+    survey_addresses,
+)
+from warploom.emulator.records import FULL, AtomicOperation, AtomicType, Fault, Kind
+from warploom.jit import njit
+
+FAULT_READ_ONLY = int(Fault.READ_ONLY)
+SHARED_WINDOW = 0xF000_0000
+LOCAL_WINDOW = 0xF800_0000
+NOT_CANONICAL = np.uint32(0x7FFFFFFF)
+
+GLOBAL, LOCAL, SHARED, CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
+PARAM, GENERIC = int(Space.PARAM), int(Space.GENERIC)
+LOAD, STORE = int(Kind.LOAD), int(Kind.STORE)
+BOUNDS, ALIGNMENT = int(Fault.BOUNDS), int(Fault.ALIGNMENT)
+_ADD, _MIN, _MAX, _AND, _OR = (int(AtomicOperation[name]) for name in ("ADD", "MIN", "MAX", "AND", "OR"))
+_XOR, _EXCH, _CAS, _INC = (int(AtomicOperation[name]) for name in ("XOR", "EXCH", "CAS", "INC"))
+_U32, _S32, _F32, _U64, _S64, _F64 = (int(AtomicType[name]) for name in ("U32", "S32", "F32", "U64", "S64", "F64"))
+
+
+@njit
+def _address_of(machine, lane):
+    return np.int64(get64(machine.addresses + 8 * lane))
+
+
+@njit
+def fail(machine, fault, lane, address, space):
+    """Note what went wrong; the place in the program is noted by the caller's caller."""
+    machine.fault = fault
+    machine.fault_lane = lane
+    machine.fault_address = np.uint64(address)
+    machine.fault_space = space
+    return False
+
+
+@njit
+def _allocated(machine, low, high):
+    """Whether the bytes from low to high (inclusive) lie in one allocation. The allocation found last is tried first."""
+    at = machine.allocations + 16 * machine.hint
+    if machine.hint < machine.allocation_count and np.int64(get64(at)) <= low and high < np.int64(get64(at + 8)):
+        return True
+    first, last = np.int64(0), machine.allocation_count
+    while first < last:  # the first allocation that begins after `low`
+        middle = (first + last) // 2
+        if np.int64(get64(machine.allocations + 16 * middle)) <= low:
+            first = middle + 1
+        else:
+            last = middle
+    if first == 0:
+        return False
+    machine.hint = first - 1
+    return high < np.int64(get64(machine.allocations + 16 * (first - 1) + 8))
+
+
+@njit
+def _check_lanes(machine, mask, size, space, limit):
+    """Find the lane that is to blame, if any; device memory is checked against the allocations, others against a limit."""
+    for lane in range(32):
+        if (mask >> np.uint32(lane)) & 1:
+            address = _address_of(machine, lane)
+            if limit < 0:
+                inside = _allocated(machine, address, address + size - 1)
+            else:
+                inside = address >= 0 and address + size <= limit
+            if not inside:
+                return fail(machine, BOUNDS, lane, address, space)
+            if address & (size - 1):
+                return fail(machine, ALIGNMENT, lane, address, space)
+    return True
+
+
+@njit
+def _limit(machine, space):
+    if space == SHARED:
+        return machine.shared_bytes
+    if space == LOCAL:
+        return machine.local_bytes
+    return machine.parameter_bytes if space == PARAM else np.int64(-1)
+
+
+@njit
+def _base(machine, cta, warp, space):
+    """What to add to an address in its space to get an address of the host. Local memory is interleaved, see `_local_place`."""
+    if space == SHARED:
+        return cta.shared
+    if space == LOCAL:
+        return warp.local
+    return machine.parameters if space == PARAM else machine.arena - machine.arena_start
+
+
+@njit
+def _local_place(base, address, lane):
+    """Words of the lanes lie side by side, as hardware lays local memory out."""
+    return base + ((address >> 2) * 32 + lane) * 4 + (address & 3)
+
+
+@njit
+def _place(base, space, address, lane):
+    return _local_place(base, address, lane) if space == LOCAL else base + address
+
+
+@njit
+def _read(base, space, address, lane, size, signed):
+    """One element, extended to 64 bits."""
+    place = _place(base, space, address, lane)
+    if size == 4:
+        value = get32(place)
+        return np.uint64(np.int64(np.int32(value))) if signed else np.uint64(value)
+    if size == 8:
+        high = get32(_place(base, space, address + 4, lane))
+        return np.uint64(get32(place)) | (np.uint64(high) << np.uint64(32))
+    if size == 2:
+        half = get16(place)
+        return np.uint64(np.int64(np.int16(half))) if signed else np.uint64(half)
+    byte = get8(place)
+    return np.uint64(np.int64(np.int8(byte))) if signed else np.uint64(byte)
+
+
+@njit
+def _write(base, space, address, lane, size, value):
+    place = _place(base, space, address, lane)
+    if size == 4:
+        put32(place, np.uint32(value))
+    elif size == 8:
+        put32(place, np.uint32(value))
+        put32(_place(base, space, address + 4, lane), np.uint32(value >> np.uint64(32)))
+    elif size == 2:
+        put16(place, np.uint16(value))
+    else:
+        put8(place, np.uint8(value))
+
+
+@njit
+def _load(machine, instruction, rows, mask, base, space, sequential, uniform):
+    size, wide = instruction.size, instruction.wide_registers != 0
+    if size == 4 and instruction.elements == 1 and not wide and space != LOCAL:
+        row = rows + instruction.rows[0]
+        if mask == FULL and sequential:
+            copy_row(row, base + _address_of(machine, 0))
+            return
+        if mask == FULL and uniform:
+            fill_row(row, get32(base + _address_of(machine, 0)))
+            return
+        left = mask
+        while left != 0:
+            lane = first_lane(left)
+            left &= left - np.uint32(1)
+            put32(row + 4 * lane, get32(base + _address_of(machine, lane)))
+        return
+    signed = instruction.signed != 0
+    for element in range(instruction.elements):
+        row = rows + instruction.rows[element]
+        left = mask
+        while left != 0:
+            lane = first_lane(left)
+            left &= left - np.uint32(1)
+            value = _read(base, space, _address_of(machine, lane) + element * size, lane, size, signed)
+            put32(row + 4 * lane, np.uint32(value))
+            if wide:
+                put32(row + 128 + 4 * lane, np.uint32(value >> np.uint64(32)))
+
+
+@njit
+def _store(machine, instruction, rows, mask, base, space, sequential):
+    size, wide = instruction.size, instruction.wide_registers != 0
+    if size == 4 and instruction.elements == 1 and space != LOCAL:
+        row = rows + instruction.rows[0]
+        if mask == FULL and sequential:
+            copy_row(base + _address_of(machine, 0), row)
+            return
+        left = mask
+        while left != 0:
+            lane = first_lane(left)
+            left &= left - np.uint32(1)
+            put32(base + _address_of(machine, lane), get32(row + 4 * lane))
+        return
+    for element in range(instruction.elements):
+        row = rows + instruction.rows[element]
+        left = mask
+        while left != 0:
+            lane = first_lane(left)
+            left &= left - np.uint32(1)
+            value = np.uint64(get32(row + 4 * lane))
+            if wide:
+                value |= np.uint64(get32(row + 128 + 4 * lane)) << np.uint64(32)
+            _write(base, space, _address_of(machine, lane) + element * size, lane, size, value)
+
+
+@njit
+def _updated32(operation, kind, old, operand, other):
+    if operation == _ADD:
+        if kind == _F32:
+            total = float_from_bits(old) + float_from_bits(operand)
+            return NOT_CANONICAL if np.isnan(total) else bits_from_float(total)
+        return np.uint32(old + operand)
+    if operation in (_MIN, _MAX):
+        if kind == _S32:
+            less = np.int32(operand) < np.int32(old)
+        else:
+            less = operand < old
+        return operand if less == (operation == _MIN) else old
+    if operation == _AND:
+        return old & operand
+    if operation == _OR:
+        return old | operand
+    if operation == _XOR:
+        return old ^ operand
+    if operation == _EXCH:
+        return operand
+    if operation == _CAS:
+        return other if old == operand else old
+    if operation == _INC:
+        return np.uint32(0) if old >= operand else np.uint32(old + np.uint32(1))
+    return operand if old == 0 or old > operand else np.uint32(old - np.uint32(1))
+
+
+@njit
+def _updated64(operation, kind, old, operand, other):
+    if operation == _ADD:
+        if kind == _F64:
+            return bits_from_double(double_from_bits(old) + double_from_bits(operand))
+        return old + operand
+    if operation in (_MIN, _MAX):
+        if kind == _S64:
+            less = np.int64(operand) < np.int64(old)
+        else:
+            less = operand < old
+        return operand if less == (operation == _MIN) else old
+    if operation == _AND:
+        return old & operand
+    if operation == _OR:
+        return old | operand
+    if operation == _XOR:
+        return old ^ operand
+    if operation == _EXCH:
+        return operand
+    return other if old == operand else old
+
+
+@njit
+def _atomic(machine, instruction, rows, mask, base):
+    """Lanes take their turn in order. Rows: the result (or -1), the operand, the value to swap in."""
+    result, operand, other = instruction.rows[0], rows + instruction.rows[1], rows + instruction.rows[2]
+    operation, kind = instruction.operation, instruction.type
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        place = base + _address_of(machine, lane)
+        at = 4 * lane
+        if instruction.size == 8:
+            old = get64(place)
+            value = np.uint64(get32(operand + at)) | (np.uint64(get32(operand + 128 + at)) << np.uint64(32))
+            swap = np.uint64(get32(other + at)) | (np.uint64(get32(other + 128 + at)) << np.uint64(32))
+            put64(place, _updated64(operation, kind, old, value, swap))
+            if result >= 0:
+                put32(rows + result + at, np.uint32(old))
+                put32(rows + result + 128 + at, np.uint32(old >> np.uint64(32)))
+        elif instruction.size == 4:
+            word = get32(place)
+            put32(place, _updated32(operation, kind, word, get32(operand + at), get32(other + at)))
+            if result >= 0:
+                put32(rows + result + at, word)
+        else:
+            half = np.uint32(get16(place))
+            wanted, swap16 = get32(operand + at) & np.uint32(0xFFFF), get32(other + at)
+            put16(place, np.uint16(_updated32(operation, kind, half, wanted, swap16)))
+            if result >= 0:
+                put32(rows + result + at, half)
+
+
+@njit
+def bank_passes(machine, mask, size, serialise):
+    """How many passes shared memory needs: lanes that want different words of one bank wait for each other.
+
+    Accesses of 8 and 16 bytes are served in halves and quarters of a warp. With `serialise` (atomics), lanes that want the
+    same word wait as well.
+    """
+    words = max(np.int64(1), size >> 2)
+    group = 32 // words
+    total = np.int64(0)
+    for start in range(0, 32, group):
+        for bank in range(32):
+            put32(machine.banks + 132 * bank, np.uint32(0))  # how many words this bank was asked for; the words follow
+        most = np.int64(0)
+        for lane in range(start, start + group):
+            if (mask >> np.uint32(lane)) & 1:
+                first = _address_of(machine, lane) >> 2
+                for word in range(first, first + words):
+                    slot = machine.banks + 132 * (word & 31)
+                    count = np.int64(get32(slot))
+                    known = False
+                    if not serialise:
+                        for other in range(count):
+                            if get32(slot + 4 + 4 * other) == np.uint32(word):
+                                known = True
+                                break
+                    if not known:
+                        count += 1
+                        put32(slot, np.uint32(count))
+                        put32(slot + 4 * count, np.uint32(word))
+                        most = max(most, count)
+        total += most
+    return total
+
+
+@njit
+def add_sector(machine, count, sector, lane_mask):
+    """Put a sector into the list that the current access appends to the log, in ascending order. Returns the new count."""
+    at = machine.n_sector + count
+    while at > machine.n_sector and get32(machine.log_sector + 4 * (at - 1)) > sector:
+        at -= 1
+    if at > machine.n_sector and get32(machine.log_sector + 4 * (at - 1)) == sector:
+        place = machine.log_lanes + 4 * (at - 1)
+        put32(place, get32(place) | lane_mask)
+        return count
+    for index in range(machine.n_sector + count, at, -1):
+        put32(machine.log_sector + 4 * index, get32(machine.log_sector + 4 * (index - 1)))
+        put32(machine.log_lanes + 4 * index, get32(machine.log_lanes + 4 * (index - 1)))
+    put32(machine.log_sector + 4 * at, sector)
+    put32(machine.log_lanes + 4 * at, lane_mask)
+    return count + 1
+
+
+@njit
+def log_access(machine, space, count):
+    """One entry of the trace's memory column; sectors, if any, have been put into place."""
+    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(count | (space << 8)))
+    machine.n_memory += 1
+    if space != SHARED:
+        machine.n_sector += count
+
+
+@njit
+def _log(machine, mask, space, size, serialise, regular):
+    """Append the access to the trace."""
+    if space == SHARED:
+        simple = regular and not serialise and size == 4
+        log_access(machine, space, 1 if simple else bank_passes(machine, mask, size, serialise))
+        return
+    count = np.int64(0)
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        bit = np.uint32(1) << np.uint32(lane)
+        address = _address_of(machine, lane)
+        if space == LOCAL:
+            for word in range(address >> 2, (address + size + 3) >> 2):
+                count = add_sector(machine, count, np.uint32(word * 4 + (lane >> 3)), bit)
+        else:
+            count = add_sector(machine, count, np.uint32(address >> 5), bit)
+    log_access(machine, space, count)
+
+
+@njit
+def _within(machine, cta, warp, instruction, rows, mask, space, log):
+    """An access of lanes whose addresses all lie in one space."""
+    size = instruction.size * instruction.elements
+    survey_addresses(machine.addresses, mask, np.int64(size), machine.survey)
+    low, high = np.int64(get64(machine.survey)), np.int64(get64(machine.survey + 8))
+    bits, sequential = np.int64(get64(machine.survey + 16)), get64(machine.survey + 24) != 0
+    limit = _limit(machine, space)
+    if limit < 0:
+        fine = low >= 0 and _allocated(machine, low, high + size - 1)
+    else:
+        fine = low >= 0 and high + size <= limit
+    if (not fine or bits & (size - 1)) and not _check_lanes(machine, mask, size, space, limit):
+        return False
+    base = _base(machine, cta, warp, space)
+    if instruction.kind == LOAD:
+        _load(machine, instruction, rows, mask, base, space, sequential, low == high)
+    elif instruction.kind == STORE:
+        if space in (CONST, PARAM):
+            return fail(machine, FAULT_READ_ONLY, first_lane(mask), low, space)
+        _store(machine, instruction, rows, mask, base, space, sequential)
+    elif space == LOCAL:
+        return fail(machine, FAULT_READ_ONLY, first_lane(mask), low, space)
+    else:
+        _atomic(machine, instruction, rows, mask, base)
+    if log and machine.tracing:
+        regular = sequential or low == high
+        _log(machine, mask, space, size, instruction.kind != LOAD and instruction.kind != STORE, regular)
+    return True
+
+
+@njit
+def _shift_addresses(machine, by):
+    for lane in range(32):
+        put64(machine.addresses + 8 * lane, np.uint64(_address_of(machine, lane) - by))
+
+
+@njit
+def _generic(machine, cta, warp, instruction, rows, mask):
+    """A generic access: the lanes of each space in turn. The trace shows the space of the first lane."""
+    shared, local = np.uint32(0), np.uint32(0)
+    for lane in range(32):
+        bit = np.uint32(1) << np.uint32(lane)
+        address = _address_of(machine, lane)
+        if mask & bit and address >= LOCAL_WINDOW and address < 0x1_0000_0000:
+            local |= bit
+        elif mask & bit and address >= SHARED_WINDOW and address < 0x1_0000_0000:
+            shared |= bit
+    first = np.uint32(1) << np.uint32(first_lane(mask))
+    rest = mask & ~(shared | local)
+    if shared != 0:
+        _shift_addresses(machine, SHARED_WINDOW)
+        if not _within(machine, cta, warp, instruction, rows, shared, SHARED, shared & first != 0):
+            machine.fault_address += np.uint64(SHARED_WINDOW)
+            return False
+        _shift_addresses(machine, -SHARED_WINDOW)
+    if local != 0:
+        _shift_addresses(machine, LOCAL_WINDOW)
+        if not _within(machine, cta, warp, instruction, rows, local, LOCAL, local & first != 0):
+            machine.fault_address += np.uint64(LOCAL_WINDOW)
+            return False
+        _shift_addresses(machine, -LOCAL_WINDOW)
+    return rest == 0 or _within(machine, cta, warp, instruction, rows, rest, GLOBAL, rest & first != 0)
+
+
+@njit
+def access_memory(machine, cta, warp, instruction, rows, mask):
+    """Execute a load, store or atomic for the lanes of the mask. False if a lane must not do what it tries."""
+    space = np.int64(instruction.space)
+    if mask == 0:
+        if machine.tracing and instruction.accesses:
+            log_access(machine, GLOBAL if space == GENERIC else space, 0)
+        return True
+    lane_addresses(rows + instruction.address, np.int64(instruction.wide_address), instruction.offset, machine.addresses)
+    if space == GENERIC:
+        return _generic(machine, cta, warp, instruction, rows, mask)
+    return _within(machine, cta, warp, instruction, rows, mask, space, True)

@@ -1,0 +1,179 @@
+"""Loads and stores through plain addresses, and a few operations on whole rows.
+
+The emulated machine's state is many arrays; compiled functions get their addresses in one record instead of dozens of array
+arguments. Whoever uses an address has checked it before: against the allocations, or by construction of the program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from warploom.emulator.lanes import I1, I32, I64, LANES, LONG, load_lanes, load_words, store_words
+
+_KINDS = {
+    types.uint8: ir.IntType(8),
+    types.uint16: ir.IntType(16),
+    types.uint32: ir.IntType(32),
+    types.uint64: ir.IntType(64),
+    types.float32: ir.FloatType(),
+    types.float64: ir.DoubleType(),
+}
+
+
+def _getter(kind: Any) -> Any:
+    def get(_typing: Any, address: Any) -> Any:
+        def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+            return builder.load(builder.inttoptr(arguments[0], _KINDS[kind].as_pointer()), align=1)
+
+        return kind(types.int64), generate
+
+    return intrinsic(get)
+
+
+def _putter(kind: Any) -> Any:
+    def put(_typing: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+            builder.store(arguments[1], builder.inttoptr(arguments[0], _KINDS[kind].as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.none(types.int64, kind), generate
+
+    return intrinsic(put)
+
+
+get8, get16, get32, get64 = (_getter(kind) for kind in (types.uint8, types.uint16, types.uint32, types.uint64))
+put8, put16, put32, put64 = (_putter(kind) for kind in (types.uint8, types.uint16, types.uint32, types.uint64))
+get_f32, get_f64 = _getter(types.float32), _getter(types.float64)
+put_f32, put_f64 = _putter(types.float32), _putter(types.float64)
+
+
+@intrinsic
+def copy_row(_typing: Any, target: Any, source: Any) -> Any:
+    """Copy a row of 32 words."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        store_words(builder, load_words(builder, arguments[1]), arguments[0])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic
+def restore_lanes(_typing: Any, row: Any, old: Any, mask: Any) -> Any:
+    """Give the lanes outside of the mask their old words back."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        row_address, old_address, mask_value = arguments
+        lanes = builder.bitcast(mask_value, I1)
+        merged = builder.select(lanes, load_words(builder, row_address), load_words(builder, old_address))
+        store_words(builder, merged, row_address)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.uint32), generate
+
+
+@intrinsic
+def count_ones(_typing: Any, mask: Any) -> Any:
+    """How many lanes a mask holds."""
+
+    def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        return builder.zext(builder.ctpop(arguments[0]), LONG)
+
+    return types.int64(types.uint32), generate
+
+
+@intrinsic
+def first_lane(_typing: Any, mask: Any) -> Any:
+    """The lowest lane of a mask; 32 if it is empty."""
+
+    def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        return builder.zext(builder.cttz(arguments[0], ir.IntType(1)(0)), LONG)
+
+    return types.int64(types.uint32), generate
+
+
+def _reinterpret(source: Any, target: Any) -> Any:
+    def cast(_typing: Any, value: Any) -> Any:
+        def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+            return builder.bitcast(arguments[0], _KINDS[target])
+
+        return target(source), generate
+
+    return intrinsic(cast)
+
+
+float_from_bits, bits_from_float = _reinterpret(types.uint32, types.float32), _reinterpret(types.float32, types.uint32)
+double_from_bits, bits_from_double = _reinterpret(types.uint64, types.float64), _reinterpret(types.float64, types.uint64)
+
+
+@intrinsic
+def fill_row(_typing: Any, row: Any, word: Any) -> Any:
+    """Give all lanes of a row the same word."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        store_words(builder, _spread(builder, arguments[1], I32), arguments[0])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.uint32), generate
+
+
+def _spread(builder: ir.IRBuilder, value: ir.Value, kind: ir.VectorType) -> ir.Value:
+    """A vector with the same scalar in every lane."""
+    single = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+    return builder.shuffle_vector(single, single, ir.Constant(I32, [0] * LANES))
+
+
+@intrinsic
+def lane_addresses(_typing: Any, row: Any, wide: Any, offset: Any, out: Any) -> Any:
+    """Base plus offset for every lane, as 64-bit addresses. A base of 32 bits wraps around at 4 GiB."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        base_row, is_wide, constant_offset, target = arguments
+        low = load_words(builder, base_row)
+        offsets = _spread(builder, constant_offset, I64)
+        place = builder.inttoptr(target, I64.as_pointer())
+        with builder.if_else(builder.icmp_signed("!=", is_wide, LONG(0))) as (then, otherwise):
+            with then:
+                builder.store(builder.add(load_lanes(builder, "l", base_row), offsets), place, align=8)
+            with otherwise:
+                narrow = builder.add(low, builder.trunc(offsets, I32))
+                builder.store(builder.zext(narrow, I64), place, align=8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def survey_addresses(_typing: Any, addresses: Any, mask: Any, step: Any, out: Any) -> Any:
+    """Least and greatest address of the lanes in the mask, all their bits or-ed, and whether lane n has the first one + n x step.
+
+    The four answers go to `out`, 64 bits each. At least one lane must be in the mask.
+    """
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        source, mask_value, distance, target = arguments
+        every = builder.load(builder.inttoptr(source, I64.as_pointer()), align=8)
+        first = builder.cttz(mask_value, ir.IntType(1)(0))
+        reference = _spread(builder, builder.extract_element(every, first), I64)
+        taken = builder.select(builder.bitcast(mask_value, I1), every, reference)
+        answers = []
+        for name in ("umin", "umax", "or"):
+            function = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(LONG, [I64]), f"llvm.vector.reduce.{name}.v32i64"
+            )
+            answers.append(builder.call(function, [taken]))
+        ramp = builder.mul(ir.Constant(I64, list(range(LANES))), _spread(builder, distance, I64))
+        start = _spread(builder, builder.extract_element(every, ir.IntType(32)(0)), I64)
+        follows = builder.bitcast(builder.icmp_signed("==", every, builder.add(start, ramp)), ir.IntType(32))
+        answers.append(builder.zext(builder.icmp_signed("==", follows, ir.IntType(32)(-1)), LONG))
+        for place, answer in enumerate(answers):
+            pointer = builder.inttoptr(builder.add(target, LONG(8 * place)), LONG.as_pointer())
+            builder.store(answer, pointer)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.uint32, types.int64, types.int64), generate

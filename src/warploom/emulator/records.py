@@ -1,0 +1,341 @@
+"""What compiled functions of the emulator work on: the encoded program, a warp's state, and the state of the whole machine."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+MOST_ELEMENTS = 8  # registers that one instruction loads, stores or writes
+STACK_DEPTH = 66  # every entry splits a warp further, so there are never more
+BARRIERS = 16
+FULL = np.uint32(0xFFFFFFFF)
+
+
+class Kind(IntEnum):
+    """How an instruction is executed."""
+
+    COMPUTE = 0
+    LOAD = 1
+    STORE = 2
+    ATOMIC = 3
+    BRANCH = 4
+    EXIT = 5
+    BARRIER = 6
+    WARP = 7  # lanes look at each other
+    TEXTURE = 8
+    NOTHING = 9
+    SLEEP = 10
+    TRAP = 11
+
+
+class Family(IntEnum):
+    """Which function executes a micro-operation."""
+
+    INTEGER32 = 0
+    INTEGER64 = 1
+    FLOAT32 = 2
+    FLOAT64 = 3
+    CONVERT = 4
+    SPECIAL = 5
+    PREDICATE = 6
+
+
+class PredicateOperation(IntEnum):
+    """Micro-operations on predicates."""
+
+    AND = 0
+    OR = 1
+    XOR = 2
+    NOT = 3
+    MOVE = 4
+
+
+class AtomicOperation(IntEnum):
+    ADD = 0
+    MIN = 1
+    MAX = 2
+    AND = 3
+    OR = 4
+    XOR = 5
+    EXCH = 6
+    CAS = 7
+    INC = 8
+    DEC = 9
+
+
+class AtomicType(IntEnum):
+    U32 = 0
+    S32 = 1
+    F32 = 2
+    U64 = 3
+    S64 = 4
+    F64 = 5
+    B16 = 6
+
+
+class WarpOperation(IntEnum):
+    SHUFFLE_UP = 0
+    SHUFFLE_DOWN = 1
+    SHUFFLE_XOR = 2
+    SHUFFLE_INDEX = 3
+    VOTE_ALL = 4
+    VOTE_ANY = 5
+    VOTE_UNIFORM = 6
+    BALLOT = 7
+    ACTIVE = 8
+    MATCH_ANY = 9
+    MATCH_ALL = 10
+    REDUCE_ADD = 11
+    REDUCE_MIN_S = 12
+    REDUCE_MIN_U = 13
+    REDUCE_MAX_S = 14
+    REDUCE_MAX_U = 15
+    REDUCE_AND = 16
+    REDUCE_OR = 17
+    REDUCE_XOR = 18
+
+
+class BarrierOperation(IntEnum):
+    SYNC = 0
+    ARRIVE = 1
+    POPC = 2
+    AND = 3
+    OR = 4
+
+
+class Fault(IntEnum):
+    """Why a launch was stopped."""
+
+    NONE = 0
+    BOUNDS = 1
+    ALIGNMENT = 2
+    DEADLOCK = 3
+    BUDGET = 4
+    TRAP = 5
+    TEXTURE = 6
+    BARRIER_ID = 7
+    READ_ONLY = 8
+    ENCODING = 9
+    BARRIER_COUNT = 10
+
+
+class Outcome(IntEnum):
+    """Why compiled code returns to Python."""
+
+    FINISHED = 0
+    LOG_FULL = 1
+    SLOTS_FULL = 2
+    FAULT = 3
+
+
+MICRO_DTYPE = np.dtype(
+    [
+        ("family", "i4"),
+        ("number", "i8"),
+        ("a", "i8"),  # byte offsets of rows within the warp's rows; numbers of predicates in the family PREDICATE
+        ("b", "i8"),
+        ("c", "i8"),
+        ("d", "i8"),
+        ("out", "i8"),
+        ("predicate_in", "i4"),
+        ("predicate_out", "i4"),  # -1: none
+        ("rounding", "i4"),  # -1: to nearest even, else as `set_rounding` counts
+    ],
+    align=True,
+)
+
+INSTRUCTION_DTYPE = np.dtype(
+    [
+        ("kind", "i4"),
+        ("guard", "i4"),  # a predicate, or -1
+        ("guard_flip", "u4"),  # all ones for a negated guard
+        ("first", "i4"),  # its micro-operations
+        ("count", "i4"),
+        ("writes", "i4"),  # rows written
+        ("values", "i4"),  # rows classified in the trace
+        ("write_rows", "i8", (MOST_ELEMENTS,)),
+        ("value_rows", "i8", (MOST_ELEMENTS,)),
+        ("target", "i4"),
+        ("reconvergence", "i4"),
+        ("accesses", "i4"),  # 1: has an entry in the trace's memory column
+        ("space", "i4"),
+        ("size", "i4"),  # bytes of one element
+        ("elements", "i4"),
+        ("signed", "i4"),
+        ("wide_registers", "i4"),  # the registers of the elements have 64 bits
+        ("wide_address", "i4"),
+        ("polling", "i4"),  # volatile or atomic: a warp may be waiting for another one
+        ("address", "i8"),  # the row of the base
+        ("offset", "i8"),
+        ("rows", "i8", (MOST_ELEMENTS,)),  # registers loaded or stored; operands of warp operations, textures, barriers
+        ("operation", "i4"),
+        ("type", "i4"),
+        ("predicate_in", "i4"),
+        ("predicate_out", "i4"),
+        ("uses_clock", "i4"),
+    ],
+    align=True,
+)
+
+
+class Status(IntEnum):
+    """What a warp does."""
+
+    READY = 0
+    WAITING = 1  # at a barrier
+    DONE = 2
+
+
+WARP_DTYPE = np.dtype(
+    [
+        ("status", "i4"),
+        ("pc", "i4"),
+        ("reconvergence", "i4"),
+        ("depth", "i4"),
+        ("active", "u4"),
+        ("alive", "u4"),
+        ("barrier", "i4"),
+        ("turn", "i4"),  # instructions left before another warp gets its turn
+        ("polled", "i4"),
+        ("cta", "i4"),  # its resident CTA
+        ("number", "i4"),  # within the CTA
+        ("barrier_pc", "i4"),
+        ("barrier_mask", "u4"),  # the lanes that came to the barrier
+        ("value_at", "i8"),  # where bar.red has to correct the trace
+        ("rows", "i8"),  # addresses
+        ("predicates", "i8"),
+        ("local", "i8"),
+        ("stack_pc", "i4", (STACK_DEPTH,)),
+        ("stack_reconvergence", "i4", (STACK_DEPTH,)),
+        ("stack_mask", "u4", (STACK_DEPTH,)),
+    ],
+    align=True,
+)
+
+CTA_DTYPE = np.dtype(
+    [
+        ("index", "i8"),  # in the grid, x fastest
+        ("running", "i4"),  # warps that have not ended
+        ("shared", "i8"),
+        ("arrived", "i4", (BARRIERS,)),  # warps at each barrier
+        ("expected", "i4", (BARRIERS,)),  # 0: all
+        ("reduction", "i4", (BARRIERS,)),  # threads with a true predicate
+        ("threads", "i4", (BARRIERS,)),  # threads that took part in a reduction
+    ],
+    align=True,
+)
+
+SEGMENT_DTYPE = np.dtype(
+    [("cta", "i8"), ("warp", "i4"), ("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")], align=True
+)  # what one turn of a warp appended to the log begins here; it ends where the next segment begins
+
+TEXTURE_DTYPE = np.dtype(
+    [
+        ("address", "i8"),  # of the texels in device memory
+        ("width", "i4"),
+        ("height", "i4"),
+        ("depth", "i4"),
+        ("dimensions", "i4"),
+        ("channels", "i4"),
+        ("floating", "i4"),
+        ("size", "i4"),  # bytes of one channel
+        ("signed", "i4"),
+        ("linear", "i4"),
+        ("addressing", "i4"),  # 0 clamp, 1 wrap, 2 border
+        ("normalized", "i4"),
+    ],
+    align=True,
+)
+
+MACHINE_DTYPE = np.dtype(
+    [
+        # the launch
+        ("instructions", "i8"),  # in the program
+        ("grid", "i8", (3,)),
+        ("block", "i8", (3,)),
+        ("threads", "i8"),
+        ("warps_per_cta", "i8"),
+        ("ctas", "i8"),
+        ("grid_id", "i8"),
+        # per warp and CTA
+        ("rows", "i8"),
+        ("row_bytes", "i8"),  # of one warp
+        ("register_bytes", "i8"),  # of them, what is cleared when a warp begins
+        ("predicates", "i8"),
+        ("predicate_bytes", "i8"),
+        ("always", "i8"),  # byte offset of the predicate that is always true
+        ("local", "i8"),
+        ("local_stride", "i8"),
+        ("local_bytes", "i8"),
+        ("shared", "i8"),
+        ("shared_stride", "i8"),
+        ("shared_bytes", "i8"),
+        ("slots", "i8"),  # CTAs that there is room for
+        ("most_slots", "i8"),
+        ("resident", "i8"),
+        ("next_cta", "i8"),
+        ("cursor_cta", "i8"),  # whose turn it is
+        ("cursor_warp", "i8"),
+        ("progress", "i8"),  # whether anything ran since the round began
+        ("stalled", "i8"),  # a warp polled through its whole turn
+        ("running", "i8"),  # CTAs of this batch that have not ended
+        ("turn", "i8"),  # instructions of one turn
+        # memory
+        ("arena", "i8"),
+        ("arena_start", "i8"),
+        ("allocations", "i8"),  # pairs of addresses: first byte, one past the last
+        ("allocation_count", "i8"),
+        ("hint", "i8"),
+        ("parameters", "i8"),
+        ("parameter_bytes", "i8"),
+        ("textures", "i8"),
+        ("texture_count", "i8"),
+        # scratch
+        ("saved", "i8"),  # rows
+        ("addresses", "i8"),  # 32 addresses of 64 bits
+        ("survey", "i8"),
+        ("banks", "i8"),
+        # the log of the trace
+        ("tracing", "i8"),
+        ("checking", "i8"),
+        ("log_pc", "i8"),
+        ("log_mask", "i8"),
+        ("log_value", "i8"),
+        ("log_memory", "i8"),
+        ("log_sector", "i8"),
+        ("log_lanes", "i8"),
+        ("instruction_room", "i8"),
+        ("value_room", "i8"),
+        ("memory_room", "i8"),
+        ("sector_room", "i8"),
+        ("segment_room", "i8"),
+        ("n_instruction", "i8"),
+        ("n_value", "i8"),
+        ("n_memory", "i8"),
+        ("n_sector", "i8"),
+        ("n_segment", "i8"),
+        ("flush_at", "i8"),  # entries of the log after which it is written out between CTAs
+        # counters
+        ("executed", "i8"),
+        ("thread_executed", "i8"),
+        ("budget", "i8"),
+        # what went wrong
+        ("fault", "i8"),
+        ("fault_pc", "i8"),
+        ("fault_cta", "i8"),
+        ("fault_warp", "i8"),
+        ("fault_lane", "i8"),
+        ("fault_address", "u8"),
+        ("fault_space", "i8"),
+        ("fault_detail", "i8"),
+    ],
+    align=True,
+)
+
+
+def offset_in(dtype: np.dtype, name: str) -> int:
+    """Where a field lies in its record."""
+    fields = dtype.fields
+    assert fields is not None
+    return int(fields[name][1])

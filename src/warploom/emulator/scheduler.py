@@ -1,0 +1,312 @@
+"""Which warp runs when: CTAs one after another, their warps in turns, barriers in between.
+
+A CTA runs to its end before the next one begins, so the emulator's state does not grow with the grid. Only when a warp spends its
+whole turn polling memory (it may be waiting for a CTA that has not begun) does one more CTA become resident. All of this is a
+function of the program and its input alone: recording a trace changes nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values, run_warp
+from warploom.emulator.pointers import fill_row, get32, put32, put64
+from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, Outcome
+from warploom.jit import njit
+
+FAULT_BUDGET = int(Fault.BUDGET)
+FAULT_DEADLOCK = int(Fault.DEADLOCK)
+ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), int(BarrierOperation.AND)
+FINISHED, LOG_FULL, SLOTS_FULL, STOPPED = (int(Outcome[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT"))
+MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
+
+SPECIALS = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
+SPECIALS += ("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt")
+SMS = 15
+
+
+@njit
+def _clear(address, count):
+    for offset in range(0, count, 8):
+        put64(address + offset, np.uint64(0))
+
+
+@njit
+def _set_specials(machine, special_rows, warp, index):
+    """Fill the rows of the special registers that differ between warps."""
+    block_x, block_y = machine.block[0], machine.block[1]
+    grid_x, grid_y = machine.grid[0], machine.grid[1]
+    for which in range(len(special_rows)):
+        row = special_rows[which]
+        if row < 0:
+            continue
+        at = warp.rows + row
+        for lane in range(32):
+            thread = np.int64(warp.number) * 32 + lane
+            bit = np.uint32(1) << np.uint32(lane)
+            if which == 0:
+                value = thread % block_x
+            elif which == 1:
+                value = thread // block_x % block_y
+            elif which == 2:
+                value = thread // (block_x * block_y)
+            elif which == 3:
+                value = index % grid_x
+            elif which == 4:
+                value = index // grid_x % grid_y
+            elif which == 5:
+                value = index // (grid_x * grid_y)
+            elif which == 6:
+                value = np.int64(lane)
+            elif which == 7:
+                value = np.int64(warp.number)
+            elif which == 8:
+                value = index % SMS
+            elif which == 9:
+                value = np.int64(bit)
+            elif which == 10:
+                value = np.int64(bit | (bit - np.uint32(1)))
+            elif which == 11:
+                value = np.int64(bit - np.uint32(1))
+            elif which == 12:
+                value = np.int64(~(bit - np.uint32(1)))
+            else:
+                value = np.int64(~(bit | (bit - np.uint32(1))))
+            put32(at + 4 * lane, np.uint32(value & 0xFFFFFFFF))
+
+
+@njit
+def _begin(machine, special_rows, warps, ctas, slot):
+    """Make the next CTA resident in a slot."""
+    index = machine.next_cta
+    machine.next_cta += 1
+    machine.running += 1
+    count = machine.warps_per_cta
+    cta = ctas[slot]
+    cta.index = index
+    cta.running = np.int32(count)
+    cta.shared = machine.shared + slot * machine.shared_stride
+    _clear(cta.shared, machine.shared_stride)
+    for barrier in range(BARRIERS):
+        cta.arrived[barrier] = 0
+        cta.expected[barrier] = 0
+        cta.reduction[barrier] = 0
+        cta.threads[barrier] = 0
+    for number in range(count):
+        place = slot * count + number
+        warp = warps[place]
+        threads = min(machine.threads - 32 * number, np.int64(32))
+        lanes = FULL if threads == 32 else (np.uint32(1) << np.uint32(threads)) - np.uint32(1)
+        warp.status = READY
+        warp.pc = 0
+        warp.reconvergence = -1
+        warp.depth = 0
+        warp.active = lanes
+        warp.alive = lanes
+        warp.turn = machine.turn
+        warp.polled = 0
+        warp.cta = slot
+        warp.number = number
+        warp.rows = machine.rows + place * machine.row_bytes
+        warp.predicates = machine.predicates + place * machine.predicate_bytes
+        warp.local = machine.local + place * machine.local_stride
+        _clear(warp.rows, machine.register_bytes)
+        _clear(warp.predicates, machine.predicate_bytes)
+        put32(warp.predicates + machine.always, FULL)
+        _clear(warp.local, machine.local_stride)
+        _set_specials(machine, special_rows, warp, index)
+
+
+@njit
+def _give_reduction(machine, program, warp, threads, true):
+    """bar.red: the result goes to every lane that came, and the trace learns of it."""
+    instruction = program[warp.barrier_pc]
+    mask = warp.barrier_mask
+    if instruction.predicate_out >= 0:
+        holds = true == threads if instruction.operation == ALL else true > 0
+        place = warp.predicates + 4 * instruction.predicate_out
+        put32(place, (get32(place) & ~mask) | (mask if holds else np.uint32(0)))
+        return
+    row = warp.rows + instruction.write_rows[0]
+    for lane in range(32):
+        if (mask >> np.uint32(lane)) & 1:
+            put32(row + 4 * lane, np.uint32(true))
+    if machine.tracing:
+        here = machine.n_value
+        machine.n_value = warp.value_at
+        log_values(machine, instruction, warp.rows, mask)
+        machine.n_value = here
+
+
+@njit
+def _release(machine, program, warps, ctas, slot, barrier):
+    """Let the warps at a barrier go if all that it waits for have come. Warps that have ended count as come."""
+    cta = ctas[slot]
+    expected = np.int64(cta.expected[barrier])
+    arrived = np.int64(cta.arrived[barrier])
+    if expected == 0:
+        expected = machine.warps_per_cta
+        arrived += machine.warps_per_cta - cta.running
+    if cta.arrived[barrier] == 0 or arrived < expected:
+        return
+    for number in range(machine.warps_per_cta):
+        warp = warps[slot * machine.warps_per_cta + number]
+        if warp.status == WAITING and warp.barrier == barrier:
+            warp.status = READY
+            if program[warp.barrier_pc].operation > ARRIVE:
+                _give_reduction(machine, program, warp, cta.threads[barrier], cta.reduction[barrier])
+    cta.arrived[barrier] = 0
+    cta.reduction[barrier] = 0
+    cta.threads[barrier] = 0
+
+
+@njit
+def _fault(machine, fault, ctas, slot, warp):
+    machine.fault = fault
+    machine.fault_pc = warp.barrier_pc if warp.status == WAITING else warp.pc
+    machine.fault_cta = ctas[slot].index
+    machine.fault_warp = warp.number
+    machine.fault_lane = 0
+    machine.fault_detail = warp.barrier
+
+
+@njit
+def _deadlock(machine, warps, ctas):
+    """No warp can run: blame the first one that waits."""
+    for slot in range(machine.resident):
+        for number in range(machine.warps_per_cta):
+            warp = warps[slot * machine.warps_per_cta + number]
+            if warp.status == WAITING:
+                _fault(machine, FAULT_DEADLOCK, ctas, slot, warp)
+                return
+
+
+@njit
+def _next_round(machine, special_rows, warps, ctas):
+    """All resident warps have had their turn. Returns why Python is needed, or -1 to go on."""
+    if machine.running == 0:  # the batch is complete
+        if machine.next_cta == machine.ctas:
+            return FINISHED
+        full = machine.n_instruction >= machine.flush_at or machine.n_sector >= machine.flush_at
+        if machine.tracing and (full or machine.n_segment + 64 >= machine.segment_room):
+            return LOG_FULL
+        machine.resident = 1
+        _begin(machine, special_rows, warps, ctas, 0)
+    elif machine.progress == 0:
+        _deadlock(machine, warps, ctas)
+        return STOPPED
+    elif machine.stalled and machine.next_cta < machine.ctas and machine.resident < machine.most_slots:
+        if machine.resident == machine.slots:
+            return SLOTS_FULL
+        _begin(machine, special_rows, warps, ctas, machine.resident)
+        machine.resident += 1
+    machine.cursor_cta = 0
+    machine.cursor_warp = 0
+    machine.progress = 0
+    machine.stalled = 0
+    return -1
+
+
+@njit
+def _room(machine, turn):
+    """For how many instructions the log has room; without a trace, as many as the turn has."""
+    if not machine.tracing:
+        return turn
+    room = min(machine.instruction_room - machine.n_instruction, (machine.value_room - machine.n_value) // 8)
+    room = min(room, machine.memory_room - machine.n_memory, (machine.sector_room - machine.n_sector) // MOST_SECTORS)
+    return min(room, turn) if machine.n_segment + 1 < machine.segment_room else np.int64(0)
+
+
+@njit
+def run(machines, program, micro, textures, clock_rows, special_rows, warps, ctas, segments, scratch):
+    """Run until the launch ends or Python has to make room. Returns an `Outcome`; call again after making room."""
+    machine = machines[0]
+    while True:
+        if machine.cursor_cta >= machine.resident:
+            outcome = _next_round(machine, special_rows, warps, ctas)
+            if outcome >= 0:
+                return outcome
+            continue
+        slot = machine.cursor_cta
+        if machine.cursor_warp >= machine.warps_per_cta or ctas[slot].running == 0:
+            machine.cursor_cta += 1
+            machine.cursor_warp = 0
+            continue
+        cta, warp = ctas[slot], warps[slot * machine.warps_per_cta + machine.cursor_warp]
+        if warp.status != READY:
+            machine.cursor_warp += 1
+            continue
+        if machine.executed >= machine.budget:
+            _fault(machine, FAULT_BUDGET, ctas, slot, warp)
+            return STOPPED
+        steps = _room(machine, min(np.int64(warp.turn), machine.budget - machine.executed))
+        if steps <= 0:
+            return LOG_FULL
+        if machine.tracing:
+            segment = segments[machine.n_segment]
+            segment.cta, segment.warp = cta.index, warp.number
+            segment.instruction, segment.value = machine.n_instruction, machine.n_value
+            segment.memory, segment.sector = machine.n_memory, machine.n_sector
+            machine.n_segment += 1
+        reason, executed = run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps)
+        machine.progress = 1
+        warp.turn -= np.int32(executed)
+        if reason == FAULT:
+            return STOPPED
+        if reason == AT_BARRIER:
+            _release(machine, program, warps, ctas, slot, warp.barrier)
+        elif reason == ENDED:
+            warp.status = DONE
+            cta.running -= 1
+            if cta.running == 0:
+                machine.running -= 1
+            for barrier in range(BARRIERS):
+                if cta.arrived[barrier] > 0:
+                    _release(machine, program, warps, ctas, slot, barrier)
+        if warp.status != READY or warp.turn <= 0:
+            if warp.status == READY and warp.polled == 1:
+                machine.stalled = 1
+            warp.turn = np.int32(machine.turn)
+            warp.polled = 0
+            machine.cursor_warp += 1
+
+
+@njit
+def fill_constants(rows, row_bytes, places, words, warps):
+    """Give every warp's rows their constants."""
+    for warp in range(warps):
+        for index in range(len(places)):
+            fill_row(rows + warp * row_bytes + places[index], words[index])
+
+
+@njit
+def gather(order, segments, ends, columns_in, columns_out, starts, origin):
+    """Copy the log's segments, warp by warp, to contiguous columns; `starts` gets where each warp begins."""
+    pc_in, mask_in, value_in, memory_in, sector_in, lanes_in = columns_in
+    pc_out, mask_out, value_out, memory_out, sector_out, lanes_out = columns_out
+    n_instruction = n_value = n_memory = n_sector = np.int64(0)
+    warp = np.int64(-1)
+    for place in range(len(order)):
+        at = order[place]
+        first = segments[at]
+        last = segments[at + 1] if at + 1 < len(segments) else ends[0]
+        previous = segments[order[place - 1]] if place > 0 else first
+        if place == 0 or previous.cta != first.cta or previous.warp != first.warp:
+            warp += 1
+            starts[warp].instruction, starts[warp].value = origin.instruction + n_instruction, origin.value + n_value
+            starts[warp].memory, starts[warp].sector = origin.memory + n_memory, origin.sector + n_sector
+        for index in range(first.instruction, last.instruction):
+            pc_out[n_instruction] = pc_in[index]
+            mask_out[n_instruction] = mask_in[index]
+            n_instruction += 1
+        for index in range(first.value, last.value):
+            value_out[n_value] = value_in[index]
+            n_value += 1
+        for index in range(first.memory, last.memory):
+            memory_out[n_memory] = memory_in[index]
+            n_memory += 1
+        for index in range(first.sector, last.sector):
+            sector_out[n_sector] = sector_in[index]
+            lanes_out[n_sector] = lanes_in[index]
+            n_sector += 1
+    return warp + 1

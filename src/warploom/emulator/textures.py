@@ -1,0 +1,142 @@
+"""Texture fetches: addressing modes, and linear filtering with the 8 fractional bits that hardware uses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from warploom.code.table import Space
+from warploom.emulator.memory import add_sector, fail, log_access
+from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put32, put_f32
+from warploom.emulator.records import Fault
+from warploom.jit import njit
+
+FAULT_TEXTURE = int(Fault.TEXTURE)
+CLAMP, WRAP, BORDER = 0, 1, 2
+TEXTURE = int(Space.TEXTURE)
+_INTEGER_COORDINATES = 1
+
+
+@njit
+def _placed(index, size, addressing):
+    """The texel that an index means; -1 where the border shows."""
+    if 0 <= index < size:
+        return index
+    if addressing == WRAP:
+        return index % size
+    if addressing == BORDER:
+        return np.int64(-1)
+    return np.int64(0) if index < 0 else np.int64(size - 1)
+
+
+@njit
+def _texel(machine, texture, x, y, z, bit, count):
+    """Where the texel at integral coordinates lies (0: the border), and how many sectors the access now touches."""
+    x = _placed(x, texture.width, texture.addressing)
+    y = _placed(y, texture.height, texture.addressing)
+    z = _placed(z, texture.depth, texture.addressing)
+    if x < 0 or y < 0 or z < 0:
+        return np.int64(0), count
+    address = texture.address + ((z * texture.height + y) * texture.width + x) * (texture.size * texture.channels)
+    if machine.tracing:
+        count = add_sector(machine, count, np.uint32(address >> 5), bit)
+    return machine.arena - machine.arena_start + address, count
+
+
+@njit
+def _channel(texture, place, channel):
+    """One channel of a texel as a word; narrow integers are extended."""
+    if texture.size == 4:
+        return get32(place + 4 * channel)
+    if texture.size == 2:
+        half = get16(place + 2 * channel)
+        return np.uint32(np.int32(np.int16(half))) if texture.signed else np.uint32(half)
+    byte = get8(place + channel)
+    return np.uint32(np.int32(np.int8(byte))) if texture.signed else np.uint32(byte)
+
+
+@njit
+def _scaled(coordinate, size, texture):
+    """A coordinate in texels, reduced to the first period where the texture repeats; a NaN counts as 0."""
+    if not math.isfinite(coordinate):
+        if math.isnan(coordinate):
+            return np.float64(0.0)
+        return np.float64(-1.0 if coordinate < 0 else size + 1.0)
+    wide = np.float64(coordinate)
+    if texture.normalized:
+        if texture.addressing == WRAP:
+            wide -= math.floor(wide)
+        wide *= size
+    return min(max(wide, -1.0e9), 1.0e9)
+
+
+@njit
+def _weight(position):
+    """The texel below a position and the weight of the one above it, in 256ths."""
+    below = math.floor(position)
+    weight = math.floor((position - below) * 256.0 + 0.5)
+    return np.int64(below), np.int64(weight)
+
+
+@njit
+def _filtered(machine, texture, x, y, z, channel, bit, count):
+    """Linear interpolation between the 2, 4 or 8 texels around a position."""
+    x0, wx = _weight(x - 0.5)
+    y0, wy = _weight(y - 0.5) if texture.dimensions > 1 else (np.int64(0), np.int64(0))
+    z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (np.int64(0), np.int64(0))
+    total = 0.0
+    for corner in range(1 << texture.dimensions):
+        dx, dy, dz = corner & 1, (corner >> 1) & 1, corner >> 2
+        weight = (wx if dx else 256 - wx) * ((wy if dy else 256 - wy) if texture.dimensions > 1 else 256)
+        weight *= (wz if dz else 256 - wz) if texture.dimensions > 2 else 256
+        if weight != 0:
+            place, count = _texel(machine, texture, x0 + dx, y0 + dy, z0 + dz, bit, count)
+            if place != 0:
+                total += np.float64(get_f32(place + 4 * channel)) * (np.float64(weight) / 16777216.0)
+    return np.float32(total), count
+
+
+@njit
+def fetch_texels(machine, textures, instruction, rows, mask, log):
+    """Execute a texture instruction for the lanes of the mask.
+
+    Rows: the handle, three coordinates; then the four results are `write_rows`. Coordinates are integers if `type` says so.
+    """
+    count = np.int64(0)
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        bit = np.uint32(1) << np.uint32(lane)
+        at = 4 * lane
+        handle = np.int64(get32(rows + instruction.rows[0] + at)) - 1
+        if handle < 0 or handle >= machine.texture_count:
+            return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
+        texture = textures[handle]
+        if texture.dimensions != instruction.elements:
+            return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
+        raw_x, raw_y = get32(rows + instruction.rows[1] + at), get32(rows + instruction.rows[2] + at)
+        raw_z = get32(rows + instruction.rows[3] + at)
+        if instruction.type == _INTEGER_COORDINATES:
+            x, y, z = np.float64(np.int32(raw_x)), np.float64(np.int32(raw_y)), np.float64(np.int32(raw_z))
+        else:
+            x = _scaled(float_from_bits(raw_x), texture.width, texture)
+            y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else 0.0
+            z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else 0.0
+        for channel in range(4):
+            row = rows + instruction.write_rows[channel] + at
+            if channel >= texture.channels:
+                one = np.uint32(0x3F800000) if texture.floating else np.uint32(1)
+                put32(row, one if channel == 3 else np.uint32(0))
+            elif texture.linear and instruction.type != _INTEGER_COORDINATES:
+                value, count = _filtered(machine, texture, x, y, z, channel, bit, count)
+                put_f32(row, value)
+            else:
+                place, count = _texel(
+                    machine, texture, np.int64(math.floor(x)), np.int64(math.floor(y)), np.int64(math.floor(z)), bit, count
+                )
+                put32(row, _channel(texture, place, channel) if place != 0 else np.uint32(0))
+    if log and machine.tracing:
+        log_access(machine, TEXTURE, count)
+    return True

@@ -1,0 +1,134 @@
+"""Instructions in which the lanes of a warp look at each other: shuffles, votes, matches, reductions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.emulator.pointers import copy_row, first_lane, get32, put32
+from warploom.emulator.records import WarpOperation
+from warploom.jit import njit
+
+UP, DOWN, XOR, INDEX = (int(WarpOperation[f"SHUFFLE_{name}"]) for name in ("UP", "DOWN", "XOR", "INDEX"))
+ALL, ANY, UNIFORM = (int(WarpOperation[f"VOTE_{name}"]) for name in ("ALL", "ANY", "UNIFORM"))
+BALLOT, ACTIVE, MATCH_ANY, MATCH_ALL = (int(WarpOperation[name]) for name in ("BALLOT", "ACTIVE", "MATCH_ANY", "MATCH_ALL"))
+ADD, MIN_S, MIN_U = (int(WarpOperation[f"REDUCE_{name}"]) for name in ("ADD", "MIN_S", "MIN_U"))
+MAX_S, MAX_U = int(WarpOperation.REDUCE_MAX_S), int(WarpOperation.REDUCE_MAX_U)
+AND, OR = int(WarpOperation.REDUCE_AND), int(WarpOperation.REDUCE_OR)
+
+
+@njit
+def _shuffle(operation, instruction, rows, mask, saved):
+    """Rows: result, value, lane or distance, clamp and segment. Returns the lanes whose source was in range."""
+    result, amounts, clamps = rows + instruction.rows[0], rows + instruction.rows[2], rows + instruction.rows[3]
+    copy_row(saved, rows + instruction.rows[1])
+    in_range = np.uint32(0)
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        amount = np.int64(get32(amounts + 4 * lane) & np.uint32(31))
+        control = np.int64(get32(clamps + 4 * lane))
+        clamp, segment = control & 31, (control >> 8) & 31
+        last = (lane & segment) | (clamp & ~segment)
+        if operation == UP:
+            source = lane - amount
+            fine = source >= last
+        elif operation == DOWN:
+            source = lane + amount
+            fine = source <= last
+        elif operation == XOR:
+            source = lane ^ amount
+            fine = source <= last
+        else:
+            source = (lane & segment) | (amount & ~segment)
+            fine = source <= last
+        if fine:
+            in_range |= np.uint32(1) << np.uint32(lane)
+        else:
+            source = lane
+        put32(result + 4 * lane, get32(saved + 4 * source))
+    return in_range
+
+
+@njit
+def _reduced(operation, total, value):
+    if operation == ADD:
+        return np.uint32(total + value)
+    if operation == MIN_S:
+        return value if np.int32(value) < np.int32(total) else total
+    if operation == MIN_U:
+        return min(value, total)
+    if operation == MAX_S:
+        return value if np.int32(value) > np.int32(total) else total
+    if operation == MAX_U:
+        return max(value, total)
+    if operation == AND:
+        return total & value
+    if operation == OR:
+        return total | value
+    return total ^ value
+
+
+@njit
+def _fill(row, mask, word):
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        put32(row + 4 * lane, word)
+
+
+@njit
+def _matching(row, wide, mask, lane):
+    """The lanes of the mask that hold what this lane holds."""
+    low = get32(row + 4 * lane)
+    high = get32(row + 128 + 4 * lane) if wide else np.uint32(0)
+    found = np.uint32(0)
+    for other in range(32):
+        bit = np.uint32(1) << np.uint32(other)
+        if mask & bit and get32(row + 4 * other) == low and (not wide or get32(row + 128 + 4 * other) == high):
+            found |= bit
+    return found
+
+
+@njit
+def exchange(instruction, rows, mask, predicate, saved):
+    """Execute for the lanes of the mask. Returns the predicate that the instruction yields, as a mask of lanes."""
+    operation = np.int64(instruction.operation)
+    if mask == 0:
+        return np.uint32(0)
+    if operation <= INDEX:
+        return _shuffle(operation, instruction, rows, mask, saved)
+    true = predicate & mask
+    if operation == ALL:
+        return mask if true == mask else np.uint32(0)
+    if operation == ANY:
+        return mask if true != 0 else np.uint32(0)
+    if operation == UNIFORM:
+        return mask if true == mask or true == 0 else np.uint32(0)
+    result = rows + instruction.rows[0]
+    if operation in (BALLOT, ACTIVE):
+        _fill(result, mask, true if operation == BALLOT else mask)
+        return np.uint32(0)
+    copy_row(saved, rows + instruction.rows[1])
+    copy_row(saved + 128, rows + instruction.rows[1] + 128)
+    wide = instruction.size == 8
+    if operation == MATCH_ANY:
+        left = mask
+        while left != 0:
+            lane = first_lane(left)
+            left &= left - np.uint32(1)
+            put32(result + 4 * lane, _matching(saved, wide, mask, lane))
+        return np.uint32(0)
+    if operation == MATCH_ALL:
+        same = _matching(saved, wide, mask, first_lane(mask)) == mask
+        _fill(result, mask, mask if same else np.uint32(0))
+        return mask if same else np.uint32(0)
+    total = get32(saved + 4 * first_lane(mask))
+    left = mask & (mask - np.uint32(1))
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        total = _reduced(operation, total, get32(saved + 4 * lane))
+    _fill(result, mask, total)
+    return np.uint32(0)
