@@ -1,0 +1,131 @@
+"""What the papers rely on in the workloads: lanes, divergence, registers, occupancy."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warploom.backend import Options, compile_kernel
+from warploom.code.instruction import Code
+from warploom.emulator.device import Device
+from warploom.ptx import parse
+from warploom.trace.format import FULL_MASK
+from warploom.trace.store import TraceStore
+from warploom.workloads.registry import load_workload, workload_ptx
+
+MAIN_KERNELS = {  # the kernel that a paper's register count is compared with
+    "matrixmul": "matrixmul",
+    "blackscholes": "blackscholes",
+    "dct8x8": "dct8x8",
+    "reduction": "reduction",
+    "vectoradd": "vectoradd",
+    "backprop": "forward",
+    "bfs": "expand",
+    "heartwall": "heartwall",
+    "hotspot": "hotspot",
+    "scalarprod": "scalarprod",
+    "neuralnet": "convolution1",
+    "lud": "perimeter",
+    "gaussian": "eliminate",
+    "lib": "libor",
+    "lps": "lps",
+    "mum": "mum",
+    "cutcp": "cutcp",
+    "mri-q": "mri_q",
+    "sad": "sad4",
+}
+
+
+def masks(name: str, folder: Path) -> np.ndarray:
+    """The lanes that executed, of every warp instruction of the tiny size."""
+    workload = load_workload(name)
+    device = Device(workload_ptx(name), file=f"{name}/kernel.ptx", record=TraceStore(folder))
+    workload.host(device, workload.inputs("tiny"))
+    traces = [record.trace for record in device.launches]
+    return np.concatenate([trace.mask for trace in traces if trace is not None])
+
+
+@pytest.mark.parametrize("name", ["nn", "nw"])
+def test_no_more_than_sixteen_lanes(name: str, tmp_path: Path) -> None:
+    assert np.bitwise_count(masks(name, tmp_path)).max() == 16
+
+
+@pytest.mark.parametrize("name", ["aes", "sgemm"])
+def test_every_lane_executes_every_instruction(name: str, tmp_path: Path) -> None:
+    assert (masks(name, tmp_path) == FULL_MASK).all()
+
+
+@pytest.mark.parametrize(("name", "share"), [("bfs", 0.3), ("heartwall", 0.3), ("mum", 0.3)])
+def test_many_instructions_are_divergent(name: str, share: float, tmp_path: Path) -> None:
+    assert (masks(name, tmp_path) != FULL_MASK).mean() > share
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, Code]:
+    return {
+        name: compile_kernel(parse(workload_ptx(name), name), kernel, Options(verify=False))
+        for name, kernel in MAIN_KERNELS.items()
+    }
+
+
+def test_registers_come_near_the_papers(compiled: dict[str, Code]) -> None:
+    rows = [
+        (name, row.paper, compiled[name].registers, row.registers)
+        for name in MAIN_KERNELS
+        for row in load_workload(name).published
+        if row.registers is not None
+    ]
+    apart = [row for row in rows if abs(row[2] - row[3]) > 0.25 * row[3]]
+    # Apart are the forward pass of backprop and, of the second paper that has it, gaussian: the old compiler spent registers on
+    # addresses and on the remainder by a variable that our code does not need.
+    assert len(apart) <= len(rows) / 3, apart
+
+
+def test_two_ctas_of_heartwall_fit_on_an_sm(compiled: dict[str, Code]) -> None:
+    code = compiled["heartwall"]
+    assert code.registers <= 32768 // (2 * 512)
+    assert code.shared_bytes <= 48 * 1024 // 2
+
+
+class Held:
+    """An array on a device that computes nothing."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = np.array(values)
+
+    def get(self) -> np.ndarray:
+        return self.values.copy()
+
+    def set(self, values: np.ndarray) -> None:
+        self.values = np.array(values)
+
+
+class Counter:
+    """A device that computes nothing and notes CTAs and threads per CTA of each kernel's largest launch."""
+
+    def __init__(self) -> None:
+        self.largest: dict[str, tuple[int, int]] = {}
+
+    def array(self, values: np.ndarray) -> Held:
+        return Held(values)
+
+    def texture(self, values: np.ndarray, **_: bool) -> Held:
+        return Held(values)
+
+    def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *_: object, shared_bytes: int = 0) -> None:
+        self.largest[kernel] = max(self.largest.get(kernel, (0, 0)), (int(np.prod(grid)), int(np.prod(block))))
+
+
+@pytest.mark.parametrize("name", [*MAIN_KERNELS, "sgemm", "pathfinder", "streamcluster", "nn", "nw", "lbm", "aes"])
+def test_small_gives_every_one_of_fifteen_sms_a_cta(name: str) -> None:
+    workload, device = load_workload(name), Counter()
+    workload.host(device, workload.inputs("small"))
+    assert max(device.largest.values()) >= (15, 1)
+
+
+@pytest.mark.parametrize("name", [name for name in MAIN_KERNELS if load_workload(name).published[0].ctas is not None])
+def test_paper_has_the_ctas_of_the_table(name: str) -> None:
+    workload, device = load_workload(name), Counter()
+    workload.host(device, workload.inputs("paper"))
+    row = workload.published[0]
+    assert (row.ctas, row.threads_per_cta) in device.largest.values()
