@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,14 +13,16 @@ from warploom.core.occupancy import occupancy, rounded
 from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
+from warploom.emulator.device import Device, LaunchRecord
 from warploom.energy import Run, account, load_technology, technology_names
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
-from warploom.policies import baseline_design
+from warploom.policies import baseline_design, compile_code
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.result import Emulation, Result
+from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
 from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
 from warploom.workloads.registry import load_workload, sets_of
@@ -36,9 +38,16 @@ FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must 
 class Execution:
     """A program that has been executed: its launches with their traces, and whether its output was right."""
 
-    launches: tuple[Any, ...]  # of the emulator: code, trace and statistics of each
+    launches: tuple[LaunchRecord, ...]
     difference: str | None  # how the output differs from the reference
     verified: bool | None  # None where no reference exists
+
+    def traced(self) -> Iterator[tuple[LaunchRecord, Trace]]:
+        """The launches of a recorded execution with their traces."""
+        for launch in self.launches:
+            if launch.trace is None:
+                raise WarploomError(f"kernel {launch.code.name} was executed without recording a trace")
+            yield launch, launch.trace
 
 
 @dataclass
@@ -76,10 +85,10 @@ def simulate(
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
     chip = shrunk(whole, point)
-    execution = execute(program, point, whole, size, executions if executions is not None else Executions())
+    execution = execute(program, point, whole, size, executions if executions is not None else Executions(), check=check)
     core = Simulation(point.policies, chip, check=check)
-    for launch in execution.launches:
-        core.launch(launch.code, launch.trace, progress, launch.code.shared_bytes + launch.shared_bytes)
+    for launch, trace in execution.traced():
+        core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
     timing = core.result()
     table = load_technology(technology or default_technology(whole))
     run = Run(timing.cycles, 1e-6 / chip.chip.clock_core_mhz, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies)
@@ -120,7 +129,7 @@ def emulate(
     program, point = _program(program), make_design(design)
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
-    execution = execute(program, point, whole, size, Executions())
+    execution = _execute(program, point, whole, size, record=False, check=False)
     return Emulation(
         workload=program.name,
         size=size if program.sized else "",
@@ -131,16 +140,21 @@ def emulate(
     )
 
 
-def execute(program: Program, design: Design, machine: Machine, size: str, executions: Executions) -> Execution:
+def execute(
+    program: Program, design: Design, machine: Machine, size: str, executions: Executions, *, check: bool = False
+) -> Execution:
     """Execute a program with the code that a design compiles for it, or reuse an execution of the same code."""
-    return executions.get((size, compile_key(design, machine)), lambda: _execute(program, design, machine, size))
+    key = (size, check, compile_key(design, machine))
+    return executions.get(key, lambda: _execute(program, design, machine, size, record=True, check=check))
 
 
-def _execute(program: Program, design: Design, machine: Machine, size: str) -> Execution:
-    from warploom.emulator.device import Device
-
+def _execute(program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool) -> Execution:
     module = parse(program.ptx, program.place)
-    device = Device(lambda kernel, block: compile_for(module, kernel, design, machine, block))
+    device = Device(
+        lambda kernel, threads: compile_for(module, kernel, design, machine, threads),
+        record=True if record else None,
+        check=check,
+    )
     inputs = program.inputs(size)
     outputs = program.host(device, inputs)
     if not device.launches:
@@ -172,10 +186,7 @@ def compile_for(
         limit = _fitting_registers(plain, machine, smaller, -(-threads // WARP), plain.shared_bytes + shared_bytes)
     assert limit is None or isinstance(limit, int)
     code = compile_kernel(module, kernel, Options(max_registers=limit))
-    for policy in design.policies:
-        if hasattr(policy, "compile"):
-            code = policy.compile(code, smaller)
-    return code
+    return compile_code(design.policies, code, smaller)
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:
@@ -210,8 +221,8 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
     workload = load_workload(name)
     chip = load_machine(machine) if isinstance(machine, str) else machine
     execution = execute(workload_program(name), make_design("baseline"), chip, size, Executions())
-    row = profile([(launch.code, launch.trace) for launch in execution.launches])
-    main = next(launch for launch in execution.launches if launch.code.name == row["kernel"])
+    row = profile([(launch.code, trace) for launch, trace in execution.traced()])
+    main, trace = next(pair for pair in execution.traced() if pair[0].code.name == row["kernel"])
     shared = main.code.shared_bytes + main.shared_bytes
     return {
         "name": workload.name,
@@ -220,7 +231,7 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
         "size": size,
         "verified": execution.verified,
         **row,
-        "ctas_per_sm": occupancy(main.code, chip, baseline_design().allocation, main.trace.warps_per_cta, shared).ctas,
+        "ctas_per_sm": occupancy(main.code, chip, baseline_design().allocation, trace.warps_per_cta, shared).ctas,
         "published": [asdict(published) for published in workload.published],
     }
 
