@@ -19,7 +19,6 @@ BLOCK = 128
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n"
 DTYPES = {
     **{f"{kind}{bits}": f"{'i' if kind == 's' else 'u'}{bits // 8}" for kind in "usb" for bits in (8, 16, 32, 64)},
-    "f16": "u2",  # as raw bits: neither side computes on them in NumPy
     "f32": "f4",
     "f64": "f8",
 }
@@ -74,8 +73,6 @@ def _special(name: str) -> np.ndarray:
     if name in ("f32", "f64"):
         text, dtype = (_F32_SPECIAL, "u4") if name == "f32" else (_F64_SPECIAL, "u8")
         return np.array([int(word, 16) for word in text.split()], dtype)
-    if name == "f16":
-        return np.array([0, 0x8000, 1, 0x3FF, 0x400, 0x3C00, 0xBC00, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x3555, 0x7C01], "u2")
     bits = int(name[1:])
     values = {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF}
     values |= {0x80000000, 0xFFFFFFFF, 0x100000000, 0x7FFFFF, 0x800000, 0xFFFFFF, 0x1000001, (1 << 53) + 1}
@@ -124,7 +121,7 @@ def _register(kind: str) -> str:
 
 def _memory(kind: str) -> str:
     """The type by which a value is loaded and stored."""
-    return {"shift": "b32", "bit": "b32", "f16": "b16"}.get(kind, kind)
+    return {"shift": "b32", "bit": "b32"}.get(kind, kind)
 
 
 def _bytes(kind: str) -> int:
@@ -400,11 +397,6 @@ def _conversions() -> Iterator[Case]:
         yield plain(f"cvt.{rounding}.{kind}.{kind}", kind, kind)
     yield plain("cvt.rzi.ftz.f32.f32", "f32", "f32")
     yield plain("cvt.rni.sat.f32.f32", "f32", "f32")
-    yield plain("cvt.f32.f16", "f32", "f16", count=256)
-    yield plain("cvt.f64.f16", "f64", "f16", count=256)
-    for rounding in (".rn", ".rz"):
-        yield plain(f"cvt{rounding}.f16.f32", "f16", "f32")
-    yield plain("cvt.rn.f16.f64", "f16", "f64")
 
 
 def _moves() -> Iterator[Case]:

@@ -60,7 +60,7 @@ def _texture(case: Case) -> texture.TextureObject:
 
 def run(case: Case, folder: Path) -> bytes:
     """The case's outputs, then the inputs that it changes, as one string of bytes."""
-    path = folder / "kernel.ptx"
+    path = folder / f"{digest(case)}.ptx"  # CuPy remembers modules by their path: each needs one of its own
     path.write_text(case.ptx)
     function = cupy.RawModule(path=str(path)).get_function("k")
     inputs = [cupy.asarray(array) for array in case.inputs]
