@@ -156,7 +156,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "brev": ("T:b32|b64 -> d s",),
     "popc": _COUNT,
     "clz": _COUNT,
-    "prmt": ("T:b32 -> d s s s", "f4e|b4e|rc8|ecl|ecr|rc16 T:b32 -> d s s s"),
+    "prmt": ("T:b32 -> d s s s", "T:b32 f4e|b4e|rc8|ecl|ecr|rc16 -> d s s s"),
     # comparison and selection
     "setp": (
         "compare_int T:int -> p|q s s",
