@@ -101,7 +101,7 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
 def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 
-    Rows: the handle, three coordinates; then the four results are `write_rows`. Coordinates are integers if `type` says so.
+    Rows: the handle, three coordinates; then the results, at most four, are `write_rows`. Coordinates are integers if `type` says so.
     """
     count = np.int64(0)
     left = mask
@@ -124,11 +124,10 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
             x = _scaled(float_from_bits(raw_x), texture.width, texture)
             y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else 0.0
             z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else 0.0
-        for channel in range(4):
+        for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
             if channel >= texture.channels:
-                one = np.uint32(0x3F800000) if texture.floating else np.uint32(1)
-                put32(row, one if channel == 3 else np.uint32(0))
+                put32(row, np.uint32(0))
             elif texture.linear and instruction.type != _INTEGER_COORDINATES:
                 value, count = _filtered(machine, texture, x, y, z, channel, bit, count)
                 put_f32(row, value)
