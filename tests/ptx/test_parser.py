@@ -5,7 +5,18 @@ import struct
 import pytest
 
 from warploom.ptx import parse
-from warploom.ptx.module import Constant, Label, Memory, Negated, Parameter, Register, Sink, SpecialRegister, SymbolAddress, Vector
+from warploom.ptx.module import (
+    Constant,
+    Label,
+    Memory,
+    Negated,
+    Parameter,
+    Register,
+    Sink,
+    SpecialRegister,
+    SymbolAddress,
+    Vector,
+)
 
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
@@ -20,8 +31,8 @@ def only(body: str, parameters: str = ""):
 
 
 def test_header_and_launch_directives() -> None:
-    text = HEAD + '.visible .entry k(.param .u32 n)\n.maxntid 256, 1, 1\n.reqntid 32, 4\n.minnctapersm 2\n.maxnreg 64\n{ .pragma "nounroll"; ret; }'
-    module = parse(text)
+    launch = ".maxntid 256, 1, 1\n.reqntid 32, 4\n.minnctapersm 2\n.maxnreg 64\n"
+    module = parse(f'{HEAD}.visible .entry k(.param .u32 n)\n{launch}{{ .pragma "nounroll"; ret; }}')
     assert module.version == (7, 8)
     assert module.target == "sm_75"
     assert module.kernels["k"].required_block == (32, 4, 1)
@@ -150,7 +161,8 @@ def test_functions_and_calls() -> None:
     .func (.param .b32 r) f (.param .b32 a);
     .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
     .func (.param .b32 r) f (.param .b32 a) { .reg .b32 %r<2>; ld.param.b32 %r1, [a]; st.param.b32 [r], %r1; ret; }
-    .visible .entry k() { .reg .b32 %r<2>; { .param .b32 x; .param .b32 y; st.param.b32 [x], 5; call.uni (y), f, (x); ld.param.b32 %r1, [y]; } ret; }
+    .visible .entry k() { .reg .b32 %r<2>; { .param .b32 x; .param .b32 y; st.param.b32 [x], 5; call.uni (y), f, (x);
+      ld.param.b32 %r1, [y]; } ret; }
     """
     )
     call = module.kernels["k"].body[1].call

@@ -1,4 +1,4 @@
-"""A tiny kernel for any spelling of an instruction: every operand a register or constant of the right kind, every result stored."""
+"""A tiny kernel for any spelling of an instruction: every operand of the right kind, every result stored."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def instruction(spelling: str) -> str:
     opcode = decode(spelling)
     assert opcode is not None, f"{spelling} is not in the table"
     if opcode.name == "call":
-        return f"st.param.b64 [staged], %d1;\n  .param .b64 back;\n  {spelling} (back), twice, (staged);\n  ld.param.b64 %d5, [back];"
+        call = f"{spelling} (back), twice, (staged);"
+        return f"st.param.b64 [staged], %d1;\n  .param .b64 back;\n  {call}\n  ld.param.b64 %d5, [back];"
     if opcode.name == "brx":
         return f"{{ LIST: .branchtargets DONE, NEXT; {spelling} %r1, LIST; NEXT: }}"
     texts: list[str] = []
@@ -104,11 +105,13 @@ def instruction(spelling: str) -> str:
         texts.append(operand(rule, opcode, sources))
         sources += rule.kind in ("s", "sm", "sa", "sp")
     text = f"{spelling} {', '.join(texts)};"
-    if opcode.name in ("addc", "subc", "madc"):
-        text = f"{ {'a': 'add', 's': 'sub', 'm': 'mad.lo'}[spelling[0]] }.cc.u32 %r6, %r1, %r2{', %r3' if spelling[0] == 'm' else ''};\n  {text}"
+    if opcode.name in ("addc", "subc"):
+        text = f"{spelling[:3]}.cc.u32 %r6, %r1, %r2;\n  {text}"
+    if opcode.name == "madc":
+        text = f"mad.lo.cc.u32 %r6, %r1, %r2, %r3;\n  {text}"
     if opcode.name == "st" and opcode.space == "param":
-        kinds = "b8[32]" if opcode.vector > 1 else "b64"
-        text = f".param .align 16 .{kinds.replace('[', ' gathered[') if '[' in kinds else 'b64 gathered'};\n  {text.replace('staged', 'gathered')}"
+        staged = ".param .align 16 .b8 gathered[32];" if opcode.vector > 1 else ".param .b64 gathered;"
+        text = f"{staged}\n  {text.replace('staged', 'gathered')}"
     return text
 
 
@@ -120,5 +123,7 @@ def tiny_kernel(spelling: str) -> str:
         for number in range(1, count + 1)
         if not (bank == "d" and number == 4)
     )
-    predicates = "  selp.b32 %r9, 1, 0, %p5;\n  st.global.u32 [%d8+200], %r9;\n  selp.b32 %r9, 1, 0, %p6;\n  st.global.u32 [%d8+204], %r9;"
+    predicates = (
+        "  selp.b32 %r9, 1, 0, %p5;\n  st.global.u32 [%d8+200], %r9;\n  selp.b32 %r9, 1, 0, %p6;\n  st.global.u32 [%d8+204], %r9;"
+    )
     return f"{HEADER}{DECLARATIONS}{PROLOGUE}  {instruction(spelling)}\n{stores}\n{predicates}\nDONE:\n  ret;\n}}\n"

@@ -24,6 +24,7 @@ class Definitions:
                     self.only[dst] = instruction
         for dst in several:
             del self.only[dst]
+        self._defined = place.keys()
         self._unsafe = several
         self._find_unsafe(code, place)
 
@@ -44,8 +45,8 @@ class Definitions:
                         unsafe.add(register)
 
     def steady(self, register: Reg) -> bool:
-        """Whether the register has one definition, which dominates every use: it may be replaced by what it is defined as."""
-        return register in self.only and register not in self._unsafe
+        """Whether the register holds one value wherever it is read: its one definition dominates every use, or it has none."""
+        return register not in self._unsafe if register in self.only else register not in self._defined
 
 
 def _intervals(code: Code) -> tuple[list[int], list[int]]:

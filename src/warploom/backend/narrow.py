@@ -92,8 +92,7 @@ class _Demand:
         while self._grown:
             for definition in self._definitions.get(self._grown.pop(), ()):
                 self._sources(definition)
-        # a register that is read without ever being written stays whole
-        return {register: mask for register, mask in self._demand.items() if register in self._definitions}
+        return self._demand
 
     def _require(self, operand: Operand, mask: int) -> None:
         if isinstance(operand, Reg) and operand.bank is Bank.D:
