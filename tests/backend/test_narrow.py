@@ -13,7 +13,7 @@ from warploom.code.instruction import Address, Bank, Code, Param, Reg
 from warploom.ptx import parse
 
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n"
-HEAD += ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .s32 m)\\n{\\n"
+HEAD += ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .s32 m)\n{\n"
 HEAD += ".reg .pred %p<20>; .reg .b32 %r<40>; .reg .b64 %d<40>;\n"
 LOADS = "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %r0, [n]; ld.param.s32 %r1, [m]; mov.u32 %r2, %tid.x;\n"
 
