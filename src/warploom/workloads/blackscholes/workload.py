@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 THREADS = 128
-SHAPES = {"tiny": (8, 3000), "small": (120, 61440), "paper": (480, 491520)}  # CTAs, options
+SHAPES = {"tiny": (8, 5000), "small": (120, 61440), "paper": (480, 491520)}  # CTAs, options
 RISKFREE, VOLATILITY = np.float32(0.02), np.float32(0.30)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 THREADS = 64
-SHAPES = {"tiny": (256, 24, 12), "small": (4096, 40, 20), "paper": (4096, 80, 40)}  # paths, forward rates, time steps
+SHAPES = {"tiny": (256, 24, 12), "small": (4096, 34, 17), "paper": (4096, 80, 40)}  # paths, forward rates, time steps
 DELTA = np.float32(0.25)
 MATURITIES = np.array([2, 2, 2, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10])
 SWAP_RATES = np.array([0.045, 0.05, 0.055] * 5, np.float32)

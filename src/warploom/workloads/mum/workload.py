@@ -7,8 +7,8 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 THREADS = 256
-SHAPES = {"tiny": (700, 1500), "small": (11_520, 10_000), "paper": (50_000, 60_000)}  # reads, letters of the reference
-READ_LENGTH, LEAST = 25, 8
+SHAPES = {"tiny": (400, 1500), "small": (7680, 10_000), "paper": (50_000, 60_000)}  # reads, letters of the reference
+READ_LENGTH, LEAST = 25, 20
 TEXTURE_WIDTH = 256
 ROOT = 1
 

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 THREADS = 256
-SHAPES = {"tiny": (8, 30_000), "small": (90, 1_000_000), "paper": (64, 4_194_304)}  # CTAs, elements
+SHAPES = {"tiny": (8, 60_000), "small": (90, 1_000_000), "paper": (64, 4_194_304)}  # CTAs, elements
 
 
 def inputs(size: Size) -> Arrays:
