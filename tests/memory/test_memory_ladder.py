@@ -29,7 +29,7 @@ def dram_access(machine: Machine, commands: int) -> int:
 
 
 def line_bursts(machine: Machine) -> int:
-    return 4 if machine.compatibility.one_burst_per_sector else 2
+    return 4 if machine.compatibility.sectors_travel_alone else 2
 
 
 def test_l1_hit(machine: Machine) -> None:

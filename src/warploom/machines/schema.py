@@ -270,6 +270,6 @@ class Compatibility:
         "fma, moves, logic, compares and conversions have latency and initiation 1, whatever [latency] says"
     )
     shared_atomics_in_parallel: bool = switch("atomics on the same word of shared memory are not serialised")
-    one_burst_per_sector: bool = switch(
-        "every 32-byte sector takes a DRAM burst of its own, even where one burst could carry two"
+    sectors_travel_alone: bool = switch(
+        "every 32-byte sector read takes a DRAM burst of its own, and every sector written an acknowledgement of its own"
     )

@@ -157,9 +157,9 @@ def pick(machine: Record, memory: Record, channel: Record) -> int:
 
 
 @njit
-def bursts_of(machine: Record, sectors: int) -> int:
+def bursts_of(machine: Record, sectors: int, writes: bool) -> int:
     """Bursts that a transfer takes: neighbouring sectors share one where it is wide enough."""
-    if machine.compat_one_burst_per_sector or machine.dram_burst_bytes == 32:
+    if machine.dram_burst_bytes == 32 or (machine.compat_sectors_travel_alone and not writes):
         return sectors_in(sectors)
     if machine.dram_burst_bytes == 64:
         return (1 if sectors & 3 else 0) + (1 if sectors & 12 else 0)

@@ -26,6 +26,8 @@ def _reply(machine: Record, memory: Record, sms: Record, number: int, request: i
     if node.reply != SILENT:
         part = memory.slice[number]
         packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == READ else 0]
+        if node.kind == WRITE and machine.compat_sectors_travel_alone:
+            packet = sectors_in(node.sectors)
         part.out_free = max(part.out_free, cycle + machine.l2_reply_latency) + packet
         push_reply(sms[node.sm].ldst, part.out_free + machine.xbar_latency, number, node.reply, packet, node.token)
     memory.in_flight -= 1
@@ -42,7 +44,7 @@ def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors:
     transfer.row = row_of(machine, within)
     transfer.bank = bank_of(machine, within)
     transfer.sectors = sectors
-    transfer.bursts = bursts_of(machine, sectors)
+    transfer.bursts = bursts_of(machine, sectors, place < 0)
     transfer.slice = number
     memory.slice[number].queued += sectors_in(sectors)
     if channel.waiting_head == 0:
