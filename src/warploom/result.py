@@ -47,7 +47,7 @@ class Result:
     cycles: int
     warp_instructions: int
     ipc: float  # warp instructions per cycle of the whole chip
-    occupancy: float  # resident warps over the machine's limit, averaged over the SMs' busy time
+    occupancy: float  # resident warps that resources allow, over the machine's limit; of the busiest launch
     ctas_per_sm: int
     registers_per_thread: int
     register_file_bytes: int  # physical, of one SM

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from warploom.cli.output import message, print_json, results_console
+from warploom.cli.output import message, plain_table, print_json, results_console
 
 
 def command(
@@ -31,7 +30,7 @@ def command(
     if json:
         print_json(results)
         return
-    table = Table("part", "case", "warp instructions/s", "cycles/s")
+    table = plain_table("part", "case", "warp instructions/s", "cycles/s", numbers_from=2)
     for part, cases in results.items():
         for case, figures in cases.items():
             cycles = figures.get("cycles_per_second")

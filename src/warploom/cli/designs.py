@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from warploom.cli.output import print_json, results_console
+from warploom.cli.output import plain_table, print_json, results_console
 
 
 def command(
@@ -27,11 +26,11 @@ def command(
         print_json({"designs": named, "policies": policies})
         return
     console = results_console()
-    table = Table("design", "what it is made of", "bits added to an SM", "source", title="Designs", title_justify="left")
+    table = plain_table("design", "choices", "bits added", "what it is", title="Designs", numbers_from=9)
     for row in named:
-        table.add_row(row["name"], row["text"], str(row["storage_bits"]), row["source"])
+        table.add_row(row["name"], row["text"], f"{row['storage_bits']:,}", f"{row['title']} ({row['source']})")
     console.print(table)
-    table = Table("choice", "policy", "parameters", "what it does", title="Policies", title_justify="left")
+    table = plain_table("choice", "policy", "parameters", "what it does", title="Policies", numbers_from=9)
     for row in policies:
         parameters = ", ".join(f"{name}={entry['default']}" for name, entry in row["parameters"].items())
         table.add_row(row["choice"], row["policy"], parameters, row["title"])

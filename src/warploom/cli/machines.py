@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from warploom.cli.output import print_json, results_console
+from warploom.cli.output import plain_table, print_json, results_console
 
 
 def command(
@@ -22,7 +21,7 @@ def command(
         if json:
             print_json(machine.to_dict() | {"sources": dict(machine.sources)})
             return
-        table = Table("key", "value", "source", title=f"{machine.name}: {machine.title}", title_justify="left")
+        table = plain_table("key", "value", "source", title=f"{machine.name}: {machine.title}", numbers_from=3)
         for group, values in machine.to_dict().items():
             if isinstance(values, dict):
                 for key, value in values.items():
@@ -33,7 +32,7 @@ def command(
     if json:
         print_json([machine.to_dict() for machine in machines])
         return
-    table = Table("machine", "SMs", "warps", "registers", "banks", "schedulers", "what it is")
+    table = plain_table("machine", "SMs", "warps", "registers", "banks", "schedulers", "what it is", numbers_from=7)
     for machine in machines:
         sm, rf = machine.sm, machine.register_file
         table.add_row(

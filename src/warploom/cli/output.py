@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -19,6 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 from warploom.result import plain
 
@@ -36,6 +38,14 @@ def messages_console() -> Console:
 def message(text: str) -> None:
     """One line on standard error."""
     print(text, file=sys.stderr)
+
+
+def plain_table(*headings: str, title: str | None = None, numbers_from: int = 1) -> Table:
+    """A table with light lines that fits a narrow terminal; columns from ``numbers_from`` on are aligned to the right."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, padding=(0, 1))
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if position >= numbers_from else "left", overflow="fold")
+    return table
 
 
 def print_json(value: Any) -> None:

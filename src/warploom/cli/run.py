@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from warploom.cli.output import CompileNotice, message, print_json, progress_bar, results_console
+from warploom.cli.output import CompileNotice, message, plain_table, print_json, progress_bar, results_console
 
 if TYPE_CHECKING:
+    from warploom.result import Result
     from warploom.workloads.program import Program
 
 EXIT_WRONG_OUTPUT = 1
@@ -125,31 +125,49 @@ def _own_program(target: str, launch: dict[str, Any]) -> Program | None:
 
 
 def _print_emulations(results: Sequence[Any]) -> None:
-    table = Table("program", "verified")
-    for heading in ("warp instructions", "thread instructions", "seconds"):
-        table.add_column(heading, justify="right")
+    table = plain_table("program", "verified", "warp instructions", "thread instructions", "seconds", numbers_from=2)
     for r in results:
         instructions = (f"{r.warp_instructions:,}", f"{r.thread_instructions:,}")
         table.add_row(r.workload, _VERIFIED[r.verified], *instructions, f"{r.wall_seconds:.2f}")
     results_console().print(table)
 
 
-def _print_results(results: Sequence[Any]) -> None:
-    table = Table("program", "design", "verified")
-    for heading in ("cycles", "IPC", "occupancy", "CTAs/SM", "registers", "dynamic nJ", "leakage nJ", "overhead nJ", "seconds"):
-        table.add_column(heading, justify="right")
-    for r in results:
-        energy = [f"{r.energy_pj[part] / 1000:,.1f}" for part in ("dynamic", "leakage", "overhead")]
-        table.add_row(
-            r.workload,
-            r.design["name"],
-            _VERIFIED[r.verified],
-            f"{r.cycles:,}",
-            f"{r.ipc:.2f}",
-            f"{r.occupancy:.0%}",
-            str(r.ctas_per_sm),
-            str(r.registers_per_thread),
-            *energy,
-            f"{r.wall_seconds:.2f}",
-        )
+def _print_results(results: Sequence[Result]) -> None:
+    """One program: a column for each design. Several: a row for each run."""
+    if len({r.workload for r in results}) == 1:
+        table = plain_table(results[0].workload, *(r.design["name"] for r in results))
+        for label, value in _ROWS.items():
+            table.add_row(label, *(value(r) for r in results))
+    else:
+        table = plain_table("program", "design", *_BRIEF, numbers_from=2)
+        for r in results:
+            table.add_row(r.workload, r.design["name"], *(_ROWS[label](r) for label in _BRIEF))
     results_console().print(table)
+
+
+def _nanojoules(part: str) -> Callable[[Result], str]:
+    return lambda r: f"{r.energy_pj[part] / 1000:,.1f}"
+
+
+_ROWS: dict[str, Callable[[Result], str]] = {
+    "verified": lambda r: _VERIFIED[r.verified],
+    "cycles": lambda r: f"{r.cycles:,}",
+    "IPC": lambda r: f"{r.ipc:.2f}",
+    "warp instructions": lambda r: f"{r.warp_instructions:,}",
+    "registers per thread": lambda r: str(r.registers_per_thread),
+    "CTAs per SM": lambda r: str(r.ctas_per_sm),
+    "occupancy": lambda r: f"{r.occupancy:.0%}",
+    "register file": lambda r: f"{r.register_file_bytes // 1024} KB",
+    "register reads": lambda r: f"{r.counters['rf_reads']:,}",
+    "register writes": lambda r: f"{r.counters['rf_writes']:,}",
+    "bank conflicts": lambda r: f"{r.counters['bank_conflicts']:,}",
+    "allocated": lambda r: f"{r.counters['allocated_fraction']:.1%}",
+    "of that live": lambda r: f"{r.counters['live_fraction']:.1%}",
+    "dynamic nJ": _nanojoules("dynamic"),
+    "leakage nJ": _nanojoules("leakage"),
+    "overhead nJ": _nanojoules("overhead"),
+    "energy nJ": _nanojoules("total"),
+    "bits added to an SM": lambda r: f"{r.storage_bits:,}",
+    "seconds to simulate": lambda r: f"{r.wall_seconds:.2f}",
+}
+_BRIEF = ("verified", "cycles", "IPC", "occupancy", "energy nJ")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from warploom.cli.output import print_json, progress_bar, results_console
+from warploom.cli.output import plain_table, print_json, progress_bar, results_console
 
 
 def command(
@@ -32,14 +31,13 @@ def command(
     if json:
         print_json(rows)
         return
-    table = Table("workload", "sets", "what it computes")
-    for heading in ("CTAs", "threads", "registers", "shared B", "CTAs/SM", "divergent", "lanes", "warp instructions"):
-        table.add_column(heading, justify="right")
+    table = plain_table(
+        "workload", "sets", "CTAs", "threads", "regs", "shared", "CTAs/SM", "diverg.", "lanes", "instructions", numbers_from=2
+    )
     for row in rows:
         table.add_row(
             row["name"],
             ", ".join(row["sets"]),
-            row["title"],
             f"{row['ctas']:,}",
             str(row["threads_per_cta"]),
             str(row["registers"]),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 from warploom.energy import PARTS
@@ -53,42 +54,42 @@ def summary(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def comparison_table(results: Sequence[Result]) -> list[Table]:
-    """The tables of a comparison: every workload under every design, then each design over all workloads."""
-    each = Table("workload", "design", title="Each run", title_justify="left")
-    for heading in ("cycles", "time", "IPC", "occupancy", "registers", "dynamic", "leakage", "overhead", "energy nJ", "verified"):
-        each.add_column(heading, justify="right")
+    """The tables of a comparison: every workload under every design, then each design over all workloads.
+
+    Times and energies are relative to the first design.
+    """
+    each = _table("Each run", "workload", "design", "cycles", "time", "occupancy", *PARTS, "energy", "verified")
     reference: dict[str, Result] = {}
     for r in results:
         base = reference.setdefault(r.workload, r)
-        first = base is r
-        parts = [f"{r.energy_pj[part] / base.energy_pj['total']:.1%}" for part in PARTS]
-        verified = {True: "yes", False: "NO", None: "-"}[r.verified]
         each.add_row(
-            r.workload if first else "",
+            r.workload if base is r else "",
             r.design["name"],
             f"{r.cycles:,}",
             f"{r.cycles / base.cycles:.3f}",
-            f"{r.ipc:.2f}",
             f"{r.occupancy:.0%}",
-            str(r.registers_per_thread),
-            *parts,
-            f"{r.energy_pj['total'] / 1000:,.1f}",
-            verified,
+            *(f"{r.energy_pj[part] / base.energy_pj['total']:.1%}" for part in (*PARTS, "total")),
+            {True: "yes", False: "NO", None: "-"}[r.verified],
         )
-    overall = Table("design", title="Over all workloads, relative to the first design", title_justify="left")
-    for heading in ("time", "occupancy", "dynamic", "leakage", "overhead", "energy", "register file", "bits added"):
-        overall.add_column(heading, justify="right")
+    overall = _table("All workloads", "design", "", "time", "occupancy", *PARTS, "energy", "file", "bits added")
     for row in summary(results):
         overall.add_row(
             row["design"],
+            "",
             f"{row['time']:.3f}",
             f"{row['occupancy']:.0%}",
-            *(f"{row[part]:.1%}" for part in PARTS),
-            f"{row['energy']:.1%}",
+            *(f"{row[part]:.1%}" for part in (*PARTS, "energy")),
             f"{row['register_file_bytes'] // 1024} KB",
             f"{row['storage_bits']:,}",
         )
     return [each, overall]
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, padding=(0, 1))
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if position > 1 else "left", overflow="fold")
+    return table
 
 
 def draw_comparison(results: Sequence[Result], path: Path) -> None:
