@@ -119,7 +119,7 @@ class Device:
         row = self._textures[number]
         depth, height, width = (1, 1, *shape)[-3:] if len(shape) < 3 else shape
         row["address"], row["width"], row["height"], row["depth"] = address, width, height, depth
-        row["dimensions"], row["channels"], row["floating"] = len(shape), channels, values.dtype.kind == "f"
+        row["dimensions"], row["channels"] = len(shape), channels
         row["size"], row["signed"] = values.itemsize, values.dtype.kind == "i"
         row["linear"], row["addressing"], row["normalized"] = linear, addressing, normalized
         return Texture(number + 1)

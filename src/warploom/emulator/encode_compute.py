@@ -99,12 +99,13 @@ def _float(rows: Rows, instruction: Instruction) -> None:
         name = f"fma.{kind}"
     elif op.name in ("min", "max") and "NaN" in modifiers:
         name = f"{op.name}.NaN.{kind}"
-    elif "approx" in modifiers and (op.name, kind) in (("div", "f32"), ("rcp", "f64")):
-        name = f"{op.name}.approx.{kind}"
-        if kind == "f64":  # rcp.approx.ftz.f64: subnormals count as zero on both sides
-            sources = [rows.emit("flush.f64", sources, rows.temporary())]
+    elif op.name == "div" and "approx" in modifiers:
+        name = "div.approx.f32"
+    elif op.name in ("rcp", "rsqrt") and kind == "f64" and "ftz" in modifiers:
+        name = f"{op.name}.approx.f64"  # half the result, and subnormals count as zero on both sides
+        sources = [rows.emit("flush.f64", sources, rows.temporary())]
     rows.emit(name, sources, out, rounding=_rounding(op))
-    if name == "rcp.approx.f64":
+    if name.endswith("approx.f64"):
         rows.emit("flush.f64", [out], out)
     _finish(rows, op, out, kind)
 
@@ -361,6 +362,7 @@ def _float_to_float(rows: Rows, op: Operation, value: int, out: int) -> None:
     target, source = op.type, op.source_type
     if "ftz" in op.modifiers and source == "f32":
         value = rows.emit("flush.f32", [value], rows.temporary())
+        rows.emit("canonical.f32", [value], value)
     mode = next((word for word in op.modifiers if word in ("rni", "rzi", "rmi", "rpi")), None)
     if mode is not None:
         rows.emit(f"{mode}.{target}", [value], out)

@@ -39,10 +39,20 @@ def _is_nan(b: Builder, x: Vector) -> Vector:
 
 
 def _canonical(b: Builder, x: Vector) -> Vector:
-    """A NaN of f32 has one form: hardware loses sign and payload."""
+    """A NaN of f32 has one form: hardware loses sign and payload. In f64 it keeps both."""
     if x.type is not F32:
         return x
     return b.bitcast(b.select(_is_nan(b, x), constant(I32, NAN32), _bits(b, x)), F32)
+
+
+def _inherited(b: Builder, result: Vector, *operands: Vector) -> Vector:
+    """A NaN that comes from operands: in f32 the only one there is, in f64 that of the last operand listed, made quiet."""
+    if result.type is F32:
+        return _canonical(b, result)
+    for operand in operands:
+        quiet = b.bitcast(b.or_(_bits(b, operand), constant(I64, 1 << 51)), F64)
+        result = b.select(_is_nan(b, operand), quiet, result)
+    return result
 
 
 def _flush(b: Builder, x: Vector) -> Vector:
@@ -77,11 +87,11 @@ def _extreme(b: Builder, x: Vector, y: Vector, largest: bool, nan: bool) -> Vect
 
 
 def _fma(b: Builder, x: Vector, y: Vector, z: Vector) -> Vector:
-    return _canonical(b, call(b, "llvm.fma", x, y, z))
+    return _inherited(b, call(b, "llvm.fma", x, y, z), x, z, y)
 
 
 def _plain(b: Builder, x: Vector, y: Vector, name: str) -> Vector:
-    return _canonical(b, getattr(b, name)(x, y))
+    return _inherited(b, getattr(b, name)(x, y), *((y, x) if name == "fdiv" else (x, y)))
 
 
 def _reciprocal(b: Builder, x: Vector) -> Vector:
@@ -109,13 +119,18 @@ def _test(b: Builder, x: Vector, property_: str) -> Vector:
         return b.icmp_signed("==", magnitude, infinity)
     if property_ in ("number", "notanumber"):
         return b.icmp_signed("<=" if property_ == "number" else ">", magnitude, infinity)
-    if property_ == "normal":
-        return b.and_(b.icmp_signed(">=", magnitude, least_normal), b.icmp_signed("<", magnitude, infinity))
+    if property_ == "normal":  # which zero is, for hardware
+        usual = b.and_(b.icmp_signed(">=", magnitude, least_normal), b.icmp_signed("<", magnitude, infinity))
+        return b.or_(usual, b.icmp_signed("==", magnitude, zero))
     return b.and_(b.icmp_signed("<", magnitude, least_normal), b.icmp_signed("!=", magnitude, zero))
 
 
 def _negated(b: Builder, x: Vector) -> Vector:
-    return b.bitcast(b.xor(_bits(b, x), constant(_INTEGER[x.type], _SIGN[x.type])), x.type)
+    return _inherited(b, b.bitcast(b.xor(_bits(b, x), constant(_INTEGER[x.type], _SIGN[x.type])), x.type), x)
+
+
+def _absolute(b: Builder, x: Vector) -> Vector:
+    return _inherited(b, b.bitcast(_magnitude(b, x), x.type), x)
 
 
 def _round_to_integer(b: Builder, x: Vector, mode: str) -> Vector:
@@ -132,7 +147,10 @@ def _comparisons(kind: str, letter: str) -> Iterator[LaneOperation]:
 
 
 def _to_integer(b: Builder, x: Vector, sign: str, bits: int) -> Vector:
-    """A number that is already integral, to an integer of up to 64 bits, saturated; a NaN becomes 0, or 2**63 for 64 bits."""
+    """A number that is already integral, to an integer of up to 64 bits, saturated.
+
+    A NaN becomes the integer with only its top bit set, but 0 when an f32 becomes an integer of up to 32 bits.
+    """
     wide = x if x.type is F64 else b.fpext(x, F64)
     low = 0.0 if sign == "u" else -(2.0 ** (bits - 1))
     beyond = 2.0 ** (bits if sign == "u" else bits - 1)  # the first power of two that is too large
@@ -144,7 +162,7 @@ def _to_integer(b: Builder, x: Vector, sign: str, bits: int) -> Vector:
     inside = b.select(b.or_(b.or_(too_large, too_small), nan), constant(F64, 0.0), wide)
     number = b.fptoui(inside, I64) if sign == "u" and bits == 64 else b.fptosi(inside, I64)
     number = b.select(too_large, constant(I64, most), b.select(too_small, constant(I64, least), number))
-    return b.select(nan, constant(I64, -(2**63) if bits == 64 else 0), number)
+    return b.select(nan, constant(I64, 1 << (bits - 1) if bits == 64 or x.type is F64 else 0), number)
 
 
 def _arithmetic(kind: str, letter: str) -> Iterator[LaneOperation]:
@@ -157,7 +175,7 @@ def _arithmetic(kind: str, letter: str) -> Iterator[LaneOperation]:
     for name in ("min", "max"):
         yield LaneOperation(f"{name}.{kind}", two, letter, partial(_extreme, largest=name == "max", nan=False))
         yield LaneOperation(f"{name}.NaN.{kind}", two, letter, partial(_extreme, largest=name == "max", nan=True))
-    yield LaneOperation(f"abs.{kind}", letter, letter, lambda b, x: b.bitcast(_magnitude(b, x), x.type))
+    yield LaneOperation(f"abs.{kind}", letter, letter, _absolute)
     yield LaneOperation(f"neg.{kind}", letter, letter, _negated)
     yield LaneOperation(f"copysign.{kind}", two, letter, _copy_sign)
     for name in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"):
@@ -185,7 +203,7 @@ def _conversions() -> Iterator[LaneOperation]:
                 else:
                     yield LaneOperation(f"{sign}{bits}.{kind}", letter, "i", lambda b, x, e=emit: b.trunc(e(b, x), I32))
     yield LaneOperation("f64.f32", "f", "d", lambda b, x: b.fpext(x, F64))
-    yield LaneOperation("f32.f64", "d", "f", lambda b, x: _canonical(b, b.fptrunc(x, F32)))
+    yield LaneOperation("f32.f64", "d", "f", lambda b, x: b.fptrunc(x, F32))
 
 
 FLOAT32 = list(_arithmetic("f32", "f"))

@@ -51,7 +51,7 @@ def _multiply_high(b: Builder, x: Vector, y: Vector, signed: bool) -> Vector:
 
 
 def _divide(b: Builder, x: Vector, y: Vector, signed: bool, remainder: bool) -> Vector:
-    """Division as hardware answers it: by zero gives all ones, and the dividend as remainder."""
+    """Division as hardware answers it: by zero, quotient and remainder have all bits set."""
     kind = x.type
     zero = _is_zero(b, y)
     divisor = b.select(zero, constant(kind, 1), y)
@@ -62,9 +62,8 @@ def _divide(b: Builder, x: Vector, y: Vector, signed: bool, remainder: bool) -> 
         quotient = b.select(by_minus_one, b.sub(constant(kind, 0), x), quotient)
     else:
         quotient = b.udiv(x, divisor)
-    if remainder:
-        return b.select(zero, x, b.sub(x, b.mul(quotient, y)))
-    return b.select(zero, constant(kind, -1), quotient)
+    result = b.sub(x, b.mul(quotient, y)) if remainder else quotient
+    return b.select(zero, constant(kind, -1), result)
 
 
 def _absolute(b: Builder, x: Vector) -> Vector:
@@ -86,10 +85,14 @@ def _subtract_borrow(b: Builder, x: Vector, y: Vector, borrow: Vector) -> tuple[
     return total, b.or_(b.icmp_unsigned("<", x, y), b.icmp_unsigned("<", first, total))
 
 
+def _field(b: Builder, amount: Vector, width: int) -> Vector:
+    """The position or length of a bit field: hardware takes the low byte of it for 32 bits, all of it for 64."""
+    return b.and_(amount, constant(I32, 255)) if width == 32 else _minmax(b, amount, constant(I32, 255), "u", "min")
+
+
 def _field_extract(b: Builder, x: Vector, position: Vector, length: Vector, signed: bool) -> Vector:
     kind, width = x.type, _bits(x)
-    byte = constant(I32, 255)
-    position, length = b.and_(position, byte), b.and_(length, byte)
+    position, length = _field(b, position, width), _field(b, length, width)
     empty = _is_zero(b, length)
     last = b.sub(b.add(position, length), constant(I32, 1))
     last = _minmax(b, last, constant(I32, width - 1), "u", "min")
@@ -106,9 +109,8 @@ def _field_extract(b: Builder, x: Vector, position: Vector, length: Vector, sign
 
 
 def _field_insert(b: Builder, x: Vector, into: Vector, position: Vector, length: Vector) -> Vector:
-    kind = x.type
-    byte = constant(I32, 255)
-    position, length = b.and_(position, byte), b.and_(length, byte)
+    kind, width = x.type, _bits(x)
+    position, length = _field(b, position, width), _field(b, length, width)
     mask = _shift(b, "l", b.not_(_shift(b, "l", constant(kind, -1), length)), position)
     return b.or_(b.and_(_shift(b, "l", x, position), mask), b.and_(into, b.not_(mask)))
 

@@ -30,7 +30,7 @@ from warploom.jit import njit
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 SHARED_WINDOW = 0xF000_0000
 LOCAL_WINDOW = 0xF800_0000
-NOT_CANONICAL = np.uint32(0x7FFFFFFF)
+CANONICAL_NAN = np.uint32(0x7FFFFFFF)
 
 GLOBAL, LOCAL, SHARED, CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 PARAM, GENERIC = int(Space.PARAM), int(Space.GENERIC)
@@ -210,11 +210,21 @@ def _store(machine, instruction, rows, mask, base, space, sequential):
 
 
 @njit
-def _updated32(operation, kind, old, operand, other):
+def _flushed(bits):
+    """A subnormal number as zero of its sign."""
+    return bits & np.uint32(0x80000000) if bits & np.uint32(0x7F800000) == 0 else bits
+
+
+@njit
+def _updated32(operation, kind, old, operand, other, flush):
     if operation == _ADD:
         if kind == _F32:
+            if flush:  # as the units beside the L2 cache do
+                old, operand = _flushed(old), _flushed(operand)
             total = float_from_bits(old) + float_from_bits(operand)
-            return NOT_CANONICAL if np.isnan(total) else bits_from_float(total)
+            if np.isnan(total):
+                return CANONICAL_NAN
+            return _flushed(bits_from_float(total)) if flush else bits_from_float(total)
         return np.uint32(old + operand)
     if operation in (_MIN, _MAX):
         if kind == _S32:
@@ -261,7 +271,7 @@ def _updated64(operation, kind, old, operand, other):
 
 
 @njit
-def _atomic(machine, instruction, rows, mask, base):
+def _atomic(machine, instruction, rows, mask, base, space):
     """Lanes take their turn in order. Rows: the result (or -1), the operand, the value to swap in."""
     result, operand, other = instruction.rows[0], rows + instruction.rows[1], rows + instruction.rows[2]
     operation, kind = instruction.operation, instruction.type
@@ -281,13 +291,13 @@ def _atomic(machine, instruction, rows, mask, base):
                 put32(rows + result + 128 + at, np.uint32(old >> np.uint64(32)))
         elif instruction.size == 4:
             word = get32(place)
-            put32(place, _updated32(operation, kind, word, get32(operand + at), get32(other + at)))
+            put32(place, _updated32(operation, kind, word, get32(operand + at), get32(other + at), space != SHARED))
             if result >= 0:
                 put32(rows + result + at, word)
         else:
             half = np.uint32(get16(place))
             wanted, swap16 = get32(operand + at) & np.uint32(0xFFFF), get32(other + at)
-            put16(place, np.uint16(_updated32(operation, kind, half, wanted, swap16)))
+            put16(place, np.uint16(_updated32(operation, kind, half, wanted, swap16, False)))
             if result >= 0:
                 put32(rows + result + at, half)
 
@@ -400,7 +410,7 @@ def _within(machine, cta, warp, instruction, rows, mask, space, log):
     elif space == LOCAL:
         return fail(machine, FAULT_READ_ONLY, first_lane(mask), low, space)
     else:
-        _atomic(machine, instruction, rows, mask, base)
+        _atomic(machine, instruction, rows, mask, base, space)
     if log and machine.tracing:
         regular = sequential or low == high
         _log(machine, mask, space, size, instruction.kind != LOAD and instruction.kind != STORE, regular)

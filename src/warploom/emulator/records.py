@@ -238,7 +238,6 @@ TEXTURE_DTYPE = np.dtype(
         ("depth", "i4"),
         ("dimensions", "i4"),
         ("channels", "i4"),
-        ("floating", "i4"),
         ("size", "i4"),  # bytes of one channel
         ("signed", "i4"),
         ("linear", "i4"),

@@ -13,20 +13,11 @@ from warploom.emulator.pointers import bits_from_double, double_from_bits, get32
 from warploom.jit import njit
 
 NAN32 = np.uint32(0x7FFFFFFF)
+NAN64 = np.uint64(0x7FFFFFFF00000000)
 
-SPECIAL = (
-    "sin.f32",
-    "cos.f32",
-    "lg2.f32",
-    "ex2.f32",
-    "tanh.f32",
-    "rsqrt.f32",
-    "div.approx.f32",
-    "rcp.approx.f64",
-    "rsqrt.f64",
-    "fns",
-)
-SIN, COS, LG2, EX2, TANH, RSQRT, DIVIDE, RCP64, RSQRT64, FNS = range(len(SPECIAL))
+SPECIAL = ("sin.f32", "cos.f32", "lg2.f32", "ex2.f32", "tanh.f32", "rsqrt.f32", "div.approx.f32")
+SPECIAL += ("rcp.approx.f64", "rsqrt.approx.f64", "rsqrt.f64", "fns")
+SIN, COS, LG2, EX2, TANH, RSQRT, DIVIDE, RCP64, RSQRT64, RSQRT_FULL, FNS = range(len(SPECIAL))
 _LARGE = np.float32(2.0**126)
 
 
@@ -60,7 +51,7 @@ def _single(number, x, y):
 
 @njit
 def _double(number, x):
-    """rcp.approx.ftz.f64 and rsqrt.approx.f64: the upper word of the result; the lower word is zero."""
+    """rcp.approx.ftz.f64, rsqrt.approx.ftz.f64 and rsqrt.approx.f64."""
     if number == RCP64:
         return 1.0 / x
     if x == 0.0:
@@ -95,13 +86,15 @@ def special(number, a, b, c, out):
         for lane in range(0, 128, 4):
             put32(out + lane, _nth_set(get32(a + lane), get32(b + lane), np.int32(get32(c + lane))))
         return
-    if number in (RCP64, RSQRT64):
+    if number in (RCP64, RSQRT64, RSQRT_FULL):
         for lane in range(0, 128, 4):
             bits = np.uint64(get32(a + lane)) | (np.uint64(get32(a + lane + 128)) << np.uint64(32))
-            result = _double(number, double_from_bits(bits))
-            high = np.uint32(0x7FFFFFFF) if math.isnan(result) else np.uint32(bits_from_double(result) >> np.uint64(32))
-            put32(out + lane, np.uint32(0))
-            put32(out + lane + 128, high)
+            result = bits_from_double(_double(number, double_from_bits(bits)))
+            if number != RSQRT_FULL:  # the forms with .ftz give the upper word and zeros below it
+                is_nan = result & np.uint64(0x7FFFFFFFFFFFFFFF) > np.uint64(0x7FF0000000000000)
+                result = NAN64 if is_nan else result & np.uint64(0xFFFFFFFF00000000)
+            put32(out + lane, np.uint32(result & np.uint64(0xFFFFFFFF)))
+            put32(out + lane + 128, np.uint32(result >> np.uint64(32)))
         return
     for lane in range(0, 128, 4):
         result = _single(number, get_f32(a + lane), get_f32(b + lane))

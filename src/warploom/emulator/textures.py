@@ -58,17 +58,16 @@ def _channel(texture, place, channel):
 
 @njit
 def _scaled(coordinate, size, texture):
-    """A coordinate in texels, reduced to the first period where the texture repeats; a NaN counts as 0."""
-    if not math.isfinite(coordinate):
-        if math.isnan(coordinate):
-            return np.float64(0.0)
-        return np.float64(-1.0 if coordinate < 0 else size + 1.0)
-    wide = np.float64(coordinate)
+    """A coordinate in texels. A normalised one is first cut to 21 fractional bits, as hardware does; a NaN counts as 0."""
+    if math.isnan(coordinate):
+        return np.float64(0.0)
+    wide = min(max(np.float64(coordinate), -1.0e9), 1.0e9)
     if texture.normalized:
+        wide = math.floor(wide * 2097152.0) / 2097152.0
         if texture.addressing == WRAP:
             wide -= math.floor(wide)
         wide *= size
-    return min(max(wide, -1.0e9), 1.0e9)
+    return wide
 
 
 @njit
@@ -80,6 +79,32 @@ def _weight(position):
 
 
 @njit
+def _both(x, y):
+    """The product of two weights, rounded to 256ths as hardware does."""
+    return (x * y + 128) >> 8
+
+
+@njit
+def _corner_weight(corner, wx, wy, wz):
+    """The weight of one of the eight texels around a position. All of them add up to 256: what rounding adds here it takes there."""
+    xy, xz, yz = _both(wx, wy), _both(wx, wz), _both(wy, wz)
+    xyz = _both(xy, wz)
+    if corner == 0:
+        return 256 - wx - wy - wz + xy + xz + yz - xyz
+    if corner == 1:
+        return wx - xy - xz + xyz
+    if corner == 2:
+        return wy - xy - yz + xyz
+    if corner == 3:
+        return xy - xyz
+    if corner == 4:
+        return wz - xz - yz + xyz
+    if corner == 5:
+        return xz - xyz
+    return yz - xyz if corner == 6 else xyz
+
+
+@njit
 def _filtered(machine, texture, x, y, z, channel, bit, count):
     """Linear interpolation between the 2, 4 or 8 texels around a position."""
     x0, wx = _weight(x - 0.5)
@@ -87,13 +112,11 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
     z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (np.int64(0), np.int64(0))
     total = 0.0
     for corner in range(1 << texture.dimensions):
-        dx, dy, dz = corner & 1, (corner >> 1) & 1, corner >> 2
-        weight = (wx if dx else 256 - wx) * ((wy if dy else 256 - wy) if texture.dimensions > 1 else 256)
-        weight *= (wz if dz else 256 - wz) if texture.dimensions > 2 else 256
+        weight = _corner_weight(corner, wx, wy, wz)
         if weight != 0:
-            place, count = _texel(machine, texture, x0 + dx, y0 + dy, z0 + dz, bit, count)
+            place, count = _texel(machine, texture, x0 + (corner & 1), y0 + ((corner >> 1) & 1), z0 + (corner >> 2), bit, count)
             if place != 0:
-                total += np.float64(get_f32(place + 4 * channel)) * (np.float64(weight) / 16777216.0)
+                total += np.float64(get_f32(place + 4 * channel)) * (np.float64(weight) / 256.0)
     return np.float32(total), count
 
 
