@@ -1,6 +1,7 @@
-// AES-128 in counter-free (ECB) mode. A CTA of 256 threads encrypts 64 blocks of 16 bytes, four threads a block: each computes one column of the state in every round from
-// the four look-up tables that join substitution, shift of rows and mix of columns. Tables, round keys and the state lie in shared memory.
-// Words are big-endian columns, as the standard numbers bytes.
+// AES-128, every block on its own (ECB mode). A CTA of 256 threads encrypts 64 blocks of 16 bytes, four threads a block: each
+// computes one column of the state in every round from the four look-up tables that join substitution, shift of rows and mix
+// of columns. Tables, round keys and the state lie in shared memory. Words are big-endian columns, as the standard numbers
+// bytes.
 
 #define THREADS 256
 #define ROUNDS 10
@@ -25,8 +26,10 @@ extern "C" __global__ void aes(const unsigned* plain, unsigned* cipher, const un
 
     for (int round = 1; round < ROUNDS; ++round) {
         const unsigned* const from = state[(round + 1) % 2];
-        state[round % 2][t] = table[0][from[t] >> 24] ^ table[1][(from[block + (column + 1) % 4] >> 16) & 255]
-                              ^ table[2][(from[block + (column + 2) % 4] >> 8) & 255] ^ table[3][from[block + (column + 3) % 4] & 255]
+        state[round % 2][t] = table[0][from[t] >> 24]
+                              ^ table[1][(from[block + (column + 1) % 4] >> 16) & 255]
+                              ^ table[2][(from[block + (column + 2) % 4] >> 8) & 255]
+                              ^ table[3][from[block + (column + 3) % 4] & 255]
                               ^ keys[4 * round + column];
         __syncthreads();
     }

@@ -47,7 +47,7 @@ def expand_key(key: np.ndarray) -> np.ndarray:
         if i % 4 == 0:
             rotated = ((word << 8) | (word >> 24)) & 0xFFFFFFFF
             word = int.from_bytes(bytes(SBOX[byte] for byte in rotated.to_bytes(4, "big")), "big") ^ (constant << 24)
-            constant = int(times_two(np.int64(constant)))
+            constant = int(times_two(np.array(constant)))
         words.append(words[-4] ^ word)
     return np.array(words, np.uint32)
 

@@ -1,9 +1,10 @@
-// One training step between a large input layer and a hidden layer of 16 units. CTAs of 16 x 16 threads: x is the hidden unit, y one of
-// the CTA's 16 inputs; weights lie row by row, one row an input.
+// One training step between a large input layer and a hidden layer of 16 units. CTAs of 16 x 16 threads: x is the hidden
+// unit, y one of the CTA's 16 inputs; weights lie row by row, one row an input.
 
 #define UNITS 16
 
-// Each CTA multiplies its 16 inputs with their weights and adds over the inputs by a tree: 16 partial sums a CTA, one a hidden unit.
+// Each CTA multiplies its 16 inputs with their weights and adds over the inputs by a tree: 16 partial sums a CTA, one a
+// hidden unit.
 extern "C" __global__ void forward(const float* input, const float* weights, float* partial_sums)
 {
     __shared__ float activations[UNITS];
@@ -29,7 +30,8 @@ extern "C" __global__ void forward(const float* input, const float* weights, flo
 }
 
 // Gradient descent with momentum: each thread adjusts one weight.
-extern "C" __global__ void adjust(const float* input, const float* deltas, float* weights, float* momenta, float rate, float momentum)
+extern "C" __global__ void adjust(const float* input, const float* deltas, float* weights, float* momenta, float rate,
+                                  float momentum)
 {
     const int x = threadIdx.x;
     const int row = blockIdx.x * UNITS + threadIdx.y;

@@ -1,5 +1,6 @@
-// Breadth-first search, level by level, one thread a node. `expand` visits the neighbours of the nodes of the current level, `settle` makes
-// the nodes that were found the next level and tells the host that there is one. Nodes have different numbers of neighbours, so warps diverge.
+// Breadth-first search, level by level, one thread a node. `expand` visits the neighbours of the nodes of the current level,
+// `settle` makes the nodes that were found the next level and tells the host that there is one. Nodes have different numbers
+// of neighbours, so warps diverge.
 
 #define THREADS 512
 
@@ -20,7 +21,8 @@ extern "C" __global__ void expand(const int* first_edge, const int* edges, unsig
     }
 }
 
-extern "C" __global__ void settle(unsigned char* level, unsigned char* found, unsigned char* visited, int* changed, int nodes)
+extern "C" __global__ void settle(unsigned char* level, unsigned char* found, unsigned char* visited, int* changed,
+                                  int nodes)
 {
     const int node = blockIdx.x * THREADS + threadIdx.x;
     if (node >= nodes || !found[node])

@@ -10,8 +10,8 @@ __device__ __forceinline__ float cumulative_normal(float d)
     return d > 0.0f ? 1.0f - tail : tail;
 }
 
-extern "C" __global__ void blackscholes(float* call, float* put, const float* price, const float* strike, const float* years,
-                                        float riskfree, float volatility, int options)
+extern "C" __global__ void blackscholes(float* call, float* put, const float* price, const float* strike,
+                                        const float* years, float riskfree, float volatility, int options)
 {
     const int stride = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < options; i += stride) {

@@ -1,13 +1,15 @@
-// Electrostatic potential on a lattice from point charges within a cutoff distance. Space is divided into bins of up to eight atoms; one bin is as large as the
-// region of 8 x 8 x 8 lattice points that a CTA of 8 x 2 x 8 threads works on, four points a thread. The CTA goes through the bins near its region,
-// four at a time through shared memory; an atom without charge ends a bin.
+// Electrostatic potential on a lattice from point charges within a cutoff distance. Space is divided into bins of up to
+// eight atoms; one bin is as large as the region of 8 x 8 x 8 lattice points that a CTA of 8 x 2 x 8 threads works on, four
+// points a thread. The CTA goes through the bins near its region, four at a time through shared memory; an atom without
+// charge ends a bin.
 
 #define DEPTH 8
 #define WORDS (4 * DEPTH)
 #define TOGETHER 4
 
 extern "C" __global__ void __launch_bounds__(128)
-    cutcp(const float* bins, int bins_x, int bins_y, const int* offsets, int near, float spacing, float cutoff_squared, float* lattice)
+    cutcp(const float* bins, int bins_x, int bins_y, const int* offsets, int near, float spacing,
+          float cutoff_squared, float* lattice)
 {
     __shared__ float atoms[TOGETHER * WORDS];
     const int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;

@@ -1,15 +1,18 @@
-// Two-dimensional discrete cosine transform (DCT-II, orthonormal) of every 8 x 8 block of an image. A CTA of 64 threads has a tile of 32 x 16 pixels, eight blocks, in shared
-// memory; eight threads share a block. Each transforms one column of it in registers and puts it back, and then one row.
+// Two-dimensional discrete cosine transform (DCT-II, orthonormal) of every 8 x 8 block of an image. A CTA of 64 threads has
+// a tile of 32 x 16 pixels, eight blocks, in shared memory; eight threads share a block. Each transforms one column of it in
+// registers and puts it back, and then one row.
 
 #define N 8
 #define TILE_WIDTH 32
 #define TILE_HEIGHT 16
 #define PITCH (TILE_WIDTH + 1)  // one word of padding keeps the row pass free of bank conflicts
 
-// One-dimensional transform of eight values `step` words apart, in place: sums and differences of mirrored pairs feed the even and the odd coefficients.
+// One-dimensional transform of eight values `step` words apart, in place: sums and differences of mirrored pairs feed the
+// even and the odd coefficients.
 __device__ __forceinline__ void transform(float* values, int step)
 {
-    const float c1 = 0.49039264f, c2 = 0.46193977f, c3 = 0.41573481f, c4 = 0.35355339f, c5 = 0.27778512f, c6 = 0.19134172f, c7 = 0.09754516f;
+    const float c1 = 0.49039264f, c2 = 0.46193977f, c3 = 0.41573481f, c4 = 0.35355339f;
+    const float c5 = 0.27778512f, c6 = 0.19134172f, c7 = 0.09754516f;
     const float x0 = values[0 * step], x1 = values[1 * step], x2 = values[2 * step], x3 = values[3 * step];
     const float x4 = values[4 * step], x5 = values[5 * step], x6 = values[6 * step], x7 = values[7 * step];
     const float s0 = x0 + x7, s1 = x1 + x6, s2 = x2 + x5, s3 = x3 + x4;

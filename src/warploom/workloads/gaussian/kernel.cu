@@ -1,5 +1,5 @@
-// Gaussian elimination, one column a round: `multipliers` divides the column below the pivot by the pivot, `eliminate` subtracts the pivot's row, times
-// the multipliers, from the rows below it and from the right-hand side.
+// Gaussian elimination, one column a round: `multipliers` divides the column below the pivot by the pivot, `eliminate`
+// subtracts the pivot's row, times the multipliers, from the rows below it and from the right-hand side.
 
 #define THREADS 512
 #define BLOCK 16

@@ -1,7 +1,8 @@
-// Tracks points of a moving wall from frame to frame: one CTA of 512 threads a point. The CTA compares the point's template with every overlap of
-// template and search window (normalised correlation over the part that overlaps, window sums from integral images), moves the point to the best
-// match, and lets the template follow the image slowly. The phases use very different numbers of threads, and the length of the correlation loops
-// depends on the overlap: warps diverge in most of them.
+// Tracks points of a moving wall from frame to frame: one CTA of 512 threads a point. The CTA compares the point's template
+// with every overlap of template and search window (normalised correlation over the part that overlaps, window sums from
+// integral images), moves the point to the best match, and lets the template follow the image slowly. The phases use very
+// different numbers of threads, and the length of the correlation loops depends on the overlap: warps diverge in most of
+// them.
 
 #define THREADS 512
 #define MAX_WINDOW 33
@@ -13,8 +14,8 @@ __device__ __forceinline__ float rectangle(const float (*integral)[MAX_WINDOW + 
     return integral[bottom][right] - integral[top][right] - integral[bottom][left] + integral[top][left];
 }
 
-extern "C" __global__ void heartwall(const float* frame, float* templates, int* rows, int* columns, float* best_scores, int height, int width,
-                                     int window, int side)
+extern "C" __global__ void heartwall(const float* frame, float* templates, int* rows, int* columns, float* best_scores,
+                                     int height, int width, int window, int side)
 {
     __shared__ float pixels[MAX_WINDOW][MAX_WINDOW];
     __shared__ float sums[MAX_WINDOW + 1][MAX_WINDOW + 1];

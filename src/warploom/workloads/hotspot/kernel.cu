@@ -1,11 +1,12 @@
-// Temperature of a chip over time: each cell exchanges heat with its four neighbours and with the surroundings, and gains its own power. A CTA of
-// 16 x 16 threads loads a tile with a border as wide as the number of steps it makes on its own; after each step one more ring of the tile is out
-// of date, and the threads of that ring rest. The inner cells are written back.
+// Temperature of a chip over time: each cell exchanges heat with its four neighbours and with the surroundings, and gains
+// its own power. A CTA of 16 x 16 threads loads a tile with a border as wide as the number of steps it makes on its own;
+// after each step one more ring of the tile is out of date, and the threads of that ring rest. The inner cells are written
+// back.
 
 #define BLOCK 16
 
-extern "C" __global__ void hotspot(int steps, const float* power, const float* before, float* after, int rows, int columns, float per_capacity,
-                                   float per_rx, float per_ry, float per_rz, float surroundings)
+extern "C" __global__ void hotspot(int steps, const float* power, const float* before, float* after, int rows, int columns,
+                                   float per_capacity, float per_rx, float per_ry, float per_rz, float surroundings)
 {
     __shared__ float temperature[BLOCK][BLOCK];
     __shared__ float heating[BLOCK][BLOCK];
@@ -40,7 +41,8 @@ extern "C" __global__ void hotspot(int steps, const float* power, const float* b
                   && y >= max(step, first_row) && y <= min(BLOCK - 1 - step, last_row);
         if (current) {
             const float here = temperature[y][x];
-            updated[y][x] = here + per_capacity * (heating[y][x] + (temperature[south][x] + temperature[north][x] - 2.0f * here) * per_ry
+            updated[y][x] = here + per_capacity * (heating[y][x]
+                                                   + (temperature[south][x] + temperature[north][x] - 2.0f * here) * per_ry
                                                    + (temperature[y][east] + temperature[y][west] - 2.0f * here) * per_rx
                                                    + (surroundings - here) * per_rz);
         }

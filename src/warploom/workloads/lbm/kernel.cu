@@ -1,6 +1,7 @@
-// One time step of fluid flow by the lattice Boltzmann method with 19 directions (D3Q19, BGK collision). A CTA of 120 threads is one row of cells; every thread pulls
-// the 19 densities that stream into its cell, and either relaxes them towards equilibrium or, in a solid cell, sends them back where they came from. Cells
-// of a plane lie direction by direction, so that all accesses of a warp are to neighbouring words and every neighbour is a constant distance away.
+// One time step of fluid flow by the lattice Boltzmann method with 19 directions (D3Q19, BGK collision). A CTA of 120
+// threads is one row of cells; every thread pulls the 19 densities that stream into its cell, and either relaxes them
+// towards equilibrium or, in a solid cell, sends them back where they came from. Cells of a plane lie direction by
+// direction, so that all accesses of a warp are to neighbouring words and every neighbour is a constant distance away.
 
 #define NX 120
 #define NY 24
@@ -67,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(NX) lbm(const float* before, float*
         PUSH(17) = fst;
         return;
     }
-    const float density = fc + fe + fw + fn + fs + ft + fb + fne + fsw + fse + fnw + fet + fwb + feb + fwt + fnt + fsb + fnb + fst;
+    const float density = fc + fe + fw + fn + fs + ft + fb + fne + fsw + fse + fnw
+                          + fet + fwb + feb + fwt + fnt + fsb + fnb + fst;
     const float inverse = 1.0f / density;
     const float ux = (fe + fne + fse + fet + feb
                       - fw - fsw - fnw - fwb - fwt) * inverse;

@@ -1,6 +1,7 @@
-// Monte Carlo valuation of a portfolio of swaptions in the LIBOR market model, one path a thread. A thread keeps its forward rates in local memory,
-// evolves them over the time steps, and then discounts the portfolio along the path. Beside every quantity it carries the derivative with respect to
-// a parallel shift of the initial rates, which gives the portfolio's sensitivity together with its value.
+// Monte Carlo valuation of a portfolio of swaptions in the LIBOR market model, one path a thread. A thread keeps its forward
+// rates in local memory, evolves them over the time steps, and then discounts the portfolio along the path. Beside every
+// quantity it carries the derivative with respect to a parallel shift of the initial rates, which gives the portfolio's
+// sensitivity together with its value.
 
 #define MAX_RATES 80
 #define OPTIONS 15
@@ -9,8 +10,8 @@ __constant__ int maturities[OPTIONS] = {2, 2, 2, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9
 __constant__ float swap_rates[OPTIONS] = {0.045f, 0.05f, 0.055f, 0.045f, 0.05f, 0.055f, 0.045f, 0.05f,
                                           0.055f, 0.045f, 0.05f, 0.055f, 0.045f, 0.05f, 0.055f};
 
-extern "C" __global__ void libor(const float* normals, const float* initial_rates, const float* volatilities, float* values, float* sensitivities,
-                                 int paths, int rates, int steps, float delta, float root_delta)
+extern "C" __global__ void libor(const float* normals, const float* initial_rates, const float* volatilities, float* values,
+                                 float* sensitivities, int paths, int rates, int steps, float delta, float root_delta)
 {
     const int path = blockIdx.x * blockDim.x + threadIdx.x;
     if (path >= paths)

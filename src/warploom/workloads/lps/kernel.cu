@@ -1,5 +1,6 @@
-// One Jacobi iteration of Laplace's equation on a box. A CTA of 32 x 4 threads owns a column of 32 x 4 cells and climbs through the planes: three planes
-// with a ring of neighbours lie in shared memory and rotate. The first 76 threads fetch the ring. Cells on the surface of the box keep their value.
+// One Jacobi iteration of Laplace's equation on a box. A CTA of 32 x 4 threads owns a column of 32 x 4 cells and climbs
+// through the planes: three planes with a ring of neighbours lie in shared memory and rotate. The first 76 threads fetch the
+// ring. Cells on the surface of the box keep their value.
 
 #define BX 32
 #define BY 4

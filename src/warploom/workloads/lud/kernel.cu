@@ -1,5 +1,6 @@
-// LU decomposition without pivoting, in place, in blocks of 16 x 16. For each diagonal block: `diagonal` factors it (16 threads), `perimeter` solves for the
-// blocks to its right and below it (32 threads a CTA: half a warp a strip, on different paths), `internal` updates the rest (16 x 16 threads).
+// LU decomposition without pivoting, in place, in blocks of 16 x 16. For each diagonal block: `diagonal` factors it (16
+// threads), `perimeter` solves for the blocks to its right and below it (32 threads a CTA: half a warp a strip, on different
+// paths), `internal` updates the rest (16 x 16 threads).
 
 #define B 16
 

@@ -1,5 +1,5 @@
-// C = A B. A CTA of 16 x 16 threads makes one tile of C, one element a thread, and walks along the inner dimension tile by tile:
-// both tiles are staged in shared memory, so every element of A and B is fetched once per CTA that needs it.
+// C = A B. A CTA of 16 x 16 threads makes one tile of C, one element a thread, and walks along the inner dimension tile by
+// tile: both tiles are staged in shared memory, so every element of A and B is fetched once per CTA that needs it.
 
 #define TILE 16
 

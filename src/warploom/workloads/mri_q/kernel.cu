@@ -1,5 +1,6 @@
-// The matrix Q of image reconstruction from a non-Cartesian magnetic resonance scan: every voxel adds up, over all samples of k-space, the sample's magnitude times
-// a complex exponential of the scalar product of positions. One voxel a thread; the samples pass through shared memory.
+// The matrix Q of image reconstruction from a non-Cartesian magnetic resonance scan: every voxel adds up, over all samples
+// of k-space, the sample's magnitude times a complex exponential of the scalar product of positions. One voxel a thread; the
+// samples pass through shared memory.
 
 #define THREADS 256
 #define TWO_PI 6.2831853f
@@ -11,7 +12,8 @@ extern "C" __global__ void magnitudes(const float* phi_real, const float* phi_im
         samples[k].w = phi_real[k] * phi_real[k] + phi_imaginary[k] * phi_imaginary[k];
 }
 
-extern "C" __global__ void mri_q(const float* x, const float* y, const float* z, const float4* samples, int count, float* q_real, float* q_imaginary)
+extern "C" __global__ void mri_q(const float* x, const float* y, const float* z, const float4* samples, int count,
+                                 float* q_real, float* q_imaginary)
 {
     __shared__ float4 chunk[THREADS];
     const int voxel = blockIdx.x * THREADS + threadIdx.x;

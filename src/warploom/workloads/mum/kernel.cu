@@ -1,5 +1,6 @@
-// For every position of every DNA read the longest match with a reference sequence, one read a thread, by walking down the reference's suffix tree and
-// following suffix links from one position to the next. Tree nodes are fetched through textures; how far a walk goes depends on the data, so warps diverge.
+// For every position of every DNA read the longest match with a reference sequence, one read a thread, by walking down the
+// reference's suffix tree and following suffix links from one position to the next. Tree nodes are fetched through textures;
+// how far a walk goes depends on the data, so warps diverge.
 
 #define TEXTURE_WIDTH 256
 #define ROOT 1
@@ -10,8 +11,8 @@ __device__ __forceinline__ int4 node_fetch(cudaTextureObject_t nodes, int node)
 }
 
 // A node's record in `edges`: first and end position of its edge's label in the reference, suffix link, unused.
-extern "C" __global__ void mum(cudaTextureObject_t edges, cudaTextureObject_t children, const unsigned char* sequence, const unsigned char* reads,
-                               unsigned char* lengths, int count, int read_length, int least)
+extern "C" __global__ void mum(cudaTextureObject_t edges, cudaTextureObject_t children, const unsigned char* sequence,
+                               const unsigned char* reads, unsigned char* lengths, int count, int read_length, int least)
 {
     const int read = blockIdx.x * blockDim.x + threadIdx.x;
     if (read >= count)

@@ -1,5 +1,6 @@
-// A convolutional network for handwritten digits: 29 x 29 pixels, 6 maps of 13 x 13, 50 maps of 5 x 5, 100 units, 10 classes. A thread is a neuron. In
-// the two convolutions a CTA is one map of one image: 169 threads (13 x 13), then 25. Each map's weights begin with its bias.
+// A convolutional network for handwritten digits: 29 x 29 pixels, 6 maps of 13 x 13, 50 maps of 5 x 5, 100 units, 10
+// classes. A thread is a neuron. In the two convolutions a CTA is one map of one image: 169 threads (13 x 13), then 25. Each
+// map's weights begin with its bias.
 
 #define PIXELS 29
 #define MAPS1 6
@@ -51,7 +52,8 @@ extern "C" __global__ void convolution2(const float* maps1, const float* weights
     maps2[((image * MAPS2 + map) * SIDE2 + y) * SIDE2 + x] = squash(sum);
 }
 
-// Weights of the fully connected layers lie input by input, so that neighbouring threads read neighbouring words; the first row is the bias.
+// Weights of the fully connected layers lie input by input, so that neighbouring threads read neighbouring words; the first
+// row is the bias.
 __device__ __forceinline__ float connected(const float* inputs, const float* weights, int count, int units)
 {
     float sum = weights[threadIdx.x];

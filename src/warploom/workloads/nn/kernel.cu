@@ -1,4 +1,5 @@
-// Distance of every record's place to a given one, one record a thread, in CTAs of 16 threads: half of each warp's lanes do not exist.
+// Distance of every record's place to a given one, one record a thread, in CTAs of 16 threads: half of each warp's lanes do
+// not exist.
 
 #define THREADS 16
 

@@ -1,6 +1,7 @@
-// Global alignment of two sequences by Needleman and Wunsch: score[i][j] is the best of a match after score[i-1][j-1] and a gap after either neighbour. A CTA of 16
-// threads fills a tile of 16 x 16 along its antidiagonals in shared memory; the host launches the antidiagonals of tiles one after the other, growing ones
-// with `upper_left`, shrinking ones with `lower_right`.
+// Global alignment of two sequences by Needleman and Wunsch: score[i][j] is the best of a match after score[i-1][j-1] and a
+// gap after either neighbour. A CTA of 16 threads fills a tile of 16 x 16 along its antidiagonals in shared memory; the host
+// launches the antidiagonals of tiles one after the other, growing ones with `upper_left`, shrinking ones with
+// `lower_right`.
 
 #define TILE 16
 

@@ -1,5 +1,6 @@
-// The cheapest way from the top row of a grid to each cell below, moving down, or down and one cell to a side. A CTA of 256 threads advances its columns by
-// several rows in shared memory before it writes them back; the columns that it can still get right shrink by one on each side with every row.
+// The cheapest way from the top row of a grid to each cell below, moving down, or down and one cell to a side. A CTA of 256
+// threads advances its columns by several rows in shared memory before it writes them back; the columns that it can still
+// get right shrink by one on each side with every row.
 
 #define THREADS 256
 

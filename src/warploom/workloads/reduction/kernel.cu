@@ -1,5 +1,5 @@
-// Sum of an array: every CTA of 256 threads adds its share (eight elements at a time, with the stride of the grid), then halves the
-// partial sums in shared memory until one is left. A second launch with one CTA adds the partial sums.
+// Sum of an array: every CTA of 256 threads adds its share (eight elements at a time, with the stride of the grid), then
+// halves the partial sums in shared memory until one is left. A second launch with one CTA adds the partial sums.
 
 #define THREADS 256
 #define EACH 8

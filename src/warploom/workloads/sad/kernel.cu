@@ -1,5 +1,6 @@
-// Full-search motion estimation of a video encoder: the sum of absolute differences (SAD) between every 4 x 4 block of a frame and the reference frame, displaced by every
-// vector within 16 pixels (33 x 33 = 1089 positions), and from these the sums for blocks of 8 x 8 and 16 x 16.
+// Full-search motion estimation of a video encoder: the sum of absolute differences (SAD) between every 4 x 4 block of a
+// frame and the reference frame, displaced by every vector within 16 pixels (33 x 33 = 1089 positions), and from these the
+// sums for blocks of 8 x 8 and 16 x 16.
 
 #define RANGE 16
 #define ACROSS (2 * RANGE + 1)
@@ -7,8 +8,8 @@
 #define POSITIONS_PER_THREAD 18
 #define THREADS 61  // 61 threads of 18 positions cover all 1089
 
-// One 4 x 4 block a CTA. A thread keeps the block's 16 pixels in registers and goes through 18 neighbouring positions; pixels of the reference come
-// through a texture, which repeats the frame's edge.
+// One 4 x 4 block a CTA. A thread keeps the block's 16 pixels in registers and goes through 18 neighbouring positions;
+// pixels of the reference come through a texture, which repeats the frame's edge.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sad4(const unsigned char* frame, cudaTextureObject_t reference, unsigned short* sads, int width)
 {
@@ -52,5 +53,6 @@ extern "C" __global__ void larger(const unsigned short* smaller, unsigned short*
     const unsigned short* const lower = upper + 2 * gridDim.x * POSITIONS;
     unsigned short* const out = sads + (blockIdx.y * gridDim.x + blockIdx.x) * POSITIONS;
     for (int position = threadIdx.x; position < POSITIONS; position += blockDim.x)
-        out[position] = (unsigned short)(upper[position] + upper[POSITIONS + position] + lower[position] + lower[POSITIONS + position]);
+        out[position] = (unsigned short)(upper[position] + upper[POSITIONS + position] + lower[position]
+                                         + lower[POSITIONS + position]);
 }

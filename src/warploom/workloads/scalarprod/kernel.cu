@@ -1,5 +1,5 @@
-// Scalar products of many pairs of vectors. A CTA of 256 threads takes a pair at a time: 1024 running sums in shared memory, four a thread, each over
-// every 1024th product, and then a tree over the 1024 sums.
+// Scalar products of many pairs of vectors. A CTA of 256 threads takes a pair at a time: 1024 running sums in shared memory,
+// four a thread, each over every 1024th product, and then a tree over the 1024 sums.
 
 #define THREADS 256
 #define SUMS 1024

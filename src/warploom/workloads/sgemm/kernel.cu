@@ -1,10 +1,12 @@
-// C = alpha A B' + beta C in single precision, matrices stored by columns. A CTA of 16 x 8 threads makes 128 x 16 elements of C, one row of sixteen a thread,
-// kept in registers; A comes straight from memory, B in slices of eight through shared memory.
+// C = alpha A B' + beta C in single precision, matrices stored by columns. A CTA of 16 x 8 threads makes 128 x 16 elements
+// of C, one row of sixteen a thread, kept in registers; A comes straight from memory, B in slices of eight through shared
+// memory.
 
 #define COLUMNS 16
 #define SLICE 8
 
-extern "C" __global__ void sgemm(const float* a, int rows, const float* b, int columns, float* c, int inner, float alpha, float beta)
+extern "C" __global__ void sgemm(const float* a, int rows, const float* b, int columns, float* c, int inner, float alpha,
+                                 float beta)
 {
     __shared__ float slice[SLICE][COLUMNS];
     const int t = threadIdx.y * COLUMNS + threadIdx.x;
