@@ -9,7 +9,7 @@ from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
 from warploom.emulator.device import Device
 from warploom.ptx import parse
-from warploom.trace.format import FULL_MASK
+from warploom.trace.format import FULL_MASK, SECTOR_BYTES, Trace
 from warploom.trace.store import TraceStore
 from warploom.workloads.registry import load_workload, workload_ptx
 
@@ -36,13 +36,17 @@ MAIN_KERNELS = {  # the kernel that a paper's register count is compared with
 }
 
 
-def masks(name: str, folder: Path) -> np.ndarray:
-    """The lanes that executed, of every warp instruction of the tiny size."""
+def traces(name: str, folder: Path) -> list[Trace]:
+    """What the launches of the tiny size did."""
     workload = load_workload(name)
     device = Device(workload_ptx(name), file=f"{name}/kernel.ptx", record=TraceStore(folder))
     workload.host(device, workload.inputs("tiny"))
-    traces = [record.trace for record in device.launches]
-    return np.concatenate([trace.mask for trace in traces if trace is not None])
+    return [record.trace for record in device.launches if record.trace is not None]
+
+
+def masks(name: str, folder: Path) -> np.ndarray:
+    """The lanes that executed, of every warp instruction of the tiny size."""
+    return np.concatenate([trace.mask for trace in traces(name, folder)])
 
 
 @pytest.mark.parametrize("name", ["nn", "nw"])
@@ -58,6 +62,11 @@ def test_every_lane_executes_every_instruction(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(("name", "share"), [("bfs", 0.3), ("heartwall", 0.3), ("mum", 0.3)])
 def test_many_instructions_are_divergent(name: str, share: float, tmp_path: Path) -> None:
     assert (masks(name, tmp_path) != FULL_MASK).mean() > share
+
+
+@pytest.mark.parametrize("name", ["bfs", "spmv"])
+def test_the_working_set_of_a_launch_is_larger_than_the_first_level_cache(name: str, tmp_path: Path) -> None:
+    assert max(len(np.unique(trace.sector)) for trace in traces(name, tmp_path)) * SECTOR_BYTES > 16 * 1024
 
 
 @pytest.fixture(scope="module")
