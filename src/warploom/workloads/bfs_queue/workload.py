@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _THREADS = 512
-_VERTICES = {"tiny": 3000, "small": 40000, "paper": 200000}
+_VERTICES = {"tiny": 3000, "small": 100000, "paper": 400000}
 
 
 def _inputs(size: Size) -> Arrays:

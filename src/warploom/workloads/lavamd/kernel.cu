@@ -3,58 +3,55 @@
 
 #define THREADS 128
 #define PARTICLES 100
-#define BATCH 10
+#define BATCH 20
 
 struct Neighbours {
     int count;
     int box[27];
 };
 
-// Positions carry half their squared length in w, so that half a squared distance is a sum and a dot product.
+// The fourth component of a particle is its charge, that of a force the potential.
 extern "C" __global__ void __launch_bounds__(THREADS)
-lavamd(const Neighbours* __restrict__ neighbours, const float4* __restrict__ position, const float* __restrict__ charge,
-       float4* __restrict__ force, float twice_alpha_squared)
+lavamd(const Neighbours* __restrict__ neighbours, const float4* __restrict__ particles, float4* __restrict__ forces,
+       float alpha_squared)
 {
-    __shared__ float4 other_position[PARTICLES];
-    __shared__ float other_charge[PARTICLES];
+    __shared__ float4 others[PARTICLES];
 
     const Neighbours* around = neighbours + blockIdx.x;
     int particle = threadIdx.x;
     bool owns = particle < PARTICLES;
-    float4 mine = position[blockIdx.x * PARTICLES + (owns ? particle : 0)];
+    float4 mine = particles[blockIdx.x * PARTICLES + (owns ? particle : 0)];
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
     int count = around->count;
     for (int i = 0; i < count; i++) {
-        int first = around->box[i] * PARTICLES;
-        if (owns) {
-            other_position[particle] = position[first + particle];
-            other_charge[particle] = charge[first + particle];
-        }
+        if (owns)
+            others[particle] = particles[around->box[i] * PARTICLES + particle];
         __syncthreads();
         if (owns) {
-            for (int j = 0; j < PARTICLES; j += BATCH) {
+            for (int first = 0; first < PARTICLES; first += BATCH) {
                 // Several partners at a time, so that loads and exponentials overlap.
-                float4 other[BATCH];
+                float3 away[BATCH];
                 float potential[BATCH];
 #pragma unroll
-                for (int i = 0; i < BATCH; i++) {
-                    other[i] = other_position[j + i];
-                    float dot = mine.x * other[i].x + mine.y * other[i].y + mine.z * other[i].z;
-                    potential[i] = other_charge[j + i] * __expf(-twice_alpha_squared * (mine.w + other[i].w - dot));
+                for (int j = 0; j < BATCH; j++) {
+                    float4 other = others[first + j];
+                    away[j] = make_float3(mine.x - other.x, mine.y - other.y, mine.z - other.z);
+                    float square = away[j].x * away[j].x + away[j].y * away[j].y + away[j].z * away[j].z;
+                    potential[j] = other.w * __expf(-alpha_squared * square);
                 }
 #pragma unroll
-                for (int i = 0; i < BATCH; i++) {
-                    float slope = 2.0f * potential[i];
-                    sum.w += potential[i];
-                    sum.x += slope * (mine.x - other[i].x);
-                    sum.y += slope * (mine.y - other[i].y);
-                    sum.z += slope * (mine.z - other[i].z);
+                for (int j = 0; j < BATCH; j++) {
+                    float slope = 2.0f * potential[j];
+                    sum.w += potential[j];
+                    sum.x += slope * away[j].x;
+                    sum.y += slope * away[j].y;
+                    sum.z += slope * away[j].z;
                 }
             }
         }
         __syncthreads();
     }
     if (owns)
-        force[blockIdx.x * PARTICLES + particle] = sum;
+        forces[blockIdx.x * PARTICLES + particle] = sum;
 }

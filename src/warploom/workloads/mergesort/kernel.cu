@@ -49,7 +49,7 @@ sort_tiles(unsigned* keys, unsigned* values)
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 merge_runs(const unsigned* __restrict__ keys_in, const unsigned* __restrict__ values_in, unsigned* __restrict__ keys_out,
-           unsigned* __restrict__ values_out, unsigned run)
+           unsigned* __restrict__ values_out, unsigned length, unsigned run)
 {
     unsigned index = blockIdx.x * THREADS + threadIdx.x;
     unsigned within = index & (run - 1);
@@ -57,7 +57,9 @@ merge_runs(const unsigned* __restrict__ keys_in, const unsigned* __restrict__ va
     bool right = start & run;
     unsigned sibling = start ^ run;
     unsigned key = keys_in[index];
-    unsigned target = min(start, sibling) + within + rank(key, keys_in + sibling, run, right);
+    // The last run of an odd number has no sibling, the one before it perhaps a short one.
+    unsigned others = sibling < length ? min(run, length - sibling) : 0;
+    unsigned target = min(start, sibling) + within + rank(key, keys_in + sibling, others, right);
     keys_out[target] = key;
     values_out[target] = values_in[index];
 }

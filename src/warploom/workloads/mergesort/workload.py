@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _THREADS = 256  # also the pairs of a tile
-_TILES = {"tiny": 8, "small": 128, "paper": 512}  # powers of two
+_TILES = {"tiny": 7, "small": 96, "paper": 512}
 
 
 def _inputs(size: Size) -> Arrays:
@@ -24,7 +24,8 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     gpu.launch("sort_tiles", (length // _THREADS,), (_THREADS,), keys, values)
     run = _THREADS
     while run < length:
-        gpu.launch("merge_runs", (length // _THREADS,), (_THREADS,), keys, values, other_keys, other_values, np.uint32(run))
+        extent = (np.uint32(length), np.uint32(run))
+        gpu.launch("merge_runs", (length // _THREADS,), (_THREADS,), keys, values, other_keys, other_values, *extent)
         keys, values, other_keys, other_values = other_keys, other_values, keys, values
         run *= 2
     return {"keys": keys.get(), "values": values.get()}

@@ -100,16 +100,20 @@ normalise(const float* __restrict__ partial, int partials, const float* __restri
 {
     __shared__ float scratch[THREADS];
     float sum = 0.0f;
-    for (int i = threadIdx.x; i < partials; i += blockDim.x)
+    float sum_before = 0.0f;
+    for (int i = threadIdx.x; i < partials; i += blockDim.x) {
         sum += partial[i];
+        sum_before += i < blockIdx.x ? partial[i] : 0.0f;
+    }
     float total = block_sum(sum, scratch);
+    float before = block_sum(sum_before, scratch) / total;
 
     int particle = blockIdx.x * blockDim.x + threadIdx.x;
     float mine = particle < particles ? weight[particle] / total : 0.0f;
     float moment_x = block_sum(particle < particles ? mine * x[particle] : 0.0f, scratch);
     float moment_y = block_sum(particle < particles ? mine * y[particle] : 0.0f, scratch);
 
-    // Inclusive scan of the CTA's weights; the CTAs' totals are added by whoever searches the distribution.
+    // Inclusive scan of the CTA's weights, on top of those of the CTAs before it.
     scratch[threadIdx.x] = mine;
     __syncthreads();
     for (int distance = 1; distance < blockDim.x; distance *= 2) {
@@ -120,7 +124,7 @@ normalise(const float* __restrict__ partial, int partials, const float* __restri
     }
     if (particle < particles) {
         weight[particle] = mine;
-        cumulative[particle] = scratch[threadIdx.x];
+        cumulative[particle] = before + scratch[threadIdx.x];
     }
     if (threadIdx.x == 0) {
         moments[2 * blockIdx.x] = moment_x;
@@ -135,17 +139,10 @@ resample(const float* __restrict__ cumulative, const float* __restrict__ x, cons
     int particle = blockIdx.x * blockDim.x + threadIdx.x;
     if (particle >= particles)
         return;
-    // Systematic resampling: find the CTA's share that holds this quantile, then the particle within it.
+    // Systematic resampling: the first particle at which the distribution reaches this one's quantile.
     float quantile = (particle + first) / particles;
-    int start = 0;
-    int end = min(THREADS, particles);
-    while (end < particles && quantile > cumulative[end - 1]) {
-        quantile -= cumulative[end - 1];
-        start = end;
-        end = min(start + THREADS, particles);
-    }
-    int low = start;
-    int high = end - 1;
+    int low = 0;
+    int high = particles - 1;
     while (low < high) {
         int middle = (low + high) / 2;
         if (cumulative[middle] >= quantile)

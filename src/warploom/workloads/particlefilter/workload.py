@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _THREADS = 512
-_SIZES = {"tiny": (1024, 2, 64), "small": (15360, 2, 128), "paper": (46080, 4, 128)}  # particles, frames, side of a frame
+_SIZES = {"tiny": (1024, 2, 64), "small": (23040, 2, 128), "paper": (46080, 4, 128)}  # particles, frames, side of a frame
 _DRIFT = (np.float32(1.0), np.float32(-2.0))
 _SPREAD = np.float32(2.5)
 _FIRST_QUANTILE = np.float32(0.37)
@@ -22,7 +22,7 @@ def _inputs(size: Size) -> Arrays:
     for frame in range(1, count + 1):
         inside = (x - side / 2 - frame) ** 2 + (y - side / 2 + 2 * frame) ** 2 <= 16
         frames.append(np.where(inside, 228, 100) + random.normal(0, 5, (side, side)))
-    disk = [(dx, dy) for dy in range(-3, 4) for dx in range(-3, 4) if 0 < dx * dx + dy * dy <= 8]
+    disk = [(dx, dy) for dy in range(-2, 3) for dx in range(-2, 3) if 0 < dx * dx + dy * dy <= 4]
     return {
         "frames": np.array(frames, np.float32),
         "disk": np.array(disk, np.float32),

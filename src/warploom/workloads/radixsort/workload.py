@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _THREADS, _TILE, _DIGITS, _DIGIT_BITS = 256, 2048, 16, 4
-_SIZES = {"tiny": (4, 8), "small": (45, 16), "paper": (128, 32)}  # tiles, bits of a key
+_SIZES = {"tiny": (6, 4), "small": (90, 8), "paper": (128, 32)}  # tiles, bits of a key
 
 
 def _inputs(size: Size) -> Arrays:
