@@ -77,6 +77,7 @@ def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
 
 def _fit(draft: Draft, graph: FlowGraph, depths: list[int], limit: int, reach: int) -> tuple[Draft, dict[Reg, Reg]] | None:
     """Spill until everything has a register; None when that does not succeed."""
+    failures = 0
     for _ in range(_ROUNDS):
         liveness = thread_liveness(draft.code, graph)
         if liveness.max_predicates > MOST_PREDICATES:
@@ -87,7 +88,8 @@ def _fit(draft: Draft, graph: FlowGraph, depths: list[int], limit: int, reach: i
             found = _assign(draft.code, liveness, graph, depths, limit)
             if not isinstance(found, _Uncoloured):
                 return draft, found
-            victims = _victims_of_colouring(draft, liveness, depths, found)
+            victims = _victims_of_colouring(draft, liveness, depths, found, count=2**failures)
+            failures += 1  # what did not help is tried more boldly
         if not victims:
             return None
         draft = spill(draft, victims, reach)
@@ -112,10 +114,9 @@ def _assign(code: Code, liveness: Liveness, graph: FlowGraph, depths: list[int],
         leader = candidate.leader
         nodes = [node for node in order if leader[node] == node]
         colouring = colour_graph(candidate.graph, nodes, least, limit, MOST_PREDICATES)
-        rank = (len(colouring.failed), colouring.registers)
-        if best is None or rank < (len(best[0].failed), best[0].registers):
+        if best is None or colouring.quality() < best[0].quality():
             best = colouring, leader
-        if rank <= (0, least):
+        if colouring.good_enough(least):
             break
     assert best is not None
     colouring, leader = best
@@ -151,18 +152,17 @@ def _definition_order(code: Code, graph: FlowGraph, interference: Interference) 
     return list(order)
 
 
-def _victims_of_colouring(draft: Draft, liveness: Liveness, depths: list[int], uncoloured: _Uncoloured) -> list[Reg]:
-    """For the first node without a colour, the cheapest value among it and its neighbours to take out of its way."""
+def _victims_of_colouring(draft: Draft, liveness: Liveness, depths: list[int], uncoloured: _Uncoloured, count: int) -> list[Reg]:
+    """For each node without a colour the `count` cheapest values, itself or neighbours, to take out of its way."""
     graph = uncoloured.graph
     costs = spill_costs(draft.code, liveness, depths)
+    spillable = sum(1 << node for node, register in enumerate(graph.registers) if register not in draft.temporaries)
+    victims: dict[int, None] = {}
     for node in uncoloured.failed:
-        candidates = [
-            other for other in bits(graph.adjacent[node] | 1 << node) if graph.registers[other] not in draft.temporaries
-        ]
-        if candidates:
-            best = min(candidates, key=lambda other: (costs[other] / (1 + graph.adjacent[other].bit_count()), other))
-            return [graph.registers[best]]
-    return []
+        around = bits((graph.adjacent[node] | 1 << node) & spillable)
+        cheapest = sorted(around, key=lambda other: (costs[other] / (1 + graph.adjacent[other].bit_count()), other))
+        victims.update(dict.fromkeys(cheapest[:count]))
+    return [graph.registers[node] for node in victims]
 
 
 def _rewrite(virtual: Code, draft: Draft, assignment: dict[Reg, Reg]) -> Allocation:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.backend.interference import Affinity, Interference
 from warploom.code.slots import bits
 
-REPAIRS = 12  # how often an order of colouring is mended before the best so far is taken
+_PATIENCE = 3  # how often an order of colouring is mended without success before it is given up
 
 
 @dataclass
@@ -19,6 +20,14 @@ class Colouring:
     predicates: int
     failed: list[int]  # nodes that found no colour within the limit
 
+    def quality(self) -> tuple[int, int]:
+        """Smaller is better."""
+        return len(self.failed), self.registers
+
+    def good_enough(self, least: int) -> bool:
+        """Whether nothing better is to be had."""
+        return not self.failed and self.registers <= least
+
 
 def colour_graph(graph: Interference, nodes: list[int], least: int, limit: int, predicate_limit: int) -> Colouring:
     """Colour `nodes` (listed in order of definition along dominators) with few registers, `least` being a known lower bound.
@@ -27,29 +36,45 @@ def colour_graph(graph: Interference, nodes: list[int], least: int, limit: int, 
     smallest-last order is tried, and then nodes that needed too much are moved to the front.
     """
     touching = _touching(graph)
-    best = _select(graph, nodes, least, limit, predicate_limit, touching)
-    if best.registers <= least and not best.failed:
+
+    def attempt(order: list[int]) -> Colouring:
+        return _select(graph, order, least, limit, predicate_limit, touching)
+
+    best = attempt(nodes)
+    if best.good_enough(least):
         return best
-
-    def quality(colouring: Colouring) -> tuple[int, int]:
-        return len(colouring.failed), colouring.registers
-
-    pairs_first = sorted(nodes, key=lambda node: not graph.wide >> node & 1)
-    for start in (nodes, smallest_last(graph, nodes), pairs_first):
-        order = start
-        for _ in range(REPAIRS):
-            found = _select(graph, order, least, limit, predicate_limit, touching)
-            if quality(found) < quality(best):
-                best = found
-            if not best.failed and best.registers <= least:
-                return best
-            late = [node for node in order if found.colours[node] < 0 or _top(graph, node, found.colours[node]) > least]
-            late = [node for node in late if not graph.predicates >> node & 1 or found.colours[node] < 0]
-            if not late or order[: len(late)] == late:
-                break
-            moved = set(late)
-            order = late + [node for node in order if node not in moved]
+    best = _mended(graph, nodes, best, least, attempt)
+    for make_order in (smallest_last, _pairs_first):
+        if best.good_enough(least):
+            break
+        order = make_order(graph, nodes)
+        best = min(best, _mended(graph, order, attempt(order), least, attempt), key=Colouring.quality)
     return best
+
+
+def _mended(
+    graph: Interference, order: list[int], first: Colouring, least: int, attempt: Callable[[list[int]], Colouring]
+) -> Colouring:
+    """The best of what comes of colouring in an order, again and again with the nodes that needed too much moved to its front."""
+    best = found = first
+    patience = _PATIENCE
+    while patience and not best.good_enough(least):
+        late = [
+            node
+            for node in order
+            if found.colours[node] < 0 or (not graph.predicates >> node & 1 and _top(graph, node, found.colours[node]) > least)
+        ]
+        moved = set(late)
+        order = late + [node for node in order if node not in moved]
+        found = attempt(order)
+        patience -= 1
+        if found.quality() < best.quality():
+            best, patience = found, _PATIENCE
+    return best
+
+
+def _pairs_first(graph: Interference, nodes: list[int]) -> list[int]:
+    return sorted(nodes, key=lambda node: not graph.wide >> node & 1)
 
 
 def smallest_last(graph: Interference, nodes: list[int]) -> list[int]:

@@ -12,8 +12,10 @@ from warploom.code.slots import Access, bits
 _LONG = 200  # cycles until a value comes from device memory
 _LATENCIES = {OpClass.MEMORY: 24, OpClass.SFU: 20, OpClass.INT_DIV: 60, OpClass.F32_DIV: 60, OpClass.F64_DIV: 100}
 _USUAL_LATENCY = 8
-_WARP_WIDE = ("shfl", "vote", "activemask", "match", "redux", "nanosleep")
+_WARP_WIDE = ("shfl", "vote", "activemask", "match", "redux")
 _SPACES = ("global", "shared", "local")
+_ORDERING = frozenset(("acquire", "release", "acq_rel", "sc"))  # orders accesses to other memory as well
+_STRONG = _ORDERING | {"volatile", "relaxed", "mmio"}  # not to be reordered with its like
 _MOST_COMPARED = 64  # accesses to one space that a later one is compared with; beyond that it waits for all of them
 
 
@@ -100,7 +102,7 @@ class _Builder:
                 writer[slot] = place
                 readers[slot] = []
             self._memory(place, instruction)
-            if instruction.op.name in _WARP_WIDE or instruction.op.name == "bar":
+            if instruction.op.name in _WARP_WIDE or op_class(instruction.op) is OpClass.CONTROL:
                 if ordered >= 0:
                     self.edge(ordered, place, 0)
                 ordered = place
@@ -118,16 +120,18 @@ class _Builder:
 
     def _memory(self, place: int, instruction: Instruction) -> None:
         op = instruction.op
-        if op_class(op) is not OpClass.MEMORY and op.name != "bar":
+        kind = op_class(op)
+        if kind not in (OpClass.MEMORY, OpClass.CONTROL) or instruction.ends_block:
             return
         if op.name in ("tex", "tld4") or op.space in ("const", "param") or "nc" in op.modifiers:
             return  # read-only
-        fences = op.name in ("bar", "membar", "fence", "prefetch") or "volatile" in op.modifiers or op.name in ("atom", "red")
+        simple = op.name in ("ld", "ldu", "st") and not _STRONG.intersection(op.modifiers)
+        everywhere = op.space in ("", "generic") or bool(_ORDERING.intersection(op.modifiers))
         self.addresses[place] = self._address(instruction)
         for name, space in self.spaces.items():
-            if op.space not in ("", "generic", name):
+            if not everywhere and op.space != name:
                 continue
-            if fences or len(space.loads) + len(space.stores) > _MOST_COMPARED:
+            if not simple or len(space.loads) + len(space.stores) > _MOST_COMPARED:
                 for earlier in (*space.loads, *space.stores):
                     self.edge(earlier, place, 0)
                 if space.fence >= 0:
@@ -152,12 +156,13 @@ class _Builder:
             origin = (base, self.versions.get(base, 0))
         elif isinstance(base, Symbol):
             origin, start = Symbol(base.name), start + base.offset
-        digits = "".join(filter(str.isdigit, op.type.split("x")[0]))
-        size = op.vector * max(int(digits or 64) // 8, 1)
+        width, _, elements = op.type.partition("x")  # such as u32 or f16x2
+        digits = "".join(filter(str.isdigit, width))
+        size = op.vector * int(elements or 1) * max(int(digits or 64) // 8, 1)
         return _Bytes(origin, start, start + size, op.space)
 
 
 def _is_wall(instruction: Instruction) -> bool:
-    return instruction.op.name in ("trap", "brkpt", "pir", "pbr", "acquire", "release") or any(
-        isinstance(src, Special) and src.name.startswith(("clock", "globaltimer")) for src in instruction.srcs
-    )
+    if op_class(instruction.op) is OpClass.METADATA or instruction.op.name in ("brkpt", "acquire", "release"):
+        return True
+    return any(isinstance(src, Special) and src.name.startswith(("clock", "globaltimer")) for src in instruction.srcs)

@@ -5,6 +5,7 @@ Constants are computed again where they are used; other values wait in local mem
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field, replace
 
 from warploom.backend.allocation import Origin, own_origins
@@ -43,48 +44,63 @@ class Draft:
 
 
 def choose_victims(draft: Draft, liveness: Liveness, depths: list[int], limit: int, predicates: bool) -> list[Reg]:
-    """Values to take out of registers (or out of predicates) so that no more than `limit` are live anywhere, cheapest first.
+    """Values to take out of registers (or out of predicates) so that no more than `limit` are live anywhere, best first.
 
-    Empty when something must give but nothing can.
+    The best value is the one that relieves the most crowded points for what its loads and stores cost. The result is empty when
+    something must give but nothing can.
     """
     registers = liveness.slots.registers
-    wide, narrow = 0, 0
-    spillable = 0
-    for slot, register in enumerate(registers):
+    costs = spill_costs(draft.code, liveness, depths)
+    weights = [2 if register.bank is Bank.D else 1 for register in registers]
+    excess, candidates = _crowded_points(draft, liveness, limit, predicates)
+    points_of: dict[int, list[int]] = {}
+    for point, slots in enumerate(candidates):
+        for slot in slots:
+            points_of.setdefault(slot, []).append(point)
+    gain = {slot: len(points) for slot, points in points_of.items()}
+
+    def worth(slot: int) -> float:
+        return gain[slot] * weights[slot] / costs[slot]
+
+    heap = [(-worth(slot), slot) for slot in gain]
+    heapq.heapify(heap)
+    victims: list[Reg] = []
+    while heap:
+        promised, slot = heapq.heappop(heap)
+        if not gain[slot]:
+            continue
+        if -promised > worth(slot):  # others have relieved some of its points since
+            heapq.heappush(heap, (-worth(slot), slot))
+            continue
+        victims.append(registers[slot])
+        for point in points_of[slot]:
+            if excess[point] > 0:
+                excess[point] -= weights[slot]
+                if excess[point] <= 0:
+                    for other in candidates[point]:
+                        gain[other] -= 1
+        gain[slot] = 0
+    return victims
+
+
+def _crowded_points(draft: Draft, liveness: Liveness, limit: int, predicates: bool) -> tuple[list[int], list[list[int]]]:
+    """Before and after each instruction where too much is live: by how much, and which values would free a place there."""
+    file = wide = spillable = 0
+    for slot, register in enumerate(liveness.slots.registers):
         if (register.bank is Bank.P) == predicates:
-            narrow |= 1 << slot
+            file |= 1 << slot
             wide |= (register.bank is Bank.D) << slot
             spillable |= (register not in draft.temporaries) << slot
-    points = []  # (excess, slots that would free a register here)
-    accesses = [access for block in liveness.accesses for access in block]
+    excess, candidates = [], []
+    accesses = (access for block in liveness.accesses for access in block)
     for before, after, access in zip(liveness.before, liveness.after, accesses, strict=True):
-        for live, busy in ((before, access.reads), (after | access.writes, access.writes)):
-            live &= narrow
-            excess = live.bit_count() + (live & wide).bit_count() - limit
-            if excess > 0:
-                points.append((excess, live & spillable & ~busy))
-    costs = spill_costs(draft.code, liveness, depths)
-    gain: dict[int, int] = {}
-    for _, candidates in points:
-        for slot in bits(candidates):
-            gain[slot] = gain.get(slot, 0) + 1
-    victims: list[int] = []
-    while points and gain:
-        best = max(gain, key=lambda slot: (gain[slot] * (1 + (wide >> slot & 1)) / costs[slot], -slot))
-        victims.append(best)
-        remaining = []
-        for excess, candidates in points:
-            if candidates >> best & 1:
-                excess -= 1 + (wide >> best & 1)
-                if excess <= 0:
-                    for slot in bits(candidates):
-                        gain[slot] -= 1
-                    continue
-                candidates &= ~(1 << best)
-            remaining.append((excess, candidates))
-        points = remaining
-        gain = {slot: count for slot, count in gain.items() if count > 0 and slot != best}
-    return [registers[slot] for slot in victims]
+        # What the instruction itself reads or writes needs its place whether it is spilled or not.
+        for live, busy in ((before & file, access.reads), ((after | access.writes) & file, access.writes)):
+            too_many = live.bit_count() + (live & wide).bit_count() - limit
+            if too_many > 0:
+                excess.append(too_many)
+                candidates.append(list(bits(live & spillable & ~busy)))
+    return excess, candidates
 
 
 def spill_costs(code: Code, liveness: Liveness, depths: list[int]) -> list[float]:

@@ -1,0 +1,34 @@
+"""The real kernels that come with the package: what allocation makes of them."""
+
+from importlib.resources import files
+
+import pytest
+
+from warploom.backend import Options, compile_kernel
+from warploom.code.liveness import thread_liveness
+from warploom.ptx import parse
+
+SOURCES = sorted(
+    path for path in files("warploom.workloads").iterdir() if path.is_dir() and path.joinpath("kernel.ptx").is_file()
+)
+
+
+def compiled(options: Options):
+    for folder in SOURCES:
+        module = parse(folder.joinpath("kernel.ptx").read_text(), folder.name)
+        for name in module.kernels:
+            yield compile_kernel(module, name, options)
+
+
+def test_allocation_needs_what_is_live():
+    """Every allocation is proved; nearly every kernel gets exactly the most that is live at once."""
+    excess = [code.registers - thread_liveness(code).max_live for code in compiled(Options(verify=True))]
+    assert len(excess) > 20
+    assert sum(extra == 0 for extra in excess) >= 0.9 * len(excess) and max(excess) <= 2
+
+
+@pytest.mark.parametrize("limit", [20, 10])
+def test_every_kernel_fits_a_limit(limit):
+    codes = list(compiled(Options(max_registers=limit, verify=True)))
+    assert all(code.registers <= limit for code in codes)
+    assert any(code.spill_loads for code in codes)
