@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
+from warploom.code.table import Flag, Space, static_table
+from warploom.emulator.device import Device, LaunchRecord
 from warploom.ptx import parse
+from warploom.trace.format import FULL_MASK
+from warploom.trace.store import TraceStore
 from warploom.workloads.registry import load_workload, workload_ptx
 
 SHADERS = ("phong", "parallax", "ssao", "noise", "shadow", "bloom")
@@ -164,3 +170,43 @@ def test_registers_limit_the_occupancy_of_the_left_column(name: str, compiled: d
     by_registers = 32768 // (threads * (-(-code.registers // 4) * 4))
     otherwise = min(1536 // threads, 8, 48 * 1024 // max(code.shared_bytes, 1))
     assert 1 <= by_registers < otherwise
+
+
+def launches(name: str, folder: Path) -> list[LaunchRecord]:
+    """The launches of the tiny size, with their traces."""
+    workload = load_workload(name)
+    device = Device(workload_ptx(name), file=f"{name}/kernel.ptx", record=TraceStore(folder))
+    workload.host(device, workload.inputs("tiny"))
+    return device.launches
+
+
+def masks(records: list[LaunchRecord]) -> np.ndarray:
+    return np.concatenate([record.trace.mask for record in records if record.trace is not None])
+
+
+@pytest.mark.parametrize(("name", "share"), [("tpacf", 0.3), ("bfs-queue", 0.5), ("parallax", 0.15)])
+def test_lanes_go_different_ways(name: str, share: float, tmp_path: Path) -> None:
+    assert (masks(launches(name, tmp_path)) != FULL_MASK).mean() > share
+
+
+@pytest.mark.parametrize("name", ["dgemm", "fft", "nbody", "hotspot3d"])
+def test_every_lane_executes_every_instruction(name: str, tmp_path: Path) -> None:
+    assert (masks(launches(name, tmp_path)) == FULL_MASK).all()
+
+
+@pytest.mark.parametrize("name", SHADERS)
+def test_every_pass_of_a_shader_reads_its_textures(name: str, tmp_path: Path) -> None:
+    for record in launches(name, tmp_path):
+        trace = record.trace
+        assert trace is not None
+        fetches = np.flatnonzero(static_table(record.code)["space"] == Space.TEXTURE)
+        executed = trace.mask[np.isin(trace.pc, fetches)]
+        assert len(executed) >= trace.ctas * trace.warps_per_cta  # every warp at least once
+
+
+@pytest.mark.parametrize("name", ["tpacf", "bfs-queue", "jpeg"])
+def test_threads_meet_in_atomics(name: str, tmp_path: Path) -> None:
+    record = max(launches(name, tmp_path), key=lambda record: record.stats.warp_instructions)
+    assert record.trace is not None
+    atomics = np.flatnonzero(static_table(record.code)["flags"] & int(Flag.ATOMIC))
+    assert np.isin(record.trace.pc, atomics).any()
