@@ -67,6 +67,11 @@ def test_the_installed_command_works_elsewhere(installed, tmp_path):
     (kernel,) = json.loads(listing.stdout)
     assert kernel["name"] == "vectoradd"
     assert kernel["registers"] >= kernel["max_live"] > 0
-    emulated = run(installed, "run", "vectoradd", "--size", "tiny", "--emulate-only", "--json", folder=tmp_path)
-    assert emulated.returncode == 0, emulated.stderr
-    assert json.loads(emulated.stdout)["verified"] is True
+    script = (
+        "import warploom as wl; from warploom.workloads.registry import workload_ptx\n"
+        "for name in wl.workload_names(): wl.workload(name).inputs('tiny'), workload_ptx(name)\n"
+        "print(len(wl.workload_names()), wl.design('baseline'), wl.technology('common').name)"
+    )
+    loaded = run(installed.parent / "python", "-c", script, folder=tmp_path)
+    assert loaded.returncode == 0, loaded.stderr
+    assert loaded.stdout.split()[1:] == ["baseline", "common"]

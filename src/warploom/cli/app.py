@@ -61,8 +61,9 @@ def run_command(arguments: list[str]) -> int:
         sys.stderr.close()
         return 0
     except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
+    if code == EXIT_INTERRUPTED:  # Typer may have caught it already
         message("interrupted")
-        return EXIT_INTERRUPTED
     return code if isinstance(code, int) else 0
 
 

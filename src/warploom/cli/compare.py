@@ -50,6 +50,7 @@ def command(
         if names.count(name) > 1:
             raise WarploomError(f"design {name!r} is asked for twice")
     programs = select_workloads([workloads])
+    message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     with progress_bar(len(programs), "comparing") as step:
         results = run_batch(
             programs,
