@@ -7,7 +7,7 @@ import numpy as np
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
 _THREADS, _BINS = 256, 20
-_SIZES = {"tiny": (96, 2), "small": (192, 12), "paper": (512, 50)}  # points in a set, random sets
+_SIZES = {"tiny": (96, 2), "small": (192, 12), "paper": (384, 30)}  # points in a set, random sets
 
 
 def _inputs(size: Size) -> Arrays:
