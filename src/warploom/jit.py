@@ -20,10 +20,12 @@ from typing import Any
 
 import numba
 from numba.core import config as _numba_config
+from numba.extending import intrinsic as _numba_intrinsic
 
 from warploom.cache import cache_directory
 
 config: Any = _numba_config  # its attributes are made at run time
+intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
 _KEPT_DIGESTS = 40

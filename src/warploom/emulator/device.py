@@ -243,5 +243,5 @@ def _content_key(launch: Launch) -> str:
     digest.update(launch.textures.tobytes())
     for address, size, contents in launch.memory.contents():
         digest.update(f"{address} {size}".encode())
-        digest.update(contents)
+        digest.update(contents.data)
     return digest.hexdigest()[:32]

@@ -13,10 +13,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import njit
+from warploom.jit import intrinsic, njit
 
 NAN32, NAN64 = 0x7FFFFFFF, 0xFFF8000000000000
 _INTEGER = {F32: I32, F64: I64}

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder as Builder
+from llvmlite.ir import Value as Vector
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from warploom.jit import intrinsic
 
 LANES = 32
 ROW_BYTES = 128
@@ -23,9 +26,6 @@ I32, I64 = ir.VectorType(WORD, LANES), ir.VectorType(LONG, LANES)
 F32, F64 = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.DoubleType(), LANES)
 _TYPES = {"i": I32, "l": I64, "f": F32, "d": F64, "p": I1}
 _SUFFIXES = {I1: "v32i1", I32: "v32i32", I64: "v32i64", F32: "v32f32", F64: "v32f64"}
-
-Builder = ir.IRBuilder
-Vector = ir.Value
 
 
 class LaneOperation(NamedTuple):

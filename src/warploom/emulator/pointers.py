@@ -11,9 +11,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from warploom.emulator.lanes import I1, I32, I64, LANES, LONG, load_lanes, load_words, store_words
+from warploom.jit import intrinsic
 
 _KINDS = {
     types.uint8: ir.IntType(8),

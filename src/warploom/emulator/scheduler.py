@@ -20,7 +20,7 @@ ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), in
 FINISHED, LOG_FULL, SLOTS_FULL, STOPPED = (int(Outcome[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT"))
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
-SPECIALS = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
+SPECIALS: tuple[str, ...] = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
 SPECIALS += ("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt")
 SMS = 15
 

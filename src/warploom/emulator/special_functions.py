@@ -15,7 +15,7 @@ from warploom.jit import njit
 NAN32 = np.uint32(0x7FFFFFFF)
 NAN64 = np.uint64(0x7FFFFFFF00000000)
 
-SPECIAL = ("sin.f32", "cos.f32", "lg2.f32", "ex2.f32", "tanh.f32", "rsqrt.f32", "div.approx.f32")
+SPECIAL: tuple[str, ...] = ("sin.f32", "cos.f32", "lg2.f32", "ex2.f32", "tanh.f32", "rsqrt.f32", "div.approx.f32")
 SPECIAL += ("rcp.approx.f64", "rsqrt.approx.f64", "rsqrt.f64", "fns")
 SIN, COS, LG2, EX2, TANH, RSQRT, DIVIDE, RCP64, RSQRT64, RSQRT_FULL, FNS = range(len(SPECIAL))
 _LARGE = np.float32(2.0**126)

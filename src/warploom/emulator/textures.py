@@ -86,7 +86,7 @@ def _both(x, y):
 
 @njit
 def _corner_weight(corner, wx, wy, wz):
-    """The weight of one of the eight texels around a position. All of them add up to 256: what rounding adds here it takes there."""
+    """The weight of one of the eight texels around a position. They add up to 256: what rounding adds here it takes there."""
     xy, xz, yz = _both(wx, wy), _both(wx, wz), _both(wy, wz)
     xyz = _both(xy, wz)
     if corner == 0:
@@ -124,7 +124,7 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
 def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 
-    Rows: the handle, three coordinates; then the results, at most four, are `write_rows`. Coordinates are integers if `type` says so.
+    Rows: the handle, three coordinates; the results, at most four, are `write_rows`. Coordinates are integers if `type` says so.
     """
     count = np.int64(0)
     left = mask
@@ -145,8 +145,8 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
             x, y, z = np.float64(np.int32(raw_x)), np.float64(np.int32(raw_y)), np.float64(np.int32(raw_z))
         else:
             x = _scaled(float_from_bits(raw_x), texture.width, texture)
-            y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else 0.0
-            z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else 0.0
+            y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else np.float64(0.0)
+            z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else np.float64(0.0)
         for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
             if channel >= texture.channels:

@@ -28,7 +28,7 @@ from warploom.trace.format import (
     Trace,
 )
 
-COLUMNS = {
+COLUMNS: dict[str, np.dtype] = {
     "pc": PC_DTYPE,
     "mask": MASK_DTYPE,
     "value": VALUE_DTYPE,
