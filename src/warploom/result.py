@@ -57,10 +57,15 @@ class Result:
     wall_seconds: float
     kernels: list[dict[str, Any]] = field(default_factory=list)
     energy_terms: tuple[Term, ...] = ()
+    power: list[dict[str, float]] = field(
+        default_factory=list
+    )  # watts by part over time: one row per interval, its end in seconds
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as ``--json`` prints them."""
+    def to_dict(self, *, power: bool = False) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them; power over time, which is long, only where asked for."""
         out = asdict(self)
+        if not power:
+            del out["power"]
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
         return out
 

@@ -14,7 +14,7 @@ from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
 from warploom.emulator.device import Device, LaunchRecord
-from warploom.energy import Run, account, load_technology, technology_names
+from warploom.energy import Run, account, load_technology, power_over_time, technology_names
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
@@ -114,6 +114,7 @@ def simulate(
         wall_seconds=time.perf_counter() - started,
         kernels=timing.launches,
         energy_terms=energy.terms,
+        power=power_over_time(timing.samples, energy, table, run),
     )
 
 

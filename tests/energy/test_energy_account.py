@@ -48,20 +48,23 @@ def test_parts_add_up_to_the_total(counters, name, cycles, size):
     assert all(term.joules >= 0 for term in result.terms)
 
 
-@given(COUNTERS, COUNTERS)
-def test_power_over_time_integrates_to_the_energy(first, second):
-    technology = load_technology("common")
-    zero = dict.fromkeys(first, 0)
-    middle, end = dict(first), {name: first[name] + second[name] for name in first}
-    # The states of an interval say how its leakage splits, so keep the entries' total in proportion to time.
+@given(COUNTERS, COUNTERS, st.sampled_from(technology_names()))
+def test_power_over_time_integrates_to_the_energy(first, second, name):
+    technology = load_technology(name)
+    middle, end = dict(first), {key: first[key] + second[key] for key in first}
+    # Entries x cycles of all states add up to the file's entries x the time that has passed, as in every real run.
     for sample, cycle in ((middle, 400), (end, 1000)):
         sample["on_cycles"], sample["drowsy_cycles"], sample["off_cycles"] = cycle * 10, cycle * 5, cycle * 85
-    samples = [{"cycle": 0, **zero}, {"cycle": 400, **middle}, {"cycle": 1000, **end}]
-    rows = power_over_time(samples, [Renamer()], technology, RUN)
     whole = account(end, [Renamer()], technology, RUN)
+    rows = power_over_time([{"cycle": 400, **middle}, {"cycle": 1000, **end}], whole, technology, RUN)
     durations = [400 * RUN.cycle_time, 600 * RUN.cycle_time]
-    energy = math.fsum(row["total"] * seconds for row, seconds in zip(rows, durations, strict=True))
-    assert energy == pytest.approx(whole.total, rel=1e-9)
+    for part in (*PARTS, "total"):
+        energy = math.fsum(row[part] * seconds for row, seconds in zip(rows, durations, strict=True))
+        assert energy == pytest.approx(whole.total if part == "total" else whole.part(part), rel=1e-9)
+
+
+def test_no_samples_give_no_power():
+    assert power_over_time([], account({}, [], load_technology("common"), RUN), load_technology("common"), RUN) == []
 
 
 def test_lanes_and_registers_agree_when_all_lanes_are_active():

@@ -37,6 +37,7 @@ def command(
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
     arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
     shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    power: Annotated[bool, typer.Option("--power", help="With --json: also watts over time.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON: one object, or a list where several runs were asked for.")
     ] = False,
@@ -85,7 +86,8 @@ def command(
                         )
                 step()
     if json:
-        values = [result.to_dict() for result in results]
+        options = {"power": True} if power and not emulate_only else {}
+        values = [result.to_dict(**options) for result in results]
         print_json(values if several else values[0])
     elif emulate_only:
         _print_emulations(results)

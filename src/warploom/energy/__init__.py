@@ -15,9 +15,8 @@ What a policy adds it declares itself, as a plain method (no hook, never compile
     def energy(policy, counters, technology, run):
         yield "renaming table", "overhead", counters["renames"] * technology.renaming_table.access
 
-Each item is (what, part, joules) with a part of "dynamic", "leakage" or "overhead"; ``technology`` is a `Technology` and
-``run`` a `Run` (cycles, seconds, SMs, register file bytes). Terms must be linear in counters and seconds, so that power over
-time is the same account over shorter intervals.
+Each item is (what, part, joules) with a part of "dynamic", "leakage" or "overhead"; ``technology`` is a `Technology` for the
+run's register file size and ``run`` a `Run` (cycles, seconds, SMs, register file bytes, the six policies).
 """
 
 from warploom.energy.account import PARTS, Account, Run, Term, account, power_over_time

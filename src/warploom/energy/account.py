@@ -45,7 +45,12 @@ class Run:
 class Account:
     """Every term, and their sums by part. The parts add up to the total because the total is defined as their sum."""
 
-    terms: tuple[Term, ...]
+    register_file: tuple[Term, ...]
+    added: tuple[Term, ...] = ()  # by policies
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return self.register_file + self.added
 
     def part(self, name: str) -> float:
         """Joules of one part."""
@@ -76,10 +81,8 @@ class Account:
 def account(counters: Counters, policies: Iterable[Any], technology: Technology, run: Run) -> Account:
     """The account of one run: the register file itself, then what each policy adds to it."""
     sized = technology.scaled(bytes=run.register_file_bytes)
-    terms = [*_register_file(counters, sized, run)]
-    for policy in policies:
-        terms += _policy_terms(policy, counters, sized, run)
-    return Account(tuple(terms))
+    added = [term for policy in policies for term in _policy_terms(policy, counters, sized, run)]
+    return Account(tuple(_register_file(counters, sized, run)), tuple(added))
 
 
 def _register_file(counters: Counters, technology: Technology, run: Run) -> Iterable[Term]:
@@ -115,23 +118,23 @@ def _policy_terms(policy: Any, counters: Counters, technology: Technology, run: 
         yield Term(what, part, float(joules))
 
 
-def power_over_time(
-    samples: Sequence[Counters], policies: Iterable[Any], technology: Technology, run: Run
-) -> list[dict[str, float]]:
-    """Watts by part in each interval between periodic samples.
+def power_over_time(samples: Sequence[Counters], whole: Account, technology: Technology, run: Run) -> list[dict[str, float]]:
+    """Watts by part in each interval between periodic samples; integrated over time they give the whole account's energy.
 
-    A sample holds the running totals of the counters at one moment, its ``cycle`` among them. The account is linear, so the
-    intervals' energies add up to the energy of the whole.
+    A sample holds the running totals of the core's counters at one moment, its ``cycle`` among them. They say exactly when the
+    register file was accessed and which states its entries were in. What policies add is spread evenly over the run, because
+    samples do not hold policies' own counters.
     """
-    policies = tuple(policies)
+    sized = technology.scaled(bytes=run.register_file_bytes)
+    even = {part: math.fsum(term.joules for term in whole.added if term.part == part) / run.seconds for part in PARTS}
     rows = []
-    for before, after in itertools.pairwise(samples):
+    for before, after in itertools.pairwise([dict.fromkeys(samples[0], 0), *samples] if samples else []):
         cycles = after["cycle"] - before["cycle"]
         if cycles <= 0:
             continue
-        change = {name: after[name] - before.get(name, 0) for name in after if name != "cycle"}
+        change = {name: after[name] - before[name] for name in after}
         interval = Run(cycles, run.cycle_time, run.sms, run.register_file_bytes, run.design)
-        parts = account(change, policies, technology, interval)
-        watts = {name: parts.part(name) / interval.seconds for name in PARTS}
+        spent = Account(tuple(_register_file(change, sized, interval)))
+        watts = {part: spent.part(part) / interval.seconds + even[part] for part in PARTS}
         rows.append({"seconds": after["cycle"] * run.cycle_time, **watts, "total": math.fsum(watts.values())})
     return rows
