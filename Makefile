@@ -8,7 +8,8 @@ BIN    := $(VENV)/bin
 .PHONY: demo test lint clean
 
 demo: $(VENV)/.installed
-	$(BIN)/warploom inspect vectoradd
+	$(BIN)/warploom inspect reduction
+	$(BIN)/warploom compare --workloads vectoradd,matrixmul,reduction,bfs --size tiny --designs baseline,oracle
 
 test: $(VENV)/.installed lint
 	$(BIN)/pytest -n 2 --dist worksteal

@@ -33,7 +33,10 @@ def load_workload(name: str) -> Workload:
         known = [*_folders(), *SETS]
         raise WarploomError(f"workload {name!r} is not known{_hint(name, known)}")
     folder = _folders()[name]
-    workload = import_module(f"warploom.workloads.{folder}.workload").WORKLOAD
+    try:
+        workload = import_module(f"warploom.workloads.{folder}.workload").WORKLOAD
+    except ModuleNotFoundError as error:
+        raise WarploomError(f"workload {name!r} needs {error.name}: pip install 'warploom[workloads]'") from None
     if workload.name != name:
         raise WarploomError(
             f"workloads/{folder}/workload.py: the workload is called {workload.name!r} but its folder says {name!r}"
