@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warploom.policies.columns import pc_at
 from warploom.policies.hooks import awake
 from warploom.policies.services import INSTRUCTION, inlined
 
@@ -116,4 +117,4 @@ class Checker(NamedTuple):
     def check_unmapped(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, write: bool) -> None:
         version = sm.check.version[warp, register]
         if write or version > 0:
-            _fault(sm, UNMAPPED, cycle, warp, register, int(ctx.trace.pc[sm.warp[warp].next]), -1, version)
+            _fault(sm, UNMAPPED, cycle, warp, register, pc_at(ctx, sm.warp[warp].next), -1, version)

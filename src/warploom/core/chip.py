@@ -79,12 +79,14 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
     """Note the running totals; when the table is full, every other one is dropped and the interval doubled."""
     if chip.samples == SAMPLES:
         for place in range(SAMPLES // 2):
-            chip.sample[place] = chip.sample[2 * place + 1]
+            for column in range(len(SAMPLED)):
+                chip.sample[place, column] = chip.sample[2 * place + 1, column]
         chip.samples = SAMPLES // 2
         chip.sample_every *= 2
     row = chip.sample[chip.samples]
     chip.samples += 1
-    row[:] = 0
+    for column in range(len(SAMPLED)):
+        row[column] = 0
     row[0] = chip.cycle - chip.start
     for number in range(len(sms)):
         sm = sms[number]

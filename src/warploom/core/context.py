@@ -15,30 +15,28 @@ from warploom.machines import Machine
 from warploom.policies import CHOICES, Design
 from warploom.trace.format import Trace
 
-CODE_DTYPE = np.dtype(
-    [
-        ("flags", "u2"),
-        ("op_class", "u1"),
-        ("unit", "u1"),  # 0: resolved at issue
-        ("n_reads", "u1"),
-        ("n_writes", "u1"),
-        ("space", "u1"),
-        ("metadata", "?"),
-        ("has_memory", "?"),  # has an entry in the trace's memory column
-        ("arrives_only", "?"),  # a barrier that does not wait
-        ("slow", "?"),  # its result takes long: loads from global, local and texture memory
-        ("latency", "i4"),
-        ("initiation", "i4"),
-        ("reads", "i2", (MAX_READS,)),
-        ("writes", "i2", (MAX_READS,)),
-        ("payload", "u8"),
-        ("uses", "u8", (REGISTER_WORDS,)),  # registers read or written
-        ("defines", "u8", (REGISTER_WORDS,)),
-        ("predicates_used", "u8"),
-        ("predicates_written", "u8"),
-    ],
-    align=True,
-)
+CODE_FIELDS: list[Any] = [
+    ("flags", "u2"),
+    ("op_class", "u1"),
+    ("unit", "u1"),  # 0: resolved at issue
+    ("n_reads", "u1"),
+    ("n_writes", "u1"),
+    ("space", "u1"),
+    ("metadata", "?"),
+    ("has_memory", "?"),  # has an entry in the trace's memory column
+    ("arrives_only", "?"),  # a barrier that does not wait
+    ("slow", "?"),  # its result takes long: loads from global, local and texture memory
+    ("latency", "i4"),
+    ("initiation", "i4"),
+    ("reads", "i2", (MAX_READS,)),
+    ("writes", "i2", (MAX_READS,)),
+    ("payload", "u8"),
+    ("uses", "u8", (REGISTER_WORDS,)),  # registers read or written
+    ("defines", "u8", (REGISTER_WORDS,)),
+    ("predicates_used", "u8"),
+    ("predicates_written", "u8"),
+]
+CODE_DTYPE = np.dtype(CODE_FIELDS, align=True)
 
 # Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
 LOCAL_FIRST, SPILL_FIRST = 0xF800_0000 >> 5, 0xF000_0000 >> 5
@@ -65,30 +63,6 @@ INFO_DTYPE = np.dtype(
 )
 
 
-class Columns(NamedTuple):
-    """The trace's columns, and one of ours: ``last``, what the trace knows of liveness (see `liveness`)."""
-
-    pc: np.ndarray
-    mask: np.ndarray
-    value: np.ndarray
-    memory: np.ndarray
-    sector: np.ndarray
-    lanes: np.ndarray
-    start: np.ndarray
-    last: np.ndarray
-
-
-class Notes(NamedTuple):
-    """One array per choice: what its policy wrote about each instruction of the code."""
-
-    scheduler: np.ndarray
-    allocation: np.ndarray
-    hierarchy: np.ndarray
-    encoding: np.ndarray
-    power: np.ndarray
-    gating: np.ndarray
-
-
 class Context(NamedTuple):
     """The first argument of every hook after the policy."""
 
@@ -96,9 +70,8 @@ class Context(NamedTuple):
     design: Design
     check: Any
     info: Any
-    code: np.ndarray
-    trace: Columns
-    notes: Notes
+    code: np.ndarray  # one record per pc: `CODE_FIELDS`, and the notes of the six policies
+    trace: Any  # addresses of the columns, see `warploom.policies.columns`
 
 
 def code_table(code: Code, machine: Machine) -> np.ndarray:
@@ -156,16 +129,21 @@ def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: 
     return info
 
 
-def policy_notes(design: Design, code: Code, table: np.ndarray, machine: Machine) -> Notes:
-    """Let every policy that has notes write them."""
-    arrays = []
+def with_notes(design: Design, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+    """The table with what each policy has to say about each instruction, as a nested record named after its choice."""
+    fields = [(choice, notes_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)]
+    noted = np.zeros(len(table), np.dtype([*CODE_FIELDS, *fields], align=True))
+    for name in CODE_DTYPE.names or ():
+        noted[name] = table[name]
     for choice, policy in zip(CHOICES, design, strict=True):
-        fields = list(getattr(policy, "NOTES", ())) or [("unused", "u1")]
-        dtype = np.dtype(fields, align=True)
-        notes = np.zeros(len(code), dtype)
         if hasattr(policy, "annotate"):
             notes = np.asarray(policy.annotate(code, table, machine))
-            if notes.dtype != dtype or len(notes) != len(code):
+            if notes.dtype != notes_dtype(policy) or len(notes) != len(table):
                 raise WarploomError(f"{choice}={policy.NAME}: annotate must return one record of its NOTES per instruction")
-        arrays.append(notes)
-    return Notes(*arrays)
+            noted[choice] = notes
+    return noted
+
+
+def notes_dtype(policy: Any) -> np.dtype:
+    """The record of a policy's NOTES; an unused byte where it has none."""
+    return np.dtype(list(getattr(policy, "NOTES", ())) or [("unused", "u1")], align=True)

@@ -285,6 +285,8 @@ def sm_dtype(design: Design, checked: bool) -> np.dtype:
         ("injected_in_flight", "i8"),
         ("injected", INJECTED, (MAX_INJECTED,)),
         ("place_value", "i8", (MAX_PLACES,)),  # where in the value column the contents of an upper-level place come from
+        ("sectors", "u4", (256,)),  # of the memory instruction that is being handed over
+        ("lanes", "u4", (256,)),
         ("fault", FAULT),
         ("count", COUNT),
         ("warp", WARP, (MAX_WARPS,)),

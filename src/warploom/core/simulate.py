@@ -12,7 +12,7 @@ from warploom.code.instruction import Code
 from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
-from warploom.core.context import Columns, Context, code_table, launch_info, policy_notes
+from warploom.core.context import Context, code_table, launch_info, with_notes
 from warploom.core.layout import sm_dtype
 from warploom.core.liveness import last_uses
 from warploom.core.memory import LDST_DTYPE, memory_counters, new_memory
@@ -21,6 +21,7 @@ from warploom.core.result import TimingResult, finish_counters, gather, merge, s
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.policies import CHOICES, Design, at_run_time, check_design
+from warploom.policies.columns import NAMES, columns_record
 from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
@@ -85,12 +86,12 @@ class Simulation:
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table = code_table(code, self.machine)
-        last = last_uses(table, _read_only(trace.pc), _read_only(trace.mask), _read_only(trace.start))
-        names = ("pc", "mask", "value", "memory", "sector", "lanes", "start")
-        columns = Columns(**{name: _read_only(getattr(trace, name)) for name in names}, last=last)
+        columns = {name: _read_only(getattr(trace, name)) for name in NAMES if name != "last"}
+        columns["last"] = last_uses(table, columns["pc"], columns["mask"], columns["start"])
+        self.columns = columns  # compiled code holds only addresses
         info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
-        notes = policy_notes(self.design, code, table, self.machine)
-        return Context(self.record, at_run_time(self.design), self.checker, info, table, columns, notes)
+        noted = with_notes(self.design, code, table, self.machine)
+        return Context(self.record, at_run_time(self.design), self.checker, info, noted, columns_record(columns))
 
     def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray) -> None:
         cycles = int(self.chip.end - self.chip.start)

@@ -14,7 +14,7 @@ from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.policies.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
 from warploom.policies.hooks import finish, next_event, on_stuck, reset
-from warploom.policies.services import ON, inlined, settle_states
+from warploom.policies.services import ON, inlined, settle_states, stage
 
 SP, SFU, MEM = 0, 1, 2
 
@@ -39,7 +39,7 @@ def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     return moved
 
 
-@inlined
+@stage
 def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
     """The next cycle, after one in which nothing moved, at which something will."""
     event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
@@ -102,7 +102,7 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
     sm.cycle = cycle
 
 
-@inlined
+@stage
 def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
     """Set up an empty SM (a record of zeros) for a launch."""
     machine = ctx.machine
@@ -159,7 +159,7 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
     reset(design.gating, ctx, sm, cycle)
 
 
-@inlined
+@stage
 def settle_sm(ctx: Any, sm: Any, cycle: int) -> None:
     """Integrate everything that is counted over time up to now."""
     sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)

@@ -7,7 +7,8 @@ All hooks share their first arguments:
 
 * ``policy``: the NamedTuple itself, its parameters as attributes (words are numbered in the order of ``LIMITS``);
 * ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
-  ``ctx.code`` (one record per pc), ``ctx.trace`` (the columns), ``ctx.notes`` (one array of ``NOTES`` records per choice);
+  ``ctx.code[pc]`` (what the pipeline knows of an instruction, and under the choice's name the policy's own ``NOTES``),
+  ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.policies.columns`);
 * ``sm``: the SM's record; a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so on;
 * ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
   timestamps and integrates.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numba.extending import register_jitable
 
 from warploom.policies.bits import NOTHING, bit, lowest
@@ -17,7 +18,8 @@ from warploom.policies.hooks import on_allocate, on_free, on_release
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
 
-inlined = register_jitable(forceinline=True)
+inlined = njit(inline="always")  # into the caller, before types are known: no function of its own to compile
+stage = register_jitable  # a function of its own
 
 
 @inlined

@@ -13,7 +13,7 @@ from warploom.core.layout import DISTANCE_BINS, MAX_READS
 from warploom.policies.bits import NOTHING, below, bit, has, lowest, next_after, without_lowest
 from warploom.policies.checking import check_read
 from warploom.policies.hooks import banks_used, lanes_accessed, on_gated, on_read, prepare_read, prepare_write, read_ready
-from warploom.policies.services import inlined, settle
+from warploom.policies.services import inlined, settle, stage
 
 SP, SFU, MEM = 0, 1, 2  # kinds of ports: unit number - 1
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
@@ -79,7 +79,7 @@ def ports_in(ctx: Any, kind: int) -> int:
     return max(1, width // machine.sub_cores)
 
 
-@inlined
+@stage
 def collect(ctx: Any, sm: Any, cycle: int) -> bool:
     """One cycle of all collectors: send on, read, take in."""
     moved = False

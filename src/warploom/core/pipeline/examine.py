@@ -10,6 +10,7 @@ from typing import Any
 from warploom.code.table import Flag
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.policies.columns import pc_at
 from warploom.policies.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
 from warploom.policies.services import inlined
 
@@ -24,8 +25,8 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         sm.woken = without_lowest(sm.woken)
         state = sm.warp[warp]
         skipped = False
-        while state.next < state.decoded and ctx.code[ctx.trace.pc[state.next]].metadata:
-            pc = int(ctx.trace.pc[state.next])
+        while state.next < state.decoded and ctx.code[pc_at(ctx, state.next)].metadata:
+            pc = pc_at(ctx, state.next)
             on_metadata(ctx.design.allocation, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
             sm.count.metadata += 1
             state.next += 1
@@ -34,7 +35,7 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
             update_fetchable(ctx, sm, warp)
         if state.next >= state.decoded:
             continue
-        row = ctx.code[ctx.trace.pc[state.next]]
+        row = ctx.code[pc_at(ctx, state.next)]
         hazard = state.pending_predicates & row.predicates_used
         slow = NOTHING
         for word in range(ctx.info.words):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from warploom.code.table import Flag
+from warploom.code.table import Flag, Space
 from warploom.core.layout import MAX_REGISTERS, RING
 from warploom.core.memory import ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
-from warploom.policies.services import INSTRUCTION, inlined
+from warploom.policies.columns import lanes_at, sector_at
+from warploom.policies.services import INSTRUCTION, inlined, stage
 
 STORE = int(Flag.STORE)
+SHARED = int(Space.SHARED)
 MEM = 2
 MOVE_CLASS = 0
 
@@ -27,7 +27,7 @@ def _pop(sm: Any, number: int) -> int:
     return slot
 
 
-@inlined
+@stage
 def execute(ctx: Any, sm: Any, cycle: int) -> bool:
     """Start instructions in free SP and SFU units."""
     moved = False
@@ -53,7 +53,7 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
     return moved
 
 
-@inlined
+@stage
 def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
     cores = ctx.machine.sub_cores
@@ -70,16 +70,18 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
         warp = int(work.warp)
         space, flags, parts = int(work.memory >> 8), int(work.flags), int(work.memory & 0xFF)
         if work.kind == INSTRUCTION:
-            sectors, lanes, base = ctx.trace.sector, ctx.trace.lanes, sm.warp[warp].local_base
-            ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sectors, lanes, work.sector, base)
+            base = sm.warp[warp].local_base
+            if space != SHARED:
+                for part in range(parts):
+                    sm.sectors[part] = sector_at(ctx, work.sector + part)
+                    sm.lanes[part] = lanes_at(ctx, work.sector + part)
         else:
             register = work.sources[0] if work.n_reads > 0 else work.registers[0]
-            quarters, all_lanes = np.empty(4, np.uint32), np.empty(4, np.uint32)
             for quarter in range(4):
-                quarters[quarter] = 4 * register + quarter
-                all_lanes[quarter] = 0xFF << (8 * quarter)
+                sm.sectors[quarter] = 4 * register + quarter
+                sm.lanes[quarter] = 0xFF << (8 * quarter)
             base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * MAX_REGISTERS
-            ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, quarters, all_lanes, 0, base)
+        ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sm.sectors, sm.lanes, 0, base)
         if work.flags & STORE != 0:
             finish_work(ctx, sm, cycle, slot)
         return True

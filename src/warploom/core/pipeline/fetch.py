@@ -11,14 +11,15 @@ from typing import Any
 
 from warploom.core.memory import FOREVER, fetch_access
 from warploom.policies.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.policies.columns import pc_at
 from warploom.policies.hooks import metadata_cached
-from warploom.policies.services import inlined
+from warploom.policies.services import inlined, stage
 
 
 @inlined
 def jumps_after(ctx: Any, index: int) -> bool:
     """Whether the instruction after this one in the trace is elsewhere in the code (both must belong to one warp)."""
-    return int(ctx.trace.pc[index + 1]) != int(ctx.trace.pc[index]) + 1
+    return pc_at(ctx, index + 1) != pc_at(ctx, index) + 1
 
 
 @inlined
@@ -36,7 +37,7 @@ def update_fetchable(ctx: Any, sm: Any, warp: int) -> None:
     sm.fetchable |= bit(warp)
 
 
-@inlined
+@stage
 def decode(ctx: Any, sm: Any, cycle: int) -> bool:
     """Fill instruction buffers with what has been fetched."""
     moved = False
@@ -54,7 +55,7 @@ def decode(ctx: Any, sm: Any, cycle: int) -> bool:
     return moved
 
 
-@inlined
+@stage
 def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Ask the instruction cache for the next few instructions of `fetch_width` warps."""
     moved = False
@@ -84,7 +85,7 @@ def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
         end = _group_end(ctx, sm, cycle, warp)
         if end == state.decoded:  # only metadata that needed no fetch, or the line has not arrived
             continue
-        ready = fetch_access(ctx.machine, memory, port, cycle, int(ctx.trace.pc[state.decoded]))
+        ready = fetch_access(ctx.machine, memory, port, cycle, pc_at(ctx, state.decoded))
         sm.count.fetches += 1
         if ready >= FOREVER:
             sm.no_code |= bit(warp)
@@ -106,8 +107,8 @@ def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
     end = start
     taken = 0
     while end < state.end and taken < room:
-        pc = int(ctx.trace.pc[end])
-        if end > start and (jumps_after(ctx, end - 1) or pc // per_line != int(ctx.trace.pc[start]) // per_line):
+        pc = pc_at(ctx, end)
+        if end > start and (jumps_after(ctx, end - 1) or pc // per_line != pc_at(ctx, start) // per_line):
             break
         if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
             sm.count.metadata_skipped += 1
@@ -118,5 +119,5 @@ def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
         state.decoded = end
         sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
         update_fetchable(ctx, sm, warp)
-    state.full_group = taken == ctx.machine.decode_width or (int(ctx.trace.pc[end - 1]) + 1) % per_line == 0
+    state.full_group = taken == ctx.machine.decode_width or (pc_at(ctx, end - 1) + 1) % per_line == 0
     return end

@@ -17,6 +17,7 @@ from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
 from warploom.policies.bits import NOTHING, bit, count, has
 from warploom.policies.checking import check_cached, check_forwarded, check_issue, check_unmapped
+from warploom.policies.columns import last_at, mask_at, memory_at, pc_at
 from warploom.policies.hooks import (
     branch_delay,
     choose,
@@ -31,7 +32,7 @@ from warploom.policies.hooks import (
     on_issue,
     on_wait,
 )
-from warploom.policies.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot
+from warploom.policies.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
@@ -53,7 +54,7 @@ def latch_size(ctx: Any, unit: int) -> int:
     return max(1, width // machine.sub_cores)
 
 
-@inlined
+@stage
 def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Let every scheduler issue; whether any did."""
     moved = False
@@ -100,7 +101,7 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             moved = True
             upcoming = next_warp(ctx.design.scheduler, ctx, sm, cycle, scheduler)
             if upcoming >= 0 and sm.warp[upcoming].next < sm.warp[upcoming].decoded:
-                foresee(ctx.design.power, ctx, sm, cycle, upcoming, int(ctx.trace.pc[sm.warp[upcoming].next]))
+                foresee(ctx.design.power, ctx, sm, cycle, upcoming, pc_at(ctx, sm.warp[upcoming].next))
         else:
             sm.count.stall[sm.stall_reason[scheduler]] += 1
     return moved
@@ -251,8 +252,8 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     """Issue a warp's next instruction, or a MOV in front of it; False: it has been held back."""
     state = sm.warp[warp]
     index = state.next
-    pc = int(ctx.trace.pc[index])
-    mask = ctx.trace.mask[index]
+    pc = pc_at(ctx, index)
+    mask = mask_at(ctx, index)
     row = ctx.code[pc]
     mine = bit(warp)
     sm.ready[row.unit] &= ~mine
@@ -297,7 +298,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     on_issue(ctx.design.scheduler, ctx, sm, cycle, warp, pc, index)
 
     if row.has_memory:
-        work.memory = ctx.trace.memory[state.memory]
+        work.memory = memory_at(ctx, state.memory)
         state.memory += 1
         work.sector = state.sector
         if row.flags & BARRIER == 0:
@@ -363,7 +364,7 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
 @inlined
 def _account_live(ctx: Any, sm: Any, cycle: int, warp: int, index: int, row: Any) -> None:
     """Count live registers: from the issue of the write of a value that will be read to the issue of its last read."""
-    last = int(ctx.trace.last[index])
+    last = last_at(ctx, index)
     live = sm.warp[warp].live
     change = 0
     for operand in range(row.n_reads):

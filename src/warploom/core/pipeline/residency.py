@@ -8,8 +8,9 @@ from warploom.core.layout import MAX_BARRIERS
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.policies.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.policies.checking import check_launch
+from warploom.policies.columns import start_at
 from warploom.policies.hooks import can_launch, on_cta_exit, on_cta_launch, on_wait, on_warp_exit, on_warp_launch
-from warploom.policies.services import inlined, release
+from warploom.policies.services import inlined, release, stage
 
 
 @inlined
@@ -18,7 +19,7 @@ def wants_cta(ctx: Any, sm: Any, cycle: int) -> bool:
     return sm.ctas_resident + sm.pending_count < ctx.info.cta_limit and can_launch(ctx.design.allocation, ctx, sm, cycle)
 
 
-@inlined
+@stage
 def launch_pending(ctx: Any, sm: Any, cycle: int) -> bool:
     """Launch the CTAs whose time has come; they were given to this SM at the start of the quantum."""
     launched = 0
@@ -65,13 +66,12 @@ def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
 @inlined
 def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int) -> None:
     state = sm.warp[warp]
-    here, after = ctx.trace.start[stream], ctx.trace.start[stream + 1]
-    state.next = here.instruction
-    state.decoded = here.instruction
-    state.end = after.instruction
-    state.value = here.value
-    state.memory = here.memory
-    state.sector = here.sector
+    state.next = start_at(ctx, stream, 0)
+    state.decoded = state.next
+    state.end = start_at(ctx, stream + 1, 0)
+    state.value = start_at(ctx, stream, 1)
+    state.memory = start_at(ctx, stream, 2)
+    state.sector = start_at(ctx, stream, 3)
     state.local_base = ctx.info.local_first + (sm.number * ctx.machine.warps_per_sm + warp) * ctx.info.local_bytes
     state.age = sm.ages
     sm.ages += 1
@@ -108,7 +108,7 @@ def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int
         update_fetchable(ctx, sm, warp)
 
 
-@inlined
+@stage
 def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
     """Retire the warps that have nothing left to do, and CTAs with their last warp."""
     while sm.exiting != NOTHING:

@@ -16,8 +16,9 @@ from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ld
 from warploom.core.pipeline.collect import count_access
 from warploom.policies.bits import NOTHING, bit, has, lowest
 from warploom.policies.checking import check_placed, check_write
+from warploom.policies.columns import value_at
 from warploom.policies.hooks import banks_used, on_injected, on_result, on_write, write_awake, write_ready
-from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, append_write, inlined, settle
+from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, append_write, inlined, settle, stage
 
 MEM = 3
 ATOMIC = int(Flag.ATOMIC)
@@ -49,7 +50,7 @@ def next_planned(sm: Any, cycle: int) -> int:
     return FOREVER
 
 
-@inlined
+@stage
 def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Everything that arrives in this cycle, and writes that wait for their bank."""
     moved = False
@@ -145,7 +146,7 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
             continue
         value = UNKNOWN
         if work.value >= 0:
-            value = ctx.trace.value[work.value + number]
+            value = value_at(ctx, work.value + number)
         at = write_ready(ctx.design.encoding, ctx, sm, cycle, entry, value, work.mask)
         banks = banks_used(ctx.design.encoding, ctx, sm, entry)
         latest = max(latest, write_awake(ctx.design.power, ctx, sm, at, entry, banks))
