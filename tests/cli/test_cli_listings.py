@@ -1,0 +1,133 @@
+"""Commands that only look: inspect, machines, designs."""
+
+import json
+
+import pytest
+
+from warploom.cli.app import run_command
+
+SUMMARY = {
+    "name",
+    "instructions",
+    "blocks",
+    "registers",
+    "max_live",
+    "predicates",
+    "spill_loads",
+    "spill_stores",
+    "shared_bytes",
+    "local_bytes",
+}
+YOUNGEST = '''
+from typing import NamedTuple
+
+from warploom.policies import policy
+from warploom.policies.bits import lowest
+
+
+@policy
+class Lowest(NamedTuple):
+    """The warp with the lowest number goes first."""
+
+    CHOICE = "scheduler"
+    NAME = "lowest-first"
+    SOURCE = "a test"
+    LIMITS = {"depth": (1, 8)}
+    depth: int = 3
+
+    def choose(policy, ctx, sm, cycle, scheduler, ready):
+        return lowest(ready)
+'''
+
+
+@pytest.fixture
+def warploom(capsys):
+    def run(*words):
+        assert run_command([*words, "--json"]) == 0, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_inspect_summarises_every_kernel(warploom):
+    kernels = warploom("inspect", "bfs")
+    assert [kernel["name"] for kernel in kernels] == ["expand", "settle"]
+    assert all(kernel.keys() == SUMMARY for kernel in kernels)
+    assert all(kernel["registers"] >= kernel["max_live"] > 0 for kernel in kernels)
+    (only,) = warploom("inspect", "bfs", "--kernel", "settle")
+    assert only == kernels[1]
+
+
+def test_inspect_under_a_register_limit(warploom):
+    (free,) = warploom("inspect", "matrixmul")
+    (limited,) = warploom("inspect", "matrixmul", "--max-registers", "10")
+    assert limited["registers"] <= 10 < free["registers"]
+    assert limited["spill_loads"] > free["spill_loads"] == 0
+    (by_design,) = warploom("inspect", "matrixmul", "--design", "max_registers=10")
+    assert by_design == limited
+
+
+def test_inspect_draws_the_code(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run_command(["inspect", "vectoradd"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("ld.global.f32" in line and line.rstrip().endswith(("x:", ":x:", "::x", "^")) for line in lines)
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("contents", "complaint"),
+    [
+        (b"", "broken.ptx"),
+        (b"\xff\xfe\x00garbage", "broken.ptx: this is not text"),
+        (b".version 7.0\n.target sm_75\n.address_size 64\n", "there is no kernel"),
+        (b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate.u32 %r1; }", "broken.ptx:4"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(capsys, tmp_path, monkeypatch, contents, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.ptx").write_bytes(contents)
+    assert run_command(["inspect", "broken.ptx"]) == 2
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_machines_with_the_source_of_every_number(warploom):
+    assert {"gtx480", "rfc", "rfv", "ampere"} <= {machine["name"] for machine in warploom("machines")}
+    machine = warploom("machines", "gtx480")
+    assert machine["sources"]["l1.sets"]
+    assert machine["sm"]["warps_per_sm"] == 48
+
+
+def test_a_policy_of_ones_own_is_listed(tmp_path):
+    # In a process of its own: what is registered stays registered.
+    import subprocess
+    import sys
+
+    path = tmp_path / "mine.py"
+    path.write_text(YOUNGEST)
+    command = [sys.executable, "-c", "from warploom.cli import main; main()", "designs", "--json", "--policy", str(path)]
+    listing = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    (mine,) = [policy for policy in listing["policies"] if policy["policy"] == "lowest-first"]
+    assert mine["title"] == "The warp with the lowest number goes first."
+    assert mine["parameters"] == {"depth": {"default": 3, "allowed": [1, 8], "meaning": ""}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("def choose", "def chose", "did you mean 'choose'"),
+        ('CHOICE = "scheduler"', 'CHOICE = "schedule"', "CHOICE must be one of"),
+        ("@policy", "", "registers no policy"),
+        ("class Lowest", "class Lowest(", "cannot be loaded"),
+    ],
+)
+def test_a_wrong_policy_file_is_refused(capsys, tmp_path, old, new, complaint):
+    path = tmp_path / "mine.py"
+    path.write_text(YOUNGEST.replace(old, new))
+    assert run_command(["designs", "--policy", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert captured.err.count("\n") == 1
