@@ -6,32 +6,26 @@ import numpy as np
 
 from warploom.core.memory.address import bank_of, channel_of_slice, first_way, row_of
 from warploom.core.memory.bits import sectors_in
+from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.port import push_reply
 from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
 from warploom.jit import njit
 
 
 @njit
-def free_request(memory: Record, request: int) -> None:
-    """Give a request back to the pool."""
-    memory.pool[request - 1].next = memory.spare
-    memory.spare = request
-
-
-@njit
-def _reply(machine: Record, memory: Record, sms: Record, number: int, request: int, cycle: int) -> None:
+def _reply(machine: Record, memory: Record, number: int, request: int, cycle: int) -> None:
     """Answer a request: loads with data, everything else with a packet of one header."""
     node = memory.pool[request - 1]
     if node.reply != SILENT:
-        part = memory.slice[number]
         packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == READ else 0]
         if node.kind == WRITE and machine.compat_sectors_travel_alone:
             packet = sectors_in(node.sectors)
-        part.out_free = max(part.out_free, cycle + machine.l2_reply_latency) + packet
-        push_reply(sms[node.sm].ldst, part.out_free + machine.xbar_latency, number, node.reply, packet, node.token)
-    memory.in_flight -= 1
-    free_request(memory, request)
+        node.cycle = cycle + machine.l2_reply_latency
+        node.flits = packet
+        enter_crossbar(memory, memory.replies, number, request, node.sm)
+    else:
+        memory.in_flight -= 1
+        free_request(memory, request)
 
 
 @njit
@@ -94,7 +88,7 @@ def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) 
 
 
 @njit
-def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int) -> None:
+def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
     """The head of a slice's queue is at the tags."""
     part = memory.slice[number]
     request = part.head
@@ -122,7 +116,6 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
         memory.l2_stalls += 1
         return
     part.head = node.next
-    part.count -= 1
     node.next = 0
     busy = sectors_in(node.sectors)
     part.tags_free = cycle + busy
@@ -138,12 +131,12 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
     if writes:  # a sector counts as written whole: no fetch
         line.valid |= node.sectors
         line.dirty |= node.sectors
-        _reply(machine, memory, sms, number, request, cycle)
+        _reply(machine, memory, number, request, cycle)
         return
     if node.kind == ATOMIC:
         line.dirty |= node.sectors
     if missing == 0 and waiting == 0:
-        _reply(machine, memory, sms, number, request, cycle)
+        _reply(machine, memory, number, request, cycle)
         return
     node.need = missing | waiting
     node.next = line.waiters
@@ -156,7 +149,7 @@ def access(machine: Record, memory: Record, sms: Record, number: int, cycle: int
 
 
 @njit
-def filled(machine: Record, memory: Record, sms: Record, number: int, place: int, sectors: int, cycle: int) -> None:
+def filled(machine: Record, memory: Record, number: int, place: int, sectors: int, cycle: int) -> None:
     """Sectors of a line have come from DRAM: answer those who waited for them, oldest first."""
     line = memory.line[place]
     line.valid |= sectors
@@ -176,7 +169,7 @@ def filled(machine: Record, memory: Record, sms: Record, number: int, place: int
         node.need &= ~sectors
         if node.need == 0:
             line.merged -= 1
-            _reply(machine, memory, sms, number, request, cycle)
+            _reply(machine, memory, number, request, cycle)
         else:
             node.next = line.waiters
             line.waiters = request

@@ -14,7 +14,7 @@ from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
 from warploom.core.memory.cache import fill
-from warploom.core.memory.port import FLITS_SHIFT, TOKEN_SHIFT, next_reply, pop_reply, push_reply
+from warploom.core.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
     ATOMIC,
@@ -191,11 +191,11 @@ def _accept_fixed(
         ldst.stores_outstanding += 1
         ldst.store_credits_used += 1
         ldst.warp_stores[warp] += 1
-        push_reply(ldst, ready, source, ACKNOWLEDGE, 0, warp)
+        push_reply(ldst, ready, source, ACKNOWLEDGE, warp)
     else:
         ldst.pending[slot] = 1
         ldst.direct_outstanding += 1
-        push_reply(ldst, ready, source, DIRECT, 0, slot)
+        push_reply(ldst, ready, source, DIRECT, slot)
 
 
 @njit
@@ -376,10 +376,7 @@ def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
         return
     retry = False
     while next_reply(ldst) <= cycle:
-        at = next_reply(ldst)
-        what = pop_reply(ldst)
-        ldst.in_free = at + (what >> FLITS_SHIFT & 0xFFF)
-        _take_reply(ldst, what)
+        _take_reply(ldst, pop_reply(ldst))
         retry = True
     for number in range(PIPES):
         _run_pipe(machine, ldst, number, cycle, retry)

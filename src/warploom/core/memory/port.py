@@ -7,30 +7,32 @@ from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
 from warploom.jit import njit
 
 SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
-FLITS_SHIFT, TOKEN_SHIFT = 4, 16
+TOKEN_SHIFT = 4
 
 
 @njit
 def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
-    """Queue a request for a 128-byte line; the cycle in which its last flit leaves."""
-    leaves = max(ldst.port_free, cycle) + machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
-    ldst.port_free = leaves
+    """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
+    packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
+    starts = max(ldst.port_free, cycle)
+    ldst.port_free = starts + packet
     request = ldst.outbox[(ldst.outbox_head + ldst.outbox_count) % OUTBOX_ENTRIES]
     ldst.outbox_count += 1
-    request.cycle = leaves
+    request.cycle = starts
+    request.flits = packet
     request.line = line
     request.sectors = sectors
     request.kind = kind
     request.reply = reply
     request.token = token
-    return leaves
+    return ldst.port_free
 
 
 @njit
-def push_reply(ldst: Record, arrival: int, source: int, reply: int, packet_flits: int, token: int) -> None:
+def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) -> None:
     """Put a reply on its way to the SM."""
     key = arrival << SLICE_BITS | source
-    what = reply | packet_flits << FLITS_SHIFT | token << TOKEN_SHIFT
+    what = reply | token << TOKEN_SHIFT
     place = ldst.reply_count
     ldst.reply_count += 1
     while place > 0:
@@ -42,15 +44,15 @@ def push_reply(ldst: Record, arrival: int, source: int, reply: int, packet_flits
         place = parent
     ldst.reply_key[place] = key
     ldst.reply_what[place] = what
-    ldst.event = min(ldst.event, max(arrival, ldst.in_free))
+    ldst.event = min(ldst.event, arrival)
 
 
 @njit
 def next_reply(ldst: Record) -> int:
-    """When the earliest reply can be taken off the crossbar."""
+    """When the earliest reply arrives."""
     if ldst.reply_count == 0:
         return FOREVER
-    return max(ldst.reply_key[0] >> SLICE_BITS, ldst.in_free)
+    return ldst.reply_key[0] >> SLICE_BITS
 
 
 @njit

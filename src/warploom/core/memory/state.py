@@ -21,6 +21,7 @@ from warploom.machines.schema import (
     MAX_L2_SLICES,
     MAX_MERGED,
     MAX_MSHRS,
+    MAX_SMS,
     MAX_WARPS,
 )
 
@@ -35,7 +36,6 @@ REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
 RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
-WINDOW = 512  # cycles of requests put in order at a time
 POOL_ENTRIES = 1 << 15  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
@@ -104,7 +104,7 @@ PIPE_DTYPE = np.dtype(
 
 REQUEST_DTYPE = np.dtype(
     [
-        ("cycle", "i8"),  # when its last flit leaves the SM; inside an L2 slice: when it reaches the tags
+        ("cycle", "i8"),  # when it can enter the crossbar; in a slice's queue: when it reaches the tags
         ("line", "u4"),
         ("within", "u4"),  # the line's number in its channel
         ("next", "i4"),
@@ -114,6 +114,8 @@ REQUEST_DTYPE = np.dtype(
         ("kind", "u1"),
         ("reply", "u1"),
         ("need", "u1"),  # sectors that have not arrived
+        ("flits", "u1"),
+        ("destination", "u1"),  # the port at which it leaves the crossbar
     ],
     align=True,
 )
@@ -142,7 +144,6 @@ LDST_DTYPE = np.dtype(
         ("event", "i8"),  # nothing happens in the unit before
         ("free_at", "i8"),  # the unit takes no instruction before
         ("port_free", "i8"),  # the SM's way into the crossbar
-        ("in_free", "i8"),  # and out of it
         ("texture_free", "i8"),  # the texture unit of the simple memory
         ("fixed_sequence", "i8"),
         ("outbox_head", "i4"),
@@ -190,15 +191,24 @@ LINE_DTYPE = np.dtype(
 
 SLICE_DTYPE = np.dtype(
     [
-        ("in_free", "i8"),
         ("tags_free", "i8"),
-        ("out_free", "i8"),
         ("head", "i4"),  # pool index + 1
         ("tail", "i4"),
-        ("count", "i4"),
         ("stalled", "i4"),  # the head could not be served and waits for a fill or for room at the DRAM
         ("mshrs_used", "i4"),
         ("queued", "i4"),  # sectors between L2 and the controller
+    ],
+    align=True,
+)
+
+CROSSBAR_DTYPE = np.dtype(
+    [
+        ("now", "i8"),  # of the last departure
+        ("last", "i4"),  # the input that it was from
+        ("head", "i4", (MAX_SMS,)),  # queues at the inputs, as pool index + 1
+        ("tail", "i4", (MAX_SMS,)),
+        ("in_free", "i8", (MAX_SMS,)),
+        ("out_free", "i8", (MAX_SMS,)),
     ],
     align=True,
 )
@@ -287,8 +297,8 @@ MEMORY_DTYPE = np.dtype(
         ("l2_atomic_accesses", "i8"),
         ("l2_write_backs", "i8"),
         ("l2_stalls", "i8"),
-        ("bucket_head", "i4", (WINDOW,)),  # requests by cycle of departure, while they are put in order
-        ("bucket_tail", "i4", (WINDOW,)),
+        ("requests", CROSSBAR_DTYPE),  # from SMs to slices
+        ("replies", CROSSBAR_DTYPE),  # and back
         ("slice", SLICE_DTYPE, (MAX_L2_SLICES,)),
         ("channel", CHANNEL_DTYPE, (MAX_CHANNELS,)),
         ("line", LINE_DTYPE, (MAX_L2_LINES,)),

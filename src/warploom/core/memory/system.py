@@ -2,8 +2,9 @@
 
 An SM's request needs at least the crossbar's and L2's latency to reach the tags. So whatever the SMs did up to a cycle
 decides everything at the tags and behind them up to that much later, and replies that arrive within the next quantum are
-known before the SMs run it. Channels (each with its slices) do not depend on each other and run one after the other, each
-in the order of its events; the outcome does not depend on how time is cut into quanta.
+known before the SMs run it. First the requests cross, then the channels run, then the replies cross. Channels (each with its
+slices) do not depend on each other and run one after the other, each in the order of its events; the outcome does not depend
+on how time is cut into quanta.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 from warploom.core.memory.address import channel_of, first_way, slice_of, within_channel
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.cache import forget
+from warploom.core.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, WINDOW, WRITE, Record
+from warploom.core.memory.port import push_reply
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, Record
 from warploom.jit import njit
 
 KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
@@ -22,63 +25,54 @@ _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
 
 @njit
-def _enter_slice(machine: Record, memory: Record, request: int) -> None:
-    """Through the crossbar to the queue of its slice: the slice's port takes one flit a cycle."""
-    node = memory.pool[request - 1]
-    node.within = within_channel(machine, memory, node.line)
-    part = memory.slice[slice_of(memory, channel_of(machine, memory, node.line), node.within)]
-    packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == WRITE else 0]
-    part.in_free = max(part.in_free + packet, node.cycle + machine.xbar_latency)
-    node.cycle = part.in_free + machine.l2_latency
-    node.next = 0
-    if part.head == 0:
-        part.head = request
-    else:
-        memory.pool[part.tail - 1].next = request
-    part.tail = request
-    part.count += 1
+def _collect(machine: Record, memory: Record, sms: Record, end: int) -> None:
+    """Take over the requests that SMs have handed to the crossbar before `end`."""
+    for number in range(len(sms)):
+        ldst = sms[number].ldst
+        while ldst.outbox_count > 0 and ldst.outbox[ldst.outbox_head].cycle < end:
+            sent = ldst.outbox[ldst.outbox_head]
+            request = new_request(memory)
+            node = memory.pool[request - 1]
+            node.cycle, node.line, node.sectors, node.flits = sent.cycle, sent.line, sent.sectors, sent.flits
+            node.kind, node.reply, node.token, node.sm = sent.kind, sent.reply, sent.token, number
+            node.within = within_channel(machine, memory, node.line)
+            slice_number = slice_of(memory, channel_of(machine, memory, node.line), node.within)
+            enter_crossbar(memory, memory.requests, number, request, slice_number)
+            memory.in_flight += 1
+            ldst.outbox_count -= 1
+            ldst.outbox_head = 0 if ldst.outbox_count == 0 else (ldst.outbox_head + 1) % OUTBOX_ENTRIES
 
 
 @njit
-def _collect(machine: Record, memory: Record, sms: Record, start: int, end: int) -> bool:
-    """Take the requests that leave SMs from `start` to before `end` in order of cycle, then SM; whether any leave later."""
-    any_taken, any_left = False, False
-    for number in range(len(sms)):
-        ldst = sms[number].ldst
-        while ldst.outbox_count > 0:
-            sent = ldst.outbox[ldst.outbox_head]
-            if sent.cycle >= end:
-                any_left = True
-                break
-            if memory.spare > 0:
-                request = memory.spare
-                memory.spare = memory.pool[request - 1].next
-            else:
-                memory.fresh += 1
-                request = memory.fresh
-            node = memory.pool[request - 1]
-            node.cycle, node.line, node.sectors = sent.cycle, sent.line, sent.sectors
-            node.kind, node.reply, node.token = sent.kind, sent.reply, sent.token
-            node.sm, node.next = number, 0
-            place = max(sent.cycle - start, 0)
-            if memory.bucket_head[place] == 0:
-                memory.bucket_head[place] = request
-            else:
-                memory.pool[memory.bucket_tail[place] - 1].next = request
-            memory.bucket_tail[place] = request
-            memory.in_flight += 1
-            any_taken = True
-            ldst.outbox_count -= 1
-            ldst.outbox_head = 0 if ldst.outbox_count == 0 else (ldst.outbox_head + 1) % OUTBOX_ENTRIES
-    if any_taken:
-        for place in range(end - start):
-            request = memory.bucket_head[place]
-            memory.bucket_head[place] = 0
-            while request != 0:
-                following = memory.pool[request - 1].next
-                _enter_slice(machine, memory, request)
-                request = following
-    return any_left
+def _move_requests(machine: Record, memory: Record, inputs: int, until: int) -> None:
+    """Through the crossbar to the queues of the slices."""
+    while True:
+        at, port = next_departure(memory, memory.requests, inputs)
+        if at >= until:
+            return
+        request = depart(memory, memory.requests, port, at)
+        node = memory.pool[request - 1]
+        node.cycle = at + node.flits + machine.xbar_latency + machine.l2_latency
+        part = memory.slice[node.destination]
+        if part.head == 0:
+            part.head = request
+        else:
+            memory.pool[part.tail - 1].next = request
+        part.tail = request
+
+
+@njit
+def _move_replies(machine: Record, memory: Record, sms: Record, until: int) -> None:
+    """Through the crossbar to the SMs."""
+    while True:
+        at, port = next_departure(memory, memory.replies, machine.l2_slices)
+        if at >= until:
+            return
+        request = depart(memory, memory.replies, port, at)
+        node = memory.pool[request - 1]
+        push_reply(sms[node.sm].ldst, at + node.flits + machine.xbar_latency, port, node.reply, node.token)
+        memory.in_flight -= 1
+        free_request(memory, request)
 
 
 @njit
@@ -118,14 +112,14 @@ def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now
 
 
 @njit
-def _return(machine: Record, memory: Record, sms: Record, number: int) -> None:
+def _return(machine: Record, memory: Record, number: int) -> None:
     """A read is back at L2."""
     channel = memory.channel[number]
     index = channel.returning_head
     transfer = channel.transfer[index - 1]
     channel.returning_head = transfer.next
     now, sectors = transfer.at, transfer.sectors
-    filled(machine, memory, sms, transfer.slice, transfer.place, sectors, (now + TICKS - 1) // TICKS)
+    filled(machine, memory, transfer.slice, transfer.place, sectors, (now + TICKS - 1) // TICKS)
     free_transfer(channel, index)
     _credit_back(machine, memory, number, sectors, now)
 
@@ -152,14 +146,14 @@ def _command(machine: Record, memory: Record, number: int) -> None:
 
 
 @njit
-def _run_channel(machine: Record, memory: Record, sms: Record, number: int, until: int) -> None:
+def _run_channel(machine: Record, memory: Record, number: int, until: int) -> None:
     channel = memory.channel[number]
     while True:
         at, what, where = _channel_event(memory, number)
         if at >= until:
             return
         if what == _SLICE:
-            access(machine, memory, sms, where, at // TICKS)
+            access(machine, memory, where, at // TICKS)
         elif what == _PICK:
             _command(machine, memory, number)
         elif what == _ARRIVAL:
@@ -167,7 +161,7 @@ def _run_channel(machine: Record, memory: Record, sms: Record, number: int, unti
             channel.arriving_head = channel.transfer[index - 1].next
             enqueue(machine, memory, channel, index, at)
         else:
-            _return(machine, memory, sms, number)
+            _return(machine, memory, number)
 
 
 @njit
@@ -175,14 +169,12 @@ def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, t
     """All that follows from what the SMs sent before `to_cycle`: replies that arrive from `to_cycle` on are in their heaps."""
     if machine.fixed_model == 1:
         return
-    start, left = from_cycle, True
-    while left and start < to_cycle:
-        end = min(start + WINDOW, to_cycle)
-        left = _collect(machine, memory, sms, start, end)
-        start = end
+    _collect(machine, memory, sms, to_cycle)
+    _move_requests(machine, memory, len(sms), to_cycle)
     memory.horizon = to_cycle + machine.xbar_latency + machine.l2_latency
     for number in range(machine.dram_channels):
-        _run_channel(machine, memory, sms, number, memory.horizon * TICKS)
+        _run_channel(machine, memory, number, memory.horizon * TICKS)
+    _move_replies(machine, memory, sms, memory.horizon + machine.l2_reply_latency)
 
 
 @njit
@@ -212,11 +204,13 @@ def memory_next_event(machine: Record, memory: Record) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
-    soonest = FOREVER
+    soonest, _ = next_departure(memory, memory.replies, machine.l2_slices)
+    request, _ = next_departure(memory, memory.requests, machine.sms)
+    soonest = min(soonest, request)
     for number in range(machine.dram_channels):
         at, _, _ = _channel_event(memory, number)
-        soonest = min(soonest, at)
-    return soonest // TICKS + machine.l2_reply_latency + machine.xbar_latency
+        soonest = min(soonest, at // TICKS)
+    return soonest + machine.xbar_latency
 
 
 @njit

@@ -1,0 +1,75 @@
+"""The crossbar: one queue at each input, one flit a cycle through each port.
+
+The packet at the head of a queue waits for its output, and all behind it wait too, wherever they go: this is what keeps such a
+crossbar well below the sum of its ports. There are two of them, for requests and for replies. Departures are found one by
+one in order of time; among those that can go in the same cycle the inputs take turns.
+"""
+
+from __future__ import annotations
+
+from warploom.core.memory.state import FOREVER, Record
+from warploom.jit import njit
+
+
+@njit
+def new_request(memory: Record) -> int:
+    """A free request from the pool, as index + 1."""
+    if memory.spare > 0:
+        request = memory.spare
+        memory.spare = memory.pool[request - 1].next
+        return request
+    memory.fresh += 1
+    return memory.fresh
+
+
+@njit
+def free_request(memory: Record, request: int) -> None:
+    """Give a request back to the pool."""
+    memory.pool[request - 1].next = memory.spare
+    memory.spare = request
+
+
+@njit
+def enter_crossbar(memory: Record, crossbar: Record, port: int, request: int, destination: int) -> None:
+    """Queue a packet at an input; its `cycle` says from when on it can go."""
+    node = memory.pool[request - 1]
+    node.destination = destination
+    node.next = 0
+    if crossbar.head[port] == 0:
+        crossbar.head[port] = request
+    else:
+        memory.pool[crossbar.tail[port] - 1].next = request
+    crossbar.tail[port] = request
+
+
+@njit
+def next_departure(memory: Record, crossbar: Record, inputs: int) -> tuple[int, int]:
+    """When the next packet can go, and from which input; FOREVER if there is none."""
+    soonest, chosen = FOREVER, -1
+    for step in range(1, inputs + 1):
+        port = crossbar.last + step
+        if port >= inputs:
+            port -= inputs
+        if crossbar.head[port] == 0:
+            continue
+        node = memory.pool[crossbar.head[port] - 1]
+        at = max(node.cycle, crossbar.in_free[port], crossbar.out_free[node.destination])
+        if at < soonest:
+            soonest, chosen = at, port
+            if at <= crossbar.now:
+                break
+    return soonest, chosen
+
+
+@njit
+def depart(memory: Record, crossbar: Record, port: int, at: int) -> int:
+    """Take the packet at the head of an input through; both its ports are busy for its flits."""
+    request = crossbar.head[port]
+    node = memory.pool[request - 1]
+    crossbar.head[port] = node.next
+    crossbar.in_free[port] = at + node.flits
+    crossbar.out_free[node.destination] = at + node.flits
+    crossbar.now = at
+    crossbar.last = port
+    node.next = 0
+    return request
