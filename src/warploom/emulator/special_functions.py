@@ -89,8 +89,10 @@ def special(number, a, b, c, out):
     if number in (RCP64, RSQRT64, RSQRT_FULL):
         for lane in range(0, 128, 4):
             bits = np.uint64(get32(a + lane)) | (np.uint64(get32(a + lane + 128)) << np.uint64(32))
+            if number != RSQRT_FULL:  # the forms with .ftz look at the upper word and give one, with zeros below it
+                bits &= np.uint64(0xFFFFFFFF00000000)
             result = bits_from_double(_double(number, double_from_bits(bits)))
-            if number != RSQRT_FULL:  # the forms with .ftz give the upper word and zeros below it
+            if number != RSQRT_FULL:
                 is_nan = result & np.uint64(0x7FFFFFFFFFFFFFFF) > np.uint64(0x7FF0000000000000)
                 result = NAN64 if is_nan else result & np.uint64(0xFFFFFFFF00000000)
             put32(out + lane, np.uint32(result & np.uint64(0xFFFFFFFF)))
