@@ -72,6 +72,16 @@ def test_vector_addition() -> None:
     assert [(p.name, p.offset, p.pointer) for p in code.parameters] == [("out", 0, True), ("n", 8, False)]
 
 
+def test_pointers_are_found_through_arithmetic() -> None:
+    code = code_of(
+        "ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [count]; ld.param.u64 %d4, [offset];"
+        "add.s64 %d5, %d1, %d4; st.u32 [%d5], %r1; L: ld.global.u32 %r2, [%d6];"
+        "mad.wide.s32 %d6, %r1, 4, %d2; setp.lt.u64 %p1, %d6, %d3; @%p1 bra L;",
+        ".param .u64 a, .param .u64 b, .param .u64 count, .param .u64 offset, .param .f64 scale, .param .u64 .ptr declared",
+    )
+    assert [parameter.pointer for parameter in code.parameters] == [True, True, False, False, False, True]
+
+
 def test_literal_keeps_parameters_and_conversions() -> None:
     code = code_of(
         "ld.param.u64 %d1, [out]; cvta.to.global.u64 %d2, %d1; mov.b64 {%r1, %r2}, %d2; st.global.u32 [%d2], %r1;", literal=True

@@ -98,6 +98,28 @@ def test_unknown_kernel_names_those_there_are() -> None:
         compile_kernel(module, "q", Options())
 
 
+def test_what_is_not_supported_concerns_only_those_who_need_it() -> None:
+    text = HEAD.split(".visible")[0]
+    text += """.func f () { .reg .b16 %h<3>; { add.f16 %h1, %h2, %h1; } ret; }
+    .func g () { ret; }
+    .global .u64 table[2] = {g, f};
+    .visible .entry calls() {
+      call f; ret; }
+    .visible .entry points() { .reg .b64 %d<2>; mov.u64 %d1, f; ret; }
+    .visible .entry reads() { .reg .b64 %d<2>; ld.global.u64 %d1, [table]; st.global.u64 [%d1], %d1; ret; }
+    .visible .entry fine() { call g; ret; }
+    """
+    module = parse(text, "some.ptx")
+    assert compile_kernel(module, "fine", Options()).registers == 1
+    for kernel, message in (
+        ("calls", "some.ptx:4: half-precision"),
+        ("points", "function pointers"),
+        ("reads", "address of the function g"),
+    ):
+        with pytest.raises(WarploomError, match=message):
+            compile_kernel(module, kernel, Options())
+
+
 def test_recursion_and_runtime_calls_are_refused() -> None:
     head = HEAD.split(".visible")[0]
     recursive = head + ".func f () { call f; ret; } .visible .entry k() { call f; ret; }"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from warploom.backend.cleanup import clean, finish
 from warploom.backend.lower_calls import Flat, flatten
 from warploom.backend.lower_layout import lay_out, loaded_variables
+from warploom.backend.lower_parameters import parameters
 from warploom.backend.lower_translate import Translator, branch_chain
 from warploom.backend.narrow import narrow_addresses
-from warploom.code.instruction import Block, Code, Instruction, Operation, Parameter
+from warploom.code.instruction import Block, Code, Instruction, Operation
 from warploom.errors import WarploomError
 from warploom.ptx import module as ptx
 
@@ -30,7 +31,7 @@ def lower(module: ptx.Module, kernel_name: str, *, literal: bool = False, narrow
     code = Code(
         name=kernel.name,
         blocks=_blocks(flat, translator),
-        parameters=_parameters(kernel, flat.instructions),
+        parameters=parameters(kernel, flat.instructions),
         variables=loaded_variables(layout),
         shared_bytes=layout.shared_bytes,
         local_bytes=layout.local_bytes,
@@ -82,24 +83,3 @@ def _blocks(flat: Flat, translator: Translator) -> list[Block]:
     if not last or last[-1].falls_through or len(instructions) in flat.labels:
         blocks.append(Block([Instruction(Operation("exit"))]))
     return blocks
-
-
-def _parameters(kernel: ptx.Function, instructions: list[ptx.Instruction]) -> tuple[Parameter, ...]:
-    """The kernel's parameters. One is a pointer if it is declared so or its value is used as an address."""
-    loaded: dict[int, ptx.Parameter] = {}
-    pointers: set[ptx.Parameter] = set()
-    for instruction in instructions:
-        name, operands = instruction.opcode.name, instruction.operands
-        memory = operands[1] if name == "ld" else None
-        if isinstance(memory, ptx.Memory) and isinstance(memory.base, ptx.Parameter) and memory.offset == 0:
-            if isinstance(operands[0], ptx.Register) and memory.base.size == 8:
-                loaded[operands[0].number] = memory.base
-            continue
-        for operand in operands:
-            base = operand.base if isinstance(operand, ptx.Memory) else operands[1] if name == "cvta" else None
-            if isinstance(base, ptx.Register) and base.number in loaded:
-                pointers.add(loaded[base.number])
-    return tuple(
-        Parameter(parameter.name, parameter.type, parameter.offset, parameter.size, parameter.pointer or parameter in pointers)
-        for parameter in kernel.parameters
-    )

@@ -54,6 +54,8 @@ def opcode(text: str) -> Opcode:
 
 def flatten(module: Module, kernel: Function) -> Flat:
     """The kernel with every call inlined."""
+    if kernel.problem:
+        raise WarploomError(kernel.problem)
     if not any(instruction.call for instruction in kernel.body):
         flat = Flat(kernel.body, kernel.labels, kernel.register_count)
     else:
@@ -119,6 +121,8 @@ class _Inliner:
             if call.function in ("vprintf", "__assertfail", "malloc", "free"):
                 hint = "it is part of CUDA's runtime on the device, which is not supported; take printf, assert and malloc out"
             raise WarploomError(f"{place}: the function {call.function} cannot be called: {hint}.")
+        if function.problem:
+            raise WarploomError(function.problem)
         if call.function in callers:
             raise WarploomError(f"{place}: the function {call.function} calls itself; recursion is not supported.")
         if len(function.parameters) != len(call.arguments) or len(function.returns) != len(call.returns):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from warploom.code import instruction as code
+from warploom.errors import WarploomError
 from warploom.ptx.module import Function, Instruction, Memory, Module, SymbolAddress, Texel, Variable
 
 SHARED_WINDOW = 0xF000_0000
@@ -38,7 +39,10 @@ def lay_out(module: Module, kernel: Function, instructions: list[Instruction], e
                 used[operand.texture] = None
     pending = list(used)
     while pending:  # what the initial contents of variables point to is needed as well
-        for _, target, _, _ in pending.pop().pointers:
+        variable = pending.pop()
+        if variable.problem:
+            raise WarploomError(f"{module.file}: the kernel {kernel.name} cannot be compiled: {variable.problem}.")
+        for _, target, _, _ in variable.pointers:
             if target not in used:
                 used[target] = None
                 pending.append(target)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.declarations import read_loc, read_parameter, read_registers, read_variables, skip_pragma
 from warploom.ptx.module import Function, Instruction, Label, Module, Operand, Register
-from warploom.ptx.opcodes import Opcode, OperandRule, decode, why_unknown
+from warploom.ptx.opcodes import TABLE, Opcode, OperandRule, decode, is_known_family, why_unknown
 from warploom.ptx.operands import OperandReader
 from warploom.ptx.scope import Scope
 from warploom.ptx.types import SIZE
@@ -102,7 +104,7 @@ class BodyReader:
             cursor.separated(lambda: names.append(cursor.name("a label")), ";")
             self._scope.tables[name] = names
         elif cursor.token in (".callprototype", ".calltargets"):
-            cursor.fail("calls through a function pointer are not supported, because a call is inlined")
+            cursor.refuse("calls through a function pointer are not supported, because calls are inlined")
         elif name in self._scope.labels:
             cursor.fail(f"the label {name} stands twice in one scope")
         else:
@@ -114,8 +116,7 @@ class BodyReader:
         guard = self._guard() if cursor.token == "@" else None
         opcode = decode(cursor.token)
         if opcode is None:
-            cursor.name("an instruction") if "." not in cursor.token else None
-            cursor.fail(why_unknown(cursor.token if "." in cursor.token else cursor.tokens[cursor.at - 1]))
+            self._unknown()
         line = cursor.line
         cursor.at += 1
         instruction = Instruction(opcode, (), line, guard)
@@ -132,6 +133,18 @@ class BodyReader:
             cursor.expect(";")
         cursor.at += 1
         self._function.body.append(instruction)
+
+    def _unknown(self) -> NoReturn:
+        """An opcode that is no opcode at all is bad input; a form that is not supported concerns this function alone."""
+        cursor = self._cursor
+        spelling = cursor.token
+        if "." not in spelling:
+            cursor.name("an instruction")
+            cursor.at -= 1
+        name = spelling.split(".")[0]
+        if name in TABLE or is_known_family(name):
+            cursor.refuse(why_unknown(spelling))
+        cursor.fail(why_unknown(spelling))
 
     def _guard(self) -> tuple[Register, bool]:
         cursor = self._cursor

@@ -15,6 +15,10 @@ _NAME = re.compile(r"[%$_A-Za-z][\w$]*\Z")
 _MAX_NESTING = 50
 
 
+class UnsupportedError(WarploomError):
+    """PTX that is right but not supported. Only what needs it is refused; the rest of the file can be used."""
+
+
 class Cursor:
     """Tokens, the place in them, and the smallest pieces of grammar."""
 
@@ -35,6 +39,13 @@ class Cursor:
 
     def fail(self, what: str, *, whole: bool = True) -> NoReturn:
         """Report bad input at the current place, with the statement around it."""
+        raise WarploomError(self._message(what, whole))
+
+    def refuse(self, what: str) -> NoReturn:
+        """Report something that is not supported."""
+        raise UnsupportedError(self._message(what, True))
+
+    def _message(self, what: str, whole: bool) -> str:
         shown = ""
         if whole:
             end = self.statement
@@ -42,7 +53,7 @@ class Cursor:
                 end += 1
             statement = " ".join(self.tokens[self.statement : end])
             shown = f" in '{statement[:120]}'" if statement else ""
-        raise WarploomError(f"{self.file}:{self.line}: {what}{shown}.")
+        return f"{self.file}:{self.line}: {what}{shown}."
 
     def next(self) -> str:
         """The current token; moves past it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warploom.ptx.cursor import Cursor
-from warploom.ptx.module import Parameter, Variable
+from warploom.ptx.module import FunctionName, Parameter, Variable
 from warploom.ptx.scope import Named, Scope
 from warploom.ptx.types import SIZE
 
@@ -58,7 +58,7 @@ def read_registers(cursor: Cursor, scope: Scope) -> None:
     """``.reg .type a, %r<10>;``"""
     cursor.expect(".reg")
     if cursor.token in (".v2", ".v4"):
-        cursor.fail("vector registers are not supported")
+        cursor.refuse("vector registers are not supported")
     type_ = _type(cursor)
     if type_ in ("f16",):
         type_ = "b16"
@@ -116,7 +116,8 @@ def read_parameter(cursor: Cursor, scope: Scope) -> Parameter:
     return Parameter(name, "b8" if array else type_, size, alignment or SIZE[type_] * vector, pointer=pointer)
 
 
-def _skip_attribute(cursor: Cursor) -> None:
+def skip_attributes(cursor: Cursor) -> None:
+    """``.attribute(.managed)`` and the like."""
     while cursor.accept(".attribute"):
         cursor.expect("(")
         depth = 1
@@ -128,9 +129,9 @@ def _skip_attribute(cursor: Cursor) -> None:
 def read_variables(cursor: Cursor, find: Find, *, extern: bool = False) -> list[Variable]:
     """``.space .align n .type name[n] = {…}, …;``"""
     space = cursor.next().removeprefix(".").partition("::")[0]
-    _skip_attribute(cursor)
+    skip_attributes(cursor)
     alignment = _alignment(cursor, 0)
-    _skip_attribute(cursor)
+    skip_attributes(cursor)
     variables: list[Variable] = []
     if space == "tex" or cursor.token in (".texref", ".samplerref", ".surfref"):
         if space == "tex":
@@ -167,6 +168,8 @@ def read_variables(cursor: Cursor, find: Find, *, extern: bool = False) -> list[
             if contents.size > variable.size:
                 cursor.fail(f"{name} has {variable.size} bytes but its initial contents have {contents.size}")
             variable.data, variable.pointers = contents.result()
+            if contents.functions:
+                variable.problem = f"{name} holds the address of the function {contents.functions[0]}, and calls are inlined"
         elif open_ended and not extern:
             cursor.fail(f"{name} needs a size")
         variables.append(variable)
@@ -181,6 +184,7 @@ class _Initializer:
     def __init__(self, cursor: Cursor, find: Find, type_: str) -> None:
         self._cursor, self._find, self._type = cursor, find, type_
         self._data = bytearray()
+        self.functions: list[str] = []  # whose addresses are among the contents
         self._addresses: list[tuple[int, Variable, int, int]] = []  # (offset, variable, addend, first byte of the address)
 
     @property
@@ -222,6 +226,9 @@ class _Initializer:
             cursor.expect(")")
             self._addresses.append((len(self._data), variable, addend, shift))
             self._data += bytes(1)
+        elif isinstance(self._find(cursor.token), FunctionName):
+            self.functions.append(cursor.next())
+            self._data += bytes(size)
         elif cursor.token == "generic" or isinstance(self._find(cursor.token), Variable):
             if size not in (4, 8):
                 cursor.fail(f"an address does not fit type .{self._type}")

@@ -28,6 +28,12 @@ class SpecialRegister(NamedTuple):
     name: str
 
 
+class FunctionName(NamedTuple):
+    """A function where a value should stand."""
+
+    name: str
+
+
 class Negated(NamedTuple):
     """A predicate operand spelt ``!p``."""
 
@@ -62,6 +68,7 @@ class Variable:
     extern: bool = False
     data: bytes = b""
     pointers: tuple[tuple[int, Variable, int, int], ...] = ()  # (offset, variable, addend, bytes)
+    problem: str = ""  # why it cannot be used, if something in it is not supported
 
 
 class SymbolAddress(NamedTuple):
@@ -145,6 +152,7 @@ class Function:
     register_count: int = 0
     required_block: tuple[int, int, int] | None = None
     defined: bool = True  # has a body
+    problem: str = ""  # why it cannot be compiled, if something in it is not supported
 
 
 @dataclass(slots=True)

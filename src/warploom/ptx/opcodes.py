@@ -355,14 +355,16 @@ def decode(text: str) -> Opcode | None:
     return None
 
 
+def is_known_family(name: str) -> bool:
+    """Whether an opcode is one of PTX's that are refused."""
+    return name in UNSUPPORTED or name.rstrip("24") in UNSUPPORTED
+
+
 def why_unknown(text: str) -> str:
     """One clause that says what is wrong with a spelling that `decode` does not know."""
     name, *words = text.split(".")
-    family = UNSUPPORTED.get(name)
-    if family is None and name.rstrip("24") in UNSUPPORTED:
-        family = "video instructions"
-    if family is not None:
-        return f"{family} are not supported"
+    if is_known_family(name):
+        return f"{UNSUPPORTED.get(name) or UNSUPPORTED[name.rstrip('24')]} are not supported"
     if any(word.startswith(("f16", "bf16", "e4m3", "e5m2", "tf32")) for word in words):
         return "half-precision and smaller floating-point types are not supported"
     if any(word in ("f32x2", "u16x2", "s16x2", "u8x4", "s8x4", "b128") for word in words):

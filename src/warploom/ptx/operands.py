@@ -6,6 +6,7 @@ from warploom.ptx.cursor import Cursor
 from warploom.ptx.module import (
     Call,
     Constant,
+    FunctionName,
     Memory,
     Negated,
     Operand,
@@ -63,7 +64,7 @@ class OperandReader:
         if found is None:
             # a special register is one token with its suffix; anything else that is unknown is an error
             if token.startswith("%") and "." in token:
-                cursor.fail(f"{token[:40]} is neither a declared register nor a special register that is supported")
+                cursor.refuse(f"{token[:40]} is neither a declared register nor a special register that is supported")
             cursor.name(what)
             cursor.at -= 1
             cursor.fail(f"{token[:60]} is not declared")
@@ -120,6 +121,8 @@ class OperandReader:
                     f"%{found.name} has {8 * SPECIAL_SIZES[found.name]} bits, which does not fit an operand of type .{rule.type}"
                 )
             return found
+        if isinstance(found, FunctionName):
+            cursor.refuse("function pointers are not supported, because calls are inlined")
         if rule.type not in _ADDRESS_TYPES:
             cursor.fail(f"an address does not fit an operand of type .{rule.type}")
         offset = self._displacement()
@@ -147,8 +150,8 @@ class OperandReader:
         if isinstance(base, Register):
             if SIZE[base.type] < 4 or base.type in ("f32", "f64"):
                 cursor.fail(f"register {base.name} has type .{base.type}, which does not fit an address")
-        elif isinstance(base, SpecialRegister):
-            cursor.fail(f"%{base.name} cannot be an address")
+        elif isinstance(base, SpecialRegister | FunctionName):
+            cursor.fail(f"{base.name} cannot be an address")
         elif isinstance(base, Parameter):
             if opcode.space != "param":
                 cursor.fail(f"{base.name} is a parameter, which only ld.param and st.param can access")
@@ -249,7 +252,7 @@ class OperandReader:
         elif opcode.space == "1d" and isinstance(self.scope.find(cursor.token), Register | None):
             coordinate()
         else:
-            cursor.fail("samplers apart from their texture are not supported")
+            cursor.refuse("samplers apart from their texture are not supported")
         wanted = _COORDINATES[opcode.space]
         if len(coordinates) != wanted and not (opcode.space == "3d" and len(coordinates) == 3):
             cursor.fail(f"a texture of geometry {opcode.space} needs {wanted} coordinates, not {len(coordinates)}")
@@ -265,7 +268,7 @@ class OperandReader:
             cursor.separated(lambda: returns.append(self._argument()), ")")
             cursor.expect(",")
         if isinstance(self.scope.find(cursor.token), Register):
-            cursor.fail("calls through a function pointer are not supported, because a call is inlined")
+            cursor.refuse("calls through a function pointer are not supported, because calls are inlined")
         function = cursor.name("a function")
         if cursor.accept(","):
             cursor.expect("(")

@@ -6,9 +6,9 @@ import re
 
 from warploom.errors import WarploomError
 from warploom.ptx.body import BodyReader
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.declarations import read_loc, read_parameter, read_variables, skip_pragma
-from warploom.ptx.module import Function, Module, Parameter
+from warploom.ptx.cursor import Cursor, UnsupportedError
+from warploom.ptx.declarations import read_loc, read_parameter, read_variables, skip_attributes, skip_pragma
+from warploom.ptx.module import Function, FunctionName, Module, Parameter
 from warploom.ptx.scope import Counter, Scope
 
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
@@ -140,8 +140,7 @@ class _ModuleReader:
         cursor.at += 1
         counter = Counter()
         scope = Scope(self._globals, counter)
-        if cursor.token == ".attribute":
-            cursor.fail("attributes of functions are not supported")
+        skip_attributes(cursor)
         returns = self._parameters(scope) if not entry and cursor.token == "(" else []
         name = cursor.name("a function's name")
         parameters = self._parameters(scope) if cursor.token == "(" else []
@@ -162,10 +161,28 @@ class _ModuleReader:
             function.defined = False
             if previous is None and not entry:
                 table[name] = function
+                self._globals.names.setdefault(name, FunctionName(name))
             return
-        BodyReader(cursor, module, function, scope).read()
+        if not entry:
+            self._globals.names.setdefault(name, FunctionName(name))
+        self._body(function, scope)
         function.register_count = counter.value
         table[name] = function
+
+    def _body(self, function: Function, scope: Scope) -> None:
+        cursor = self._cursor
+        start = cursor.at
+        try:
+            BodyReader(cursor, self._module, function, scope).read()
+        except UnsupportedError as problem:
+            function.problem = str(problem)
+            cursor.at = start
+            depth = 0
+            while True:
+                token = cursor.next()
+                depth += (token == "{") - (token == "}")
+                if not depth:
+                    break
 
     def _parameters(self, scope: Scope) -> list[Parameter]:
         cursor = self._cursor
