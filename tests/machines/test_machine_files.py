@@ -66,6 +66,8 @@ def test_compatibility_changes_only_what_it_names() -> None:
     assert {table for table in one if one[table] != other[table]} == {"name", "title", "compatibility"}
     assert honest.record().latency[OpClass.F32_MAD] == 5
     assert compatible.record().latency[OpClass.F32_MAD] == 1
+    assert compatible.latency_of(OpClass.F32_MAD, "fma") == 1
+    assert compatible.latency_of(OpClass.F32_MAD, "mad") == 5  # that simulator's table lists mad, but not fma
     assert compatible.record().latency[OpClass.INT_MAD] == 5
     assert compatible.record().latency[OpClass.INT_ADD] == 4
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.classes import Unit
+from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code
 from warploom.code.table import Flag, Space, static_table
 from warploom.core.layout import MAX_READS, MAX_REGISTERS, REGISTER_WORDS
@@ -83,9 +83,6 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     highest = max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
     if highest >= MAX_REGISTERS:
         raise WarploomError(f"kernel {code.name}: it names register {highest}; the core holds {MAX_REGISTERS} per thread")
-    latency = np.array(machine.record()["latency"])
-    initiation = np.array(machine.record()["initiation"])
-    table["latency"], table["initiation"] = latency[static["op_class"]], initiation[static["op_class"]]
     table["metadata"] = static["flags"] & Flag.METADATA != 0
     fence, barrier = static["flags"] & Flag.FENCE != 0, static["flags"] & Flag.BARRIER != 0
     table["has_memory"] = barrier | ((static["unit"] == Unit.MEM) & ~fence & (static["space"] != Space.NONE))
@@ -103,6 +100,9 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
             table["uses"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
             table["defines"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
     for pc, instruction in enumerate(code.instructions()):
+        kind = OpClass(table["op_class"][pc])
+        table["latency"][pc] = machine.latency_of(kind, instruction.op.name)
+        table["initiation"][pc] = machine.initiation_of(kind, instruction.op.name)
         table["arrives_only"][pc] = instruction.op.name == "bar" and "arrive" in instruction.op.modifiers
     return table
 

@@ -19,7 +19,7 @@ from warploom.errors import WarploomError
 from warploom.machines import schema
 
 CLASSES = len(OpClass)
-# What GPGPU-Sim's table of latencies has no row for.
+# What GPGPU-Sim's table of latencies has no row for; of the last two it lists `mad`, but not `fma`.
 UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
 
 
@@ -65,13 +65,16 @@ class Machine:
             return schema.MAX_QUANTUM
         return 2 * self.interconnect.latency + self.l2.latency + self.l2.reply_latency
 
-    def latency_of(self, kind: OpClass) -> int:
-        """Cycles from operands to result, compatibility applied."""
-        return 1 if self.compatibility.unlisted_operations_take_one_cycle and kind in UNLISTED else self.latency[kind]
+    def latency_of(self, kind: OpClass, name: str = "") -> int:
+        """Cycles from operands to result, compatibility applied; `name` is the operation's, where it is known."""
+        return 1 if self._unlisted(kind, name) else self.latency[kind]
 
-    def initiation_of(self, kind: OpClass) -> int:
+    def initiation_of(self, kind: OpClass, name: str = "") -> int:
         """Cycles between two instructions of this class in one unit, compatibility applied."""
-        return 1 if self.compatibility.unlisted_operations_take_one_cycle and kind in UNLISTED else self.initiation[kind]
+        return 1 if self._unlisted(kind, name) else self.initiation[kind]
+
+    def _unlisted(self, kind: OpClass, name: str) -> bool:
+        return self.compatibility.unlisted_operations_take_one_cycle and kind in UNLISTED and name != "mad"
 
     def scaled(self, sms: int) -> Machine:
         """Fewer SMs with their share of L2 and of its and the DRAM's bandwidth.
