@@ -3,13 +3,14 @@
 Numba's own disk cache looks only at the file that holds a function; after an edit in a *callee's* file it returns the old code.
 Here every function is cached in a directory named by a digest of the sources that it can depend on: its module and, transitively,
 the modules of this package that it imports. A function whose callees are chosen by type at compile time (hooks of policies)
-names further sources with ``depends``.
+is compiled for those types by `specialised`, and their sources count as well.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import os
 import re
 import shutil
@@ -29,8 +30,6 @@ intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
 _KEPT_DIGESTS = 40
-_extra_sources: set[Path] = set()
-_open_ended: list[tuple[Any, tuple[str, ...]]] = []  # dispatchers with `depends`, and what they depend on
 
 
 def _files(module: str) -> list[Path]:
@@ -58,22 +57,9 @@ def _closure(path: Path) -> frozenset[Path]:
     return frozenset(seen)
 
 
-def _sources(depends: Iterable[str]) -> set[Path]:
-    """The files of the named packages or modules, with all that they import."""
-    found: set[Path] = set()
-    for module in depends:
-        folder = _PACKAGE.joinpath(*module.split(".")[1:])
-        files = sorted(folder.rglob("*.py")) if folder.is_dir() else _files(module)
-        for file in files:
-            found |= _closure(file)
-    return found
-
-
-def _directory(source: str, depends: tuple[str, ...]) -> str:
+def _directory(sources: Iterable[str]) -> str:
     """The cache directory of a function: one for each state of the sources that it depends on."""
-    files = set(_closure(Path(source)))
-    if depends:
-        files |= _sources(depends) | _extra_sources
+    files = {file for source in sources for file in _closure(Path(source).resolve())}
     digest = hashlib.sha256(repr((sys.version, numba.__version__, config.BOUNDSCHECK, config.OPT)).encode())
     for file in sorted(files):
         digest.update(str(file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file).encode())
@@ -106,35 +92,31 @@ def _use(directory: Path) -> None:
         pass  # a read-only home or a race with another process: Numba then compiles without a disk cache
 
 
-def _cached(dispatcher: Any, source: str, depends: tuple[str, ...]) -> None:
-    """Give a dispatcher its disk cache."""
-    previous, config.CACHE_DIR = config.CACHE_DIR, _directory(source, depends)
-    try:
-        dispatcher.enable_caching()
-    finally:
-        config.CACHE_DIR = previous
-
-
-def njit(function: Callable | None = None, *, depends: tuple[str, ...] = (), **options: Any) -> Any:
-    """``numba.njit`` with this project's options and disk cache, as a decorator with or without arguments.
-
-    ``depends`` names packages or modules (``"warploom.policies"``) whose sources also decide whether cached code is still valid.
-    """
-    if function is None:
-        return functools.partial(njit, depends=depends, **options)
+def _compiled(function: Callable, sources: Iterable[str], options: dict[str, Any]) -> Any:
+    """A dispatcher with its disk cache."""
     dispatcher = numba.njit(**{"error_model": "numpy", "nogil": True, **options})(function)
     if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
-        source = function.__code__.co_filename
-        _cached(dispatcher, source, depends)
-        if depends:
-            _open_ended.append((dispatcher, depends))
+        previous, config.CACHE_DIR = config.CACHE_DIR, _directory(sources)
+        try:
+            dispatcher.enable_caching()
+        finally:
+            config.CACHE_DIR = previous
     return dispatcher
 
 
-def include_sources(paths: Iterable[Path | str]) -> None:
-    """Let further files (a user's policy) count among the sources of every function that has ``depends``."""
-    new = {Path(path).resolve() for path in paths} - _extra_sources
-    if new:
-        _extra_sources.update(new)
-        for dispatcher, depends in _open_ended:
-            _cached(dispatcher, dispatcher.py_func.__code__.co_filename, depends)
+def njit(function: Callable | None = None, **options: Any) -> Any:
+    """``numba.njit`` with this project's options and disk cache, as a decorator with or without arguments."""
+    if function is None:
+        return functools.partial(njit, **options)
+    return _compiled(function, [function.__code__.co_filename], options)
+
+
+@functools.cache
+def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
+    """A dispatcher for a function whose callees are chosen by these argument types when it is compiled (hooks of policies).
+
+    Its cache directory also follows the sources of the types, wherever they are: a user's policy file counts like ours, and
+    an edit of one policy leaves what was compiled for others alone.
+    """
+    sources = [function.__code__.co_filename, *(inspect.getfile(kind) for kind in kinds)]
+    return _compiled(function, sources, {})

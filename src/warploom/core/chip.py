@@ -13,7 +13,6 @@ import numpy as np
 from warploom.core.memory import FOREVER, memory_next_event, memory_step
 from warploom.core.pipeline.residency import wants_cta
 from warploom.core.sm import reset_sm, run_sm, settle_sm
-from warploom.jit import njit
 from warploom.policies.services import inlined
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
@@ -48,8 +47,6 @@ CHIP_DTYPE = np.dtype(
     ],
     align=True,
 )
-
-_DEPENDS = ("warploom.policies", "warploom.core")
 
 
 @inlined
@@ -104,7 +101,6 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
     chip.next_sample = chip.cycle + chip.sample_every
 
 
-@njit(depends=_DEPENDS)
 def reset_chip(ctx: Any, sms: Any, ports: Any, chip: Any) -> None:
     """Set up all SMs for a launch that begins at the chip's cycle."""
     for number in range(len(sms)):
@@ -124,7 +120,6 @@ def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, end: int) -> int:
     return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
 
 
-@njit(depends=_DEPENDS)
 def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
     """Simulate until the launch is done or a cycle is reached; the status says which."""
     while chip.cycle < until:

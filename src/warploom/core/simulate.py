@@ -19,6 +19,7 @@ from warploom.core.memory import LDST_DTYPE, memory_counters, new_memory
 from warploom.core.occupancy import Occupancy, occupancy
 from warploom.core.result import TimingResult, finish_counters, gather, merge, samples_of
 from warploom.errors import WarploomError
+from warploom.jit import specialised
 from warploom.machines import Machine
 from warploom.policies import CHOICES, Design, at_run_time, check_design
 from warploom.policies.columns import NAMES, columns_record
@@ -33,7 +34,7 @@ SAMPLE_EVERY = 1024
 
 def _read_only(column: np.ndarray) -> np.ndarray:
     """A read-only view: columns from memory and from mapped files then have one type, for which the core is compiled once."""
-    view = np.ascontiguousarray(column).view(np.ndarray)
+    view = np.ascontiguousarray(column).view(np.recarray if column.dtype.names else np.ndarray)
     view.flags.writeable = False
     return view
 
@@ -51,6 +52,8 @@ class Simulation:
         self.ports = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.dtype = sm_dtype(self.design, check)
+        kinds = (*map(type, self.design), type(self.checker))
+        self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
@@ -71,10 +74,10 @@ class Simulation:
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, SAMPLE_EVERY, chip.cycle + SAMPLE_EVERY
         chip.patience = PATIENCE
-        reset_chip(context, sms, self.ports, chip)
+        self.reset_chip(context, sms, self.ports, chip)
         status = 0
         while status == 0:
-            status = run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
+            status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
             if progress is not None:
                 progress(int(chip.next_cta), trace.ctas)
         if status == FAULTY:
@@ -85,12 +88,12 @@ class Simulation:
         self._add(code, trace, fits, sms)
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
-        table = code_table(code, self.machine)
+        table = code_table(code, self.machine).view(np.recarray)
         columns = {name: _read_only(getattr(trace, name)) for name in NAMES if name != "last"}
         columns["last"] = last_uses(table, columns["pc"], columns["mask"], columns["start"])
         self.columns = columns  # compiled code holds only addresses
         info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
-        noted = with_notes(self.design, code, table, self.machine)
+        noted = with_notes(self.design, code, table, self.machine).view(np.recarray)
         return Context(self.record, at_run_time(self.design), self.checker, info, noted, columns_record(columns))
 
     def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warploom.errors import WarploomError
-from warploom.jit import include_sources
 from warploom.policies.design import check_policy_class, checked_parameters
 from warploom.policies.hooks import CHOICES
 
@@ -45,10 +44,7 @@ def _load_all() -> None:
         for module in sorted(item.name for item in pkgutil.iter_modules([str(folder)])):
             importlib.import_module(f"warploom.policies.{choice}.{module}")
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        loaded: Any = point.load()  # a policy class, or a module whose import registers some
-        source = getattr(sys.modules.get(getattr(loaded, "__module__", "") or getattr(loaded, "__name__", "")), "__file__", None)
-        if source:
-            include_sources([source])
+        point.load()  # a policy class, or a module whose import registers some
 
 
 def load_policy_file(path: str | Path) -> list[Any]:
@@ -73,7 +69,6 @@ def load_policy_file(path: str | Path) -> list[Any]:
         except Exception as error:
             del sys.modules[name]
             raise WarploomError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}") from None
-        include_sources([path])
         if all(set(known) == before[choice] for choice, known in _registry.items()):
             raise WarploomError(f"{path}: it registers no policy; put @policy in front of its class")
     return [kind for known in _registry.values() for kind in known.values() if kind.__module__ == name]

@@ -85,7 +85,7 @@ def write_page(page: Page, path: Path) -> None:
     specifications = json.dumps({figure.id: figure.chart.to_dict() for figure in figures}).replace("</", "<\\/")
     html = environment.from_string(template).render(
         {name: getattr(page, name) for name in page.__dataclass_fields__},
-        javascript=_verbatim(vl_convert.javascript_bundle(None)),
+        javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         specifications=_verbatim(specifications),
         provenance=f"Made by Warploom {__version__}. Every number on this page was computed by the run that wrote it.",
     )
