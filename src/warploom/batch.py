@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from warploom.compilation import announce_compilation
 from warploom.designs import Design, from_dict
 from warploom.machines import Machine
 from warploom.policies import load_policy_file
@@ -65,7 +66,7 @@ def run_batch(
 def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Worker processes that are not left behind when this one is interrupted or a run fails."""
     # Numba's threads and a fork do not mix, so workers start afresh.
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_worker)
     try:
         yield pool
     except BaseException:
@@ -78,8 +79,9 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _leave_interrupts_to_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _begin_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    announce_compilation()
 
 
 def _run_workload(name: str, batch: Batch) -> list[Result]:

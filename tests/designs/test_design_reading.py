@@ -63,8 +63,8 @@ def test_every_named_design_is_a_design():
 
 def test_what_the_text_says_beats_what_a_name_brings():
     assert parse_design("baseline + scheduler=lrr") == parse_design("scheduler=lrr") == parse_design("lrr")
-    assert parse_design("oracle + allocation=static") == parse_design("baseline")
-    assert parse_design("allocation=static + oracle") == parse_design("baseline")
+    assert parse_design("oracle + allocation=static") == parse_design("power=unallocated-off")
+    assert parse_design("allocation=static + always-on + oracle") == parse_design("baseline")
 
 
 def test_python_takes_choices_options_and_parameters():

@@ -31,6 +31,7 @@ def command(
     """Compare designs on workloads: time, occupancy, energy by part, size. The first design is what others are compared with."""
     from warploom.batch import run_batch
     from warploom.cli.machine_options import chosen_machine
+    from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
     from warploom.policies import load_policy_file
     from warploom.report.charts import check_picture_name
@@ -50,6 +51,7 @@ def command(
         if names.count(name) > 1:
             raise WarploomError(f"design {name!r} is asked for twice")
     programs = select_workloads([workloads])
+    announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     with progress_bar(len(programs), "comparing") as step:
         results = run_batch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -67,27 +66,3 @@ def progress_bar(total: int, what: str, *, quiet: bool = False, estimate: bool =
             progress.update(task, advance=advance, description=description or what)
 
         yield step
-
-
-class CompileNotice:
-    """Says once that code is being compiled when a run does not get going at once.
-
-    Compiled code is kept on disk, so this happens once for each combination of policies. Used as a context; call it (as the
-    progress function of a simulation) when something has happened.
-    """
-
-    PATIENCE = 2.0  # seconds without a sign of life
-
-    def __init__(self) -> None:
-        self._timer = threading.Timer(self.PATIENCE, message, ("compiling for this combination, once ...",))
-        self._timer.daemon = True
-
-    def __enter__(self) -> CompileNotice:
-        self._timer.start()
-        return self
-
-    def __call__(self, *_progress: int) -> None:
-        self._timer.cancel()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warploom.cli.output import CompileNotice, message, plain_table, print_json, progress_bar, results_console
+from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 
 if TYPE_CHECKING:
     from warploom.result import Result
@@ -44,6 +44,7 @@ def command(
 ) -> int:
     """Run a program under one or several designs: time, counters, energy; the output is compared with the reference."""
     from warploom.cli.machine_options import chosen_machine
+    from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
     from warploom.energy import load_technology
     from warploom.policies import load_policy_file
@@ -63,27 +64,18 @@ def command(
     programs = [own] if own is not None else [workload_program(name) for name in select_workloads([target])]
     several = target in (*SETS, ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
+    announce_compilation()
     with progress_bar(len(programs) * len(designs), "running") as step:
         for program in programs:
             executions = Executions()
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
-                with CompileNotice() as notice:
-                    if emulate_only:
-                        results.append(emulate(program, point, chip, size=size))
-                    else:
-                        results.append(
-                            simulate(
-                                program,
-                                point,
-                                chip,
-                                size=size,
-                                check=check,
-                                technology=technology,
-                                executions=executions,
-                                progress=notice,
-                            )
-                        )
+                if emulate_only:
+                    results.append(emulate(program, point, chip, size=size))
+                else:
+                    results.append(
+                        simulate(program, point, chip, size=size, check=check, technology=technology, executions=executions)
+                    )
                 step()
     if json:
         options = {"power": True} if power and not emulate_only else {}
