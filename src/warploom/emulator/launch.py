@@ -167,7 +167,7 @@ class Launch:
         machine["texture_count"] = len(self.textures) - 1
         self._scratch_rows = np.zeros((16, 32), np.uint32)
         self._addresses, self._survey = np.zeros(32, np.uint64), np.zeros(4, np.uint64)
-        self._banks = np.zeros((32, 33), np.uint32)
+        self._banks = np.zeros(32 + 32 * 128, np.uint8)
         machine["saved"], machine["addresses"] = self._scratch_rows.ctypes.data, self._addresses.ctypes.data
         machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
         machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and self.check, FLUSH_AT

@@ -13,6 +13,7 @@ from warploom.emulator.pointers import (
     fill_row,
     first_lane,
     float_from_bits,
+    gather_words,
     get8,
     get16,
     get32,
@@ -22,6 +23,7 @@ from warploom.emulator.pointers import (
     put16,
     put32,
     put64,
+    scatter_words,
     survey_addresses,
 )
 from warploom.emulator.records import FULL, AtomicOperation, AtomicType, Fault, Kind
@@ -164,11 +166,7 @@ def _load(machine, instruction, rows, mask, base, space, sequential, uniform):
         if mask == FULL and uniform:
             fill_row(row, get32(base + _address_of(machine, 0)))
             return
-        left = mask
-        while left != 0:
-            lane = first_lane(left)
-            left &= left - np.uint32(1)
-            put32(row + 4 * lane, get32(base + _address_of(machine, lane)))
+        gather_words(row, base, machine.addresses, mask)
         return
     signed = instruction.signed != 0
     for element in range(instruction.elements):
@@ -191,11 +189,7 @@ def _store(machine, instruction, rows, mask, base, space, sequential):
         if mask == FULL and sequential:
             copy_row(base + _address_of(machine, 0), row)
             return
-        left = mask
-        while left != 0:
-            lane = first_lane(left)
-            left &= left - np.uint32(1)
-            put32(base + _address_of(machine, lane), get32(row + 4 * lane))
+        scatter_words(row, base, machine.addresses, mask)
         return
     for element in range(instruction.elements):
         row = rows + instruction.rows[element]
@@ -303,6 +297,21 @@ def _atomic(machine, instruction, rows, mask, base, space):
 
 
 @njit
+def _ask(machine, word, serialise):
+    """Ask a bank for a word; returns how many different words (with `serialise`, how many at all) it has been asked for."""
+    bank = word & 31
+    counter, list_of_words = machine.banks + bank, machine.banks + 32 + 128 * bank
+    count = np.int64(get8(counter))
+    if not serialise:
+        for other in range(count):
+            if get32(list_of_words + 4 * other) == np.uint32(word):
+                return count
+    put32(list_of_words + 4 * count, np.uint32(word))
+    put8(counter, np.uint8(count + 1))
+    return count + 1
+
+
+@njit
 def bank_passes(machine, mask, size, serialise):
     """How many passes shared memory needs: lanes that want different words of one bank wait for each other.
 
@@ -313,26 +322,18 @@ def bank_passes(machine, mask, size, serialise):
     group = 32 // words
     total = np.int64(0)
     for start in range(0, 32, group):
-        for bank in range(32):
-            put32(machine.banks + 132 * bank, np.uint32(0))  # how many words this bank was asked for; the words follow
+        for byte in range(0, 32, 8):
+            put64(machine.banks + byte, np.uint64(0))  # how many words each bank was asked for; the words lie after that
         most = np.int64(0)
+        previous = np.int64(-1)
         for lane in range(start, start + group):
             if (mask >> np.uint32(lane)) & 1:
                 first = _address_of(machine, lane) >> 2
+                if first == previous and not serialise:
+                    continue
+                previous = first
                 for word in range(first, first + words):
-                    slot = machine.banks + 132 * (word & 31)
-                    count = np.int64(get32(slot))
-                    known = False
-                    if not serialise:
-                        for other in range(count):
-                            if get32(slot + 4 + 4 * other) == np.uint32(word):
-                                known = True
-                                break
-                    if not known:
-                        count += 1
-                        put32(slot, np.uint32(count))
-                        put32(slot + 4 * count, np.uint32(word))
-                        most = max(most, count)
+                    most = max(most, _ask(machine, word, serialise))
         total += most
     return total
 
@@ -365,11 +366,35 @@ def log_access(machine, space, count):
 
 
 @njit
+def _log_regular(machine, mask, space, size):
+    """The short way for a whole warp that reads successive elements, or for lanes that all read the same one."""
+    first, last = _address_of(machine, first_lane(mask)), _address_of(machine, np.int64(31))
+    if mask == FULL and last - first == 31 * size:
+        sector, end = first >> 5, (last >> 5) + 1
+        for index in range(sector, end):
+            begin = max(np.int64(0), ((index << 5) - first + size - 1) // size)
+            after = min(np.int64(32), (((index + 1) << 5) - first + size - 1) // size)
+            lanes = ((np.int64(1) << after) - 1) & ~((np.int64(1) << begin) - 1)
+            put32(machine.log_sector + 4 * (machine.n_sector + index - sector), np.uint32(index))
+            put32(machine.log_lanes + 4 * (machine.n_sector + index - sector), np.uint32(lanes))
+        log_access(machine, space, end - sector)
+        return True
+    if mask == FULL and last == first:
+        put32(machine.log_sector + 4 * machine.n_sector, np.uint32(first >> 5))
+        put32(machine.log_lanes + 4 * machine.n_sector, mask)
+        log_access(machine, space, np.int64(1))
+        return True
+    return False
+
+
+@njit
 def _log(machine, mask, space, size, serialise, regular):
     """Append the access to the trace."""
     if space == SHARED:
         simple = regular and not serialise and size == 4
         log_access(machine, space, 1 if simple else bank_passes(machine, mask, size, serialise))
+        return
+    if regular and space != LOCAL and _log_regular(machine, mask, space, size):
         return
     count = np.int64(0)
     left = mask

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from warploom.emulator.lanes import I1, I32, I64, LANES, LONG, load_lanes, load_words, store_words
+from warploom.emulator.lanes import I1, I32, I64, LANES, LONG, WORD, load_lanes, load_words, store_words
 from warploom.jit import intrinsic
 
 _KINDS = {
@@ -177,3 +177,42 @@ def survey_addresses(_typing: Any, addresses: Any, mask: Any, step: Any, out: An
         return context.get_dummy_value()
 
     return types.none(types.int64, types.uint32, types.int64, types.int64), generate
+
+
+def _places(builder: ir.IRBuilder, base: ir.Value, addresses: ir.Value) -> ir.Value:
+    """Pointers to base + address of every lane."""
+    every = builder.load(builder.inttoptr(addresses, I64.as_pointer()), align=8)
+    return builder.inttoptr(builder.add(every, _spread(builder, base, I64)), _POINTERS)
+
+
+_POINTERS = ir.VectorType(WORD.as_pointer(), LANES)
+
+
+@intrinsic
+def gather_words(_typing: Any, row: Any, base: Any, addresses: Any, mask: Any) -> Any:
+    """Load a word for each lane of the mask from base + its address; the other lanes of the row stay as they are."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        target, start, places, lanes = arguments
+        kind = ir.FunctionType(I32, [_POINTERS, WORD, I1, I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.gather.v32i32.v32p0")
+        pointers, old = _places(builder, start, places), load_words(builder, target)
+        store_words(builder, builder.call(function, [pointers, WORD(4), builder.bitcast(lanes, I1), old]), target)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64, types.uint32), generate
+
+
+@intrinsic
+def scatter_words(_typing: Any, row: Any, base: Any, addresses: Any, mask: Any) -> Any:
+    """Store the word of each lane of the mask at base + its address; where two lanes meet, the higher one wins."""
+
+    def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
+        source, start, places, lanes = arguments
+        kind = ir.FunctionType(ir.VoidType(), [I32, _POINTERS, WORD, I1])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.scatter.v32i32.v32p0")
+        pointers = _places(builder, start, places)
+        builder.call(function, [load_words(builder, source), pointers, WORD(4), builder.bitcast(lanes, I1)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64, types.uint32), generate
