@@ -73,8 +73,10 @@ def fill(cache: Record, mshr: int) -> None:
 
 @njit
 def forget(cache: Record) -> None:
-    """Empty the cache; nothing may be under way."""
-    cache.state[:] = INVALID
+    """Empty the cache, but for lines that are still on their way."""
+    for place in range(len(cache.state)):
+        if cache.state[place] != RESERVED:
+            cache.state[place] = INVALID
 
 
 @njit
