@@ -235,6 +235,12 @@ def test_narrow_parameter_types_are_extended() -> None:
     ]
 
 
+def test_copy_of_a_register_that_was_never_written() -> None:
+    body = "mov.u32 %r1, %r2; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; mov.u32 %r2, 7; L: add.s32 %r3, %r1, %r2;"
+    text = f"{HEAD}.visible .entry k(.param .u64 out)\n{{\n{REGISTERS}{body} ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret; }}"
+    assert compile_kernel(parse(text), "k", Options(verify=True)).allocated
+
+
 def test_large_kernel_is_quick() -> None:
     """5,000 lines from text to virtual code; the limit for all of compilation is five seconds."""
     lines = [".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry big(.param .u64 out)\n{\n.reg .pred %p<900>;"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tiny_kernels import tiny_kernel
 
 import warploom
+from warploom.backend import Options, compile_kernel
 from warploom.backend.lower import lower
 from warploom.errors import WarploomError
 from warploom.ptx import parse
@@ -47,7 +48,7 @@ def outcome(text: str) -> str:
     try:
         module = parse(text, "m.ptx")
         for name in module.kernels:
-            lower(module, name)
+            compile_kernel(module, name, Options())
             lower(module, name, literal=True)
     except WarploomError as error:
         assert str(error).startswith("m.ptx"), error

@@ -32,6 +32,7 @@ from warploom.ptx.opcodes import Opcode, decode
 from warploom.ptx.types import SIZE
 
 _MAX_INSTRUCTIONS = 200_000
+_RUNTIME = ("vprintf", "__assertfail", "malloc", "free")
 _RETURN = -1  # the position that stands for the end of the function until it is known
 
 
@@ -114,11 +115,39 @@ class _Inliner:
         self.labels |= {positions[label] for label in function.labels} | {end}
 
     def _call(self, instruction: Instruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
+        function = self._callee(instruction, call, callers)
+        skip = None
+        if instruction.guard is not None:
+            guard, negated = instruction.guard
+            skip = Instruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
+            self.instructions.append(skip)
+        base = self.register_count
+        staged: dict[Parameter, Parameter] = {}
+        for formal, actual in zip(function.parameters, call.arguments, strict=True):
+            if isinstance(actual, Parameter):
+                staged[formal] = caller.parameter(actual)
+            else:
+                source = caller.register(actual) if isinstance(actual, Register) else actual
+                self.instructions.append(Instruction(_move(formal.type), (_register_of(formal, base), source), 0))
+        for formal, result in zip(function.returns, call.returns, strict=True):
+            if isinstance(result, Parameter):
+                staged[formal] = caller.parameter(result)
+        self.expand(function, callers, staged)
+        for formal, result in zip(function.returns, call.returns, strict=True):
+            if isinstance(result, Register):
+                move = Instruction(_move(formal.type), (caller.register(result), _register_of(formal, base)), 0)
+                self.instructions.append(move)
+        if skip is not None:
+            skip.operands = (Label("after", len(self.instructions)),)
+            self.labels.add(len(self.instructions))
+
+    def _callee(self, instruction: Instruction, call: Call, callers: tuple[str, ...]) -> Function:
+        """The function that is called, once it is certain that the call fits it."""
         place = self._module.place(instruction.line)
         function = self._module.functions.get(call.function)
         if function is None or not function.defined:
             hint = "it has no body in this file"
-            if call.function in ("vprintf", "__assertfail", "malloc", "free"):
+            if call.function in _RUNTIME:
                 hint = "it is part of CUDA's runtime on the device, which is not supported; take printf, assert and malloc out"
             raise WarploomError(f"{place}: the function {call.function} cannot be called: {hint}.")
         if function.problem:
@@ -130,48 +159,19 @@ class _Inliner:
                 f"{place}: the call gives {len(call.arguments)} arguments and takes {len(call.returns)} results, "
                 f"but {call.function} has {len(function.parameters)} and {len(function.returns)}."
             )
-        passed: dict[Parameter, Parameter] = {}
-        before: list[tuple[Parameter, Register | Constant]] = []
-        after: list[tuple[Register, Parameter]] = []
-        for formal, actual in zip(function.parameters, call.arguments, strict=True):
-            if isinstance(actual, Parameter):
-                if formal.register is not None or formal.size > actual.size:
-                    raise WarploomError(f"{place}: the argument {actual.name} does not fit the parameter {formal.name}.")
-                passed[formal] = caller.parameter(actual)
-            else:
-                before.append((formal, actual))
-        for formal, result in zip(function.returns, call.returns, strict=True):
-            if isinstance(result, Parameter):
-                if formal.register is not None:
-                    raise WarploomError(f"{place}: the result {result.name} does not fit {formal.name}.")
-                passed[formal] = caller.parameter(result)
-            else:
-                after.append((result, formal))
-        skip = None
-        if instruction.guard is not None:
-            guard, negated = instruction.guard
-            skip = Instruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
-            self.instructions.append(skip)
-        base = self.register_count
-        for formal, actual in before:
-            if formal.register is None:
-                raise WarploomError(
-                    f"{place}: a register is passed where the function {call.function} expects a .param variable."
-                )
-            source = caller.register(actual) if isinstance(actual, Register) else Constant(actual.bits)
-            destination = formal.register._replace(number=formal.register.number + base)
-            self.instructions.append(Instruction(_move(formal.type), (destination, source), 0))
-        self.expand(function, callers, passed)
-        for result, formal in after:
-            if formal.register is None:
-                raise WarploomError(
-                    f"{place}: the function {call.function} returns {formal.name} in a .param variable, not a register."
-                )
-            source = formal.register._replace(number=formal.register.number + base)
-            self.instructions.append(Instruction(_move(formal.type), (caller.register(result), source), 0))
-        if skip is not None:
-            skip.operands = (Label("after", len(self.instructions)),)
-            self.labels.add(len(self.instructions))
+        formals, actuals = [*function.parameters, *function.returns], [*call.arguments, *call.returns]
+        for formal, actual in zip(formals, actuals, strict=True):
+            in_memory = isinstance(actual, Parameter)
+            if in_memory is not (formal.register is None) or (isinstance(actual, Parameter) and formal.size > actual.size):
+                what = actual.name if isinstance(actual, Parameter | Register) else "a constant"
+                raise WarploomError(f"{place}: {what} does not fit the parameter {formal.name} of {call.function}.")
+        return function
+
+
+def _register_of(parameter: Parameter, base: int) -> Register:
+    """The register of a parameter in the copy of its function whose registers begin at ``base``."""
+    assert parameter.register is not None
+    return parameter.register._replace(number=parameter.register.number + base)
 
 
 class _Instance:

@@ -102,7 +102,8 @@ class Translator:
                 one.guard = guard
         return made
 
-    def _value(self, operand: ptx.Operand, instruction: ptx.Instruction) -> Operand:
+    def value(self, operand: ptx.Operand, instruction: ptx.Instruction) -> Operand:
+        """The machine operand for a source of an instruction."""
         if isinstance(operand, ptx.Register):
             return self.register(operand)
         if isinstance(operand, ptx.Constant):
@@ -151,9 +152,9 @@ class Translator:
                 made.append(Instruction(_NOT, (positive,), (self.register(operand.predicate),)))
                 srcs.append(positive)
             elif isinstance(operand, ptx.Vector):
-                srcs += [self._value(element, instruction) for element in operand.elements]
+                srcs += [self.value(element, instruction) for element in operand.elements]
             else:
-                srcs.append(self._value(operand, instruction))
+                srcs.append(self.value(operand, instruction))
         if op.space == "generic":
             op = self._resolved(op, instruction)
         if op.name in _CARRY_IN or "cc" in op.modifiers:
@@ -265,7 +266,7 @@ class Translator:
         values: list[Operand] = []
         elements: tuple[ptx.Operand, ...] = source.elements if isinstance(source, ptx.Vector) else (source,)
         for element in elements:
-            value = self._value(element, instruction)
+            value = self.value(element, instruction)
             if isinstance(value, Reg) and value.bank is Bank.D and SIZE[op.type] < 8 and not self._literal:
                 made.append(self._low_word(value))
                 value = made[-1].dsts[0]
@@ -280,7 +281,7 @@ class Translator:
         op = _operation(instruction.opcode)
         target, source = instruction.operands
         assert isinstance(target, ptx.Register)
-        register, value = self.register(target), self._value(source, instruction)
+        register, value = self.register(target), self.value(source, instruction)
         if self._literal:
             return [Instruction(op, (register,), (value,))]
         made: list[Instruction] = []
@@ -302,7 +303,7 @@ class Translator:
         assert isinstance(target, ptx.Register)
         if opcode.space == "param":
             raise self._fail(instruction, "generic addresses of parameters are not supported")
-        register, value = self.register(target), self._value(source, instruction)
+        register, value = self.register(target), self.value(source, instruction)
         if self._literal:
             return [Instruction(_operation(opcode), (register,), (value,))]
         window = _WINDOWS.get(opcode.space)
@@ -320,13 +321,13 @@ class Translator:
         texture = texel.texture
         first: Operand = self.register(texture) if isinstance(texture, ptx.Register) else Symbol(texture.name)
         coordinates = texel.coordinates[: _COORDINATES[op.space]]
-        srcs = (first, *(self._value(coordinate, instruction) for coordinate in coordinates))
+        srcs = (first, *(self.value(coordinate, instruction) for coordinate in coordinates))
         return [Instruction(op, tuple(self._destinations(target, instruction.opcode, 0)), srcs)]
 
 
 def branch_chain(translator: Translator, instruction: ptx.Instruction, blocks: dict[int, int]) -> list[list[Instruction]]:
     """brx.idx as a chain of comparisons: one group per block, the last an unconditional branch."""
-    index = translator._value(instruction.operands[0], instruction)
+    index = translator.value(instruction.operands[0], instruction)
     groups: list[list[Instruction]] = []
     guard = translator.guard(instruction)
     line = instruction.line

@@ -159,7 +159,7 @@ class _Proof:
                 self._compare(step, step.virtual, step.allocated, state, undefined)
             before = dict(state)
             defined = self._written([step.virtual])
-            still = undefined & ~defined
+            still = self._redefined(step.virtual, undefined, defined)  # a copy of what is undefined is undefined
             self._define(step.virtual, state, undefined)
             if step.allocated is not None:
                 self._place(step.virtual, step.allocated, before, state, undefined, still)

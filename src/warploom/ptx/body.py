@@ -48,7 +48,7 @@ class BodyReader:
                 if depth > _MAX_DEPTH:
                     cursor.fail("braces are nested too deeply")
                 cursor.at += 1
-                self._enter(Scope(self._scope, self._scope._counter))
+                self._enter(self._scope.inner())
             elif token == "}":
                 depth -= 1
                 cursor.at += 1

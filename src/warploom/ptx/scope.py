@@ -44,6 +44,10 @@ class Scope:
         self._ranges: dict[str, tuple[int, str]] = {}
         self._counter = counter
 
+    def inner(self) -> Scope:
+        """A new scope inside this one."""
+        return Scope(self, self._counter)
+
     def add_register(self, name: str, type_: str) -> Register | None:
         """Declare one register; None if the name is taken."""
         if name in self.names:
