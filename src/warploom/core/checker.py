@@ -91,6 +91,13 @@ class Checker(NamedTuple):
         shadow.place_register[place] = work.registers[write]
         shadow.place_version[place] = shadow.made[slot, write]
 
+    def check_filled(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+        # The operand's own read proves that the entry below holds this version.
+        shadow = sm.check
+        shadow.place_warp[place] = sm.warp[warp].age + 1
+        shadow.place_register[place] = register
+        shadow.place_version[place] = shadow.version[warp, register]
+
     def check_write(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         if not awake(ctx.design.power, ctx, sm, cycle, entry):

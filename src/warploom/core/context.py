@@ -16,7 +16,7 @@ from warploom.policies import CHOICES, Design
 from warploom.trace.format import Trace
 
 CODE_FIELDS: list[Any] = [
-    ("flags", "u2"),
+    ("traits", "u2"),  # `warploom.code.table.Flag`; an attribute `flags` would hide behind NumPy's own
     ("op_class", "u1"),
     ("unit", "u1"),  # 0: resolved at issue
     ("n_reads", "u1"),
@@ -78,7 +78,8 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     """The static facts of each instruction as the pipeline wants them: masks, latencies, and which unit it goes to."""
     static = static_table(code)
     table = np.zeros(len(static), CODE_DTYPE)
-    for name in ("flags", "op_class", "unit", "n_reads", "n_writes", "space", "reads", "writes", "payload"):
+    table["traits"] = static["flags"]
+    for name in ("op_class", "unit", "n_reads", "n_writes", "space", "reads", "writes", "payload"):
         table[name] = static[name]
     highest = max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
     if highest >= MAX_REGISTERS:

@@ -96,7 +96,7 @@ SLOT = np.dtype(
         ("pc", "i4"),
         ("warp", "i2"),
         ("memory", "u2"),  # the entry of the memory column
-        ("flags", "u2"),
+        ("traits", "u2"),  # `warploom.code.table.Flag`
         ("next", "i2"),  # in whatever list it waits
         ("kind", "u1"),
         ("unit", "u1"),

@@ -37,6 +37,6 @@ def last_uses(code: Any, pc: Any, mask: Any, start: Any) -> Any:
                 if needed[row.reads[read]] == 0:
                     bits |= 1 << read
             for read in range(row.n_reads):
-                needed[row.reads[read]] |= lanes
+                needed[row.reads[read]] |= lanes if lanes != 0 else np.uint32(1)  # read by the hardware all the same
             last[index] = bits
     return last

@@ -15,7 +15,7 @@ from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_c
 from warploom.core.context import Context, code_table, launch_info, with_notes
 from warploom.core.layout import sm_dtype
 from warploom.core.liveness import last_uses
-from warploom.core.memory import LDST_DTYPE, memory_counters, new_memory
+from warploom.core.memory import LDST_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.occupancy import Occupancy, occupancy
 from warploom.core.result import TimingResult, finish_counters, gather, merge, samples_of
 from warploom.errors import WarploomError
@@ -40,11 +40,14 @@ def _read_only(column: np.ndarray) -> np.ndarray:
 
 
 class Simulation:
-    """A chip that runs launches one after the other and keeps its caches between them."""
+    """A chip that runs launches one after the other and keeps its L2 between them."""
 
-    def __init__(self, design: Design, machine: Machine, *, check: bool = False, naive: bool = False) -> None:
+    def __init__(
+        self, design: Design, machine: Machine, *, check: bool = False, naive: bool = False, architected: Machine | None = None
+    ) -> None:
         self.design = check_design(design)
         self.machine = machine
+        self.architected = architected or machine  # whose registers decide how many CTAs are resident
         self.naive = naive
         self.checker: Any = Checker() if check else NoChecker()
         self.record = machine.record()
@@ -54,6 +57,7 @@ class Simulation:
         self.dtype = sm_dtype(self.design, check)
         kinds = (*map(type, self.design), type(self.checker))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
+        self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
@@ -67,13 +71,14 @@ class Simulation:
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
-        fits = occupancy(code, self.machine, self.design.allocation, trace.warps_per_cta, shared_bytes)
+        fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta, shared_bytes)
         context = self._context(code, trace, fits)
         sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, SAMPLE_EVERY, chip.cycle + SAMPLE_EVERY
         chip.patience = PATIENCE
+        begin_launch(self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
         status = 0
         while status == 0:

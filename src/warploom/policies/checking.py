@@ -28,6 +28,11 @@ def check_placed(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, write: in
 
 
 @hook()
+def check_filled(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    """A place of the upper level takes a copy of an operand that is read from the main register file."""
+
+
+@hook()
 def check_write(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
     """A result is written to a physical entry."""
 

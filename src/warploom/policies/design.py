@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from warploom.code.instruction import Code
 from warploom.errors import WarploomError
 from warploom.policies.hooks import CHOICES, HOOKS
@@ -58,6 +60,9 @@ def check_policy_class(kind: Any) -> None:
             raise WarploomError(
                 f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words"
             )
+    for name, *_ in (*getattr(kind, "STATE", ()), *getattr(kind, "NOTES", ())):
+        if hasattr(np.void, name):
+            raise WarploomError(f"{where}: the field name {name!r} is hidden by an attribute of NumPy's records; take another")
     known = set(HOOKS[kind.CHOICE]) | PYTHON_METHODS
     for attribute in vars(kind):
         if attribute.startswith("_") or attribute in kind._fields or attribute in ATTRIBUTES or attribute in known:

@@ -238,6 +238,18 @@ def on_release(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: 
 
 
 @hook("hierarchy")
+def holds(policy: Any, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+    """Whether the upper level holds a register, so that what the main register file has of it is old."""
+    return False
+
+
+@hook("hierarchy")
+def fetch_cycles(policy: Any, ctx: Any, sm: Any) -> int:
+    """Cycles from the assignment of a collector until operands that do not come from a bank are there."""
+    return 1
+
+
+@hook("hierarchy")
 def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
     """Further cycles until a branch is resolved."""
     return 0

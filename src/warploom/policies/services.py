@@ -12,7 +12,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from warploom.policies.bits import NOTHING, bit, lowest
-from warploom.policies.checking import check_allocate, check_evict
+from warploom.policies.checking import check_allocate, check_evict, check_filled
 from warploom.policies.hooks import on_allocate, on_free, on_release
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
@@ -190,6 +190,12 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     sm.entry[entry].evictions += 1
     check_evict(ctx.check, ctx, sm, cycle, slot, place)
     append_write(sm, slot)
+
+
+@inlined
+def fill(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    """Let a place of the upper level take a copy of a source operand of the instruction that is being issued."""
+    check_filled(ctx.check, ctx, sm, cycle, warp, register, place)
 
 
 @inlined

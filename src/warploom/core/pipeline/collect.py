@@ -12,7 +12,16 @@ import numpy as np
 from warploom.core.layout import DISTANCE_BINS, MAX_READS
 from warploom.policies.bits import NOTHING, below, bit, has, lowest, next_after, without_lowest
 from warploom.policies.checking import check_read
-from warploom.policies.hooks import banks_used, lanes_accessed, on_gated, on_read, prepare_read, prepare_write, read_ready
+from warploom.policies.hooks import (
+    banks_used,
+    fetch_cycles,
+    lanes_accessed,
+    on_gated,
+    on_read,
+    prepare_read,
+    prepare_write,
+    read_ready,
+)
 from warploom.policies.services import inlined, settle, stage
 
 SP, SFU, MEM = 0, 1, 2  # kinds of ports: unit number - 1
@@ -227,7 +236,7 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
     work = sm.slot[slot]
     unit.slot = slot
     unit.waiting = work.reads_left
-    unit.ready_at = cycle + 1
+    unit.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
     for operand in range(work.n_reads):
         entry = int(work.reads[operand])
         if entry < 0:

@@ -49,7 +49,7 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
                 sm.waiting |= mine
                 on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow != NOTHING)
             continue
-        fence = row.flags & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0)
+        fence = row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0)
         if fence or state.atomics > 0:
             sm.stalled_memory |= mine
             continue

@@ -68,7 +68,7 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
         slot = int(_pop(sm, number))
         work = sm.slot[slot]
         warp = int(work.warp)
-        space, flags, parts = int(work.memory >> 8), int(work.flags), int(work.memory & 0xFF)
+        space, flags, parts = int(work.memory >> 8), int(work.traits), int(work.memory & 0xFF)
         if work.kind == INSTRUCTION:
             base = sm.warp[warp].local_base
             if space != SHARED:
@@ -82,7 +82,7 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
                 sm.lanes[quarter] = 0xFF << (8 * quarter)
             base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * MAX_REGISTERS
         ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sm.sectors, sm.lanes, 0, base)
-        if work.flags & STORE != 0:
+        if work.traits & STORE != 0:
             finish_work(ctx, sm, cycle, slot)
         return True
     return False

@@ -22,6 +22,7 @@ from warploom.policies.hooks import (
     branch_delay,
     choose,
     foresee,
+    holds,
     issue_delay,
     lookup,
     map_read,
@@ -181,7 +182,7 @@ def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> N
     work.writes_left = 0
     work.written = 0
     work.value = -1
-    work.flags = 0
+    work.traits = 0
     work.memory = 0
     work.pc = -1
     work.issued_at = cycle
@@ -203,11 +204,11 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
     work.mask = FULL
     work.memory = 4 | LOCAL << 8
     if queued.kind == SPILL:
-        work.flags = STORE
+        work.traits = STORE
         _add_read(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.spills += 1
     else:
-        work.flags = LOAD
+        work.traits = LOAD
         _add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.refills += 1
     check_issue(ctx.check, ctx, sm, cycle, slot)
@@ -227,8 +228,12 @@ def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, m
     for number in range(row.n_writes):
         register = int(row.writes[number])
         entry = sm.map[warp, register]
-        if entry < 0 or not needs_move(ctx.design.encoding, ctx, sm, warp, register, entry, mask):
+        if entry < 0 or holds(ctx.design.hierarchy, ctx, sm, warp, register):
+            continue  # the upper level merges
+        if not needs_move(ctx.design.encoding, ctx, sm, warp, register, entry, mask):
             continue
+        if sm.entry[entry].evictions > 0:
+            return 2  # the value is on its way down
         port_number = 3 * core
         if sm.issued_count[port_number] >= latch_size(ctx, SP):
             return 2
@@ -275,7 +280,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.index = index
     work.mask = mask
     work.pc = pc
-    work.flags = row.flags
+    work.traits = row.traits
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
     for number in range(row.n_writes):
@@ -301,11 +306,11 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         work.memory = memory_at(ctx, state.memory)
         state.memory += 1
         work.sector = state.sector
-        if row.flags & BARRIER == 0:
+        if row.traits & BARRIER == 0:
             if work.memory >> 8 != SHARED:
                 state.sector += work.memory & 0xFF
             state.memory_in_flight += 1
-            if row.flags & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
+            if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
                 state.atomics += 1
 
     sm.count.warp_instructions += 1
@@ -327,7 +332,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         sm.free_slot_count += 1
     else:
         _put(sm, 3 * core + row.unit - 1, slot)
-    if row.flags & BARRIER != 0:
+    if row.traits & BARRIER != 0:
         arrive_at_barrier(ctx, sm, cycle, warp, int(work.memory), row.arrives_only)
     if not has(sm.at_barrier, warp):
         sm.woken |= mine

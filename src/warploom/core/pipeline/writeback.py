@@ -197,7 +197,7 @@ def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
         state.in_flight -= 1
         if work.unit == MEM:
             state.memory_in_flight -= 1
-            if work.flags & ATOMIC != 0 and state.atomics > 0:
+            if work.traits & ATOMIC != 0 and state.atomics > 0:
                 state.atomics -= 1
             if work.kind != INSTRUCTION:
                 sm.injected_in_flight -= 1

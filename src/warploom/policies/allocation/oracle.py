@@ -1,0 +1,48 @@
+"""The best possible: a register exists from the instruction that writes it to the last one that reads the value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.policies import policy
+from warploom.policies.columns import last_at
+from warploom.policies.services import allocate, find_free_anywhere, group_of, release
+
+DEAD_WRITE = 8
+
+
+@policy
+class Oracle(NamedTuple):
+    """Perfect dynamic liveness from the trace, free of charge; occupancy is that of static allocation."""
+
+    CHOICE = "allocation"
+    NAME = "oracle"
+    SOURCE = "a limit, not a mechanism"
+    STATE = (("releases", "i8"),)
+
+    def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+        entry = sm.map[warp, register]
+        if entry < 0:
+            entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
+            allocate(ctx, sm, cycle, warp, register, entry)
+        return entry
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        last = last_at(ctx, index)
+        if last == 0:
+            return
+        row = ctx.code[pc]
+        for operand in range(row.n_reads):
+            rewritten = False
+            for number in range(row.n_writes):
+                rewritten |= row.writes[number] == row.reads[operand]
+            if last >> operand & 1 != 0 and not rewritten:
+                release(ctx, sm, cycle, warp, row.reads[operand])
+                sm.allocation.releases += 1
+        for number in range(row.n_writes):
+            if last >> (DEAD_WRITE + number) & 1 != 0:
+                release(ctx, sm, cycle, warp, row.writes[number])
+                sm.allocation.releases += 1
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        return {"releases": int(states["releases"].sum())}

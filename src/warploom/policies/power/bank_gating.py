@@ -1,0 +1,109 @@
+"""A bank without valid data is gated."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.machines.schema import MAX_RF_BANKS, MAX_WARP_REGISTERS
+from warploom.policies import policy
+from warploom.policies.services import OFF, ON, inlined, move_entries
+
+
+@inlined
+def _weight(ctx: Any) -> int:
+    """How many warp registers a bank is worth."""
+    return ctx.info.entries // ctx.machine.rf_banks
+
+
+@inlined
+def _take(policy: Any, ctx: Any, sm: Any, cycle: int, bank: int) -> None:
+    """One more valid entry in a bank; the first wakes it."""
+    state = sm.power
+    if state.valid[bank] == 0:
+        state.awake_at[bank] = cycle + policy.wakeup
+        state.gated_cycles[bank] += cycle - state.gated_since[bank]
+        state.wakeups += 1
+        move_entries(sm, cycle, OFF, ON, _weight(ctx))
+    state.valid[bank] += 1
+
+
+@inlined
+def _give(ctx: Any, sm: Any, cycle: int, bank: int) -> None:
+    """One valid entry less; without any the bank is gated."""
+    state = sm.power
+    state.valid[bank] -= 1
+    if state.valid[bank] == 0:
+        state.gated_since[bank] = cycle
+        move_entries(sm, cycle, ON, OFF, _weight(ctx))
+
+
+@policy
+class BankGating(NamedTuple):
+    """Each bank entry has a valid bit, set by a write and cleared when its register is freed; a bank with none is off."""
+
+    CHOICE = "power"
+    NAME = "bank-gating"
+    SOURCE = "Lee et al., Warped-Compression, ISCA 2015, section 5.1"
+    MEANING = {"wakeup": "cycles until a gated bank can be written"}
+    LIMITS = {"wakeup": (0, 500)}
+    STATE = (
+        ("valid", "i4", (MAX_RF_BANKS,)),
+        ("awake_at", "i8", (MAX_RF_BANKS,)),
+        ("gated_since", "i8", (MAX_RF_BANKS,)),
+        ("gated_cycles", "i8", (MAX_RF_BANKS,)),
+        ("held", "u1", (MAX_WARP_REGISTERS,)),  # banks in which an entry is valid
+        ("wakeups", "i8"),
+    )
+
+    wakeup: int = 10
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        for bank in range(ctx.machine.rf_banks):
+            sm.power.gated_since[bank] = cycle
+        move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.rf_banks)
+
+    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
+        state = sm.power
+        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        ready = cycle
+        for bank in range(state.held[entry], banks):
+            _take(policy, ctx, sm, cycle, first + bank)
+        state.held[entry] = max(banks, state.held[entry])
+        for bank in range(banks):
+            ready = max(ready, state.awake_at[first + bank])
+        return ready
+
+    def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        for bank in range(banks, sm.power.held[entry]):  # the new value is shorter
+            _give(ctx, sm, cycle, first + bank)
+        sm.power.held[entry] = banks
+
+    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        for bank in range(sm.power.held[entry]):
+            _give(ctx, sm, cycle, first + bank)
+        sm.power.held[entry] = 0
+
+    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        ready = True
+        for bank in range(sm.power.held[entry]):
+            ready &= sm.power.awake_at[first + bank] <= cycle
+        return ready
+
+    def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        for bank in range(ctx.machine.rf_banks):
+            if sm.power.valid[bank] == 0:
+                sm.power.gated_cycles[bank] += cycle - sm.power.gated_since[bank]
+                sm.power.gated_since[bank] = cycle
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        banks = run.machine.register_file.banks
+        return {
+            "bank_gated_cycles": [int(value) for value in states["gated_cycles"].sum(axis=0)[:banks]],
+            "bank_wakeups": int(states["wakeups"].sum()),
+        }
+
+    def storage_bits(policy, machine: Any) -> int:
+        return machine.register_file.banks * machine.register_file.entries_per_bank

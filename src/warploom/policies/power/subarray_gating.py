@@ -1,0 +1,93 @@
+"""A subarray of a bank in which no entry is allocated is gated."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.machines.schema import MAX_RF_BANKS
+from warploom.policies import policy
+from warploom.policies.services import OFF, ON, inlined, move_entries
+
+MAX_SUBARRAYS = 16 * MAX_RF_BANKS
+
+
+@inlined
+def _subarrays(policy: Any, ctx: Any) -> int:
+    """Subarrays of a bank group."""
+    return policy.subarrays if policy.subarrays > 0 else ctx.machine.rf_subarrays_per_bank
+
+
+@inlined
+def _rows(policy: Any, ctx: Any) -> int:
+    """Entries of one subarray; the last one takes what is left over."""
+    return max(1, ctx.info.entries // ctx.info.groups // _subarrays(policy, ctx))
+
+
+@inlined
+def _subarray_of(policy: Any, ctx: Any, entry: int) -> int:
+    own = min(entry // ctx.info.groups // _rows(policy, ctx), _subarrays(policy, ctx) - 1)
+    return entry % ctx.info.groups * _subarrays(policy, ctx) + own
+
+
+@inlined
+def _size(policy: Any, ctx: Any, subarray: int) -> int:
+    per_group = _subarrays(policy, ctx)
+    rows = ctx.info.entries // ctx.info.groups
+    if subarray % per_group == per_group - 1:
+        return rows - _rows(policy, ctx) * (per_group - 1)
+    return _rows(policy, ctx)
+
+
+@policy
+class SubarrayGating(NamedTuple):
+    """Allocation fills the lowest rows first; a subarray is on while any of its entries is allocated."""
+
+    CHOICE = "power"
+    NAME = "subarray-gating"
+    SOURCE = "Jeon et al., GPU Register File Virtualization, MICRO 2015, section 8.2"
+    MEANING = {"wakeup": "cycles until a gated subarray can be accessed", "subarrays": "per bank; 0: as the machine says"}
+    LIMITS = {"wakeup": (0, 500), "subarrays": (0, 16)}
+    STATE = (
+        ("used", "i4", (MAX_SUBARRAYS,)),
+        ("awake_at", "i8", (MAX_SUBARRAYS,)),
+        ("wakeups", "i8"),
+    )
+
+    wakeup: int = 10
+    subarrays: int = 0
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        move_entries(sm, cycle, ON, OFF, ctx.info.entries // ctx.info.groups * ctx.info.groups)
+
+    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        subarray = _subarray_of(policy, ctx, entry)
+        if sm.power.used[subarray] == 0:
+            sm.power.awake_at[subarray] = cycle + policy.wakeup
+            sm.power.wakeups += 1
+            move_entries(sm, cycle, OFF, ON, _size(policy, ctx, subarray))
+        sm.power.used[subarray] += 1
+
+    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        subarray = _subarray_of(policy, ctx, entry)
+        sm.power.used[subarray] -= 1
+        if sm.power.used[subarray] == 0:
+            move_entries(sm, cycle, ON, OFF, _size(policy, ctx, subarray))
+
+    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+        return max(cycle, sm.power.awake_at[_subarray_of(policy, ctx, entry)])
+
+    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
+        return max(cycle, sm.power.awake_at[_subarray_of(policy, ctx, entry)])
+
+    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+        return sm.entry[entry].allocated and sm.power.awake_at[_subarray_of(policy, ctx, entry)] <= cycle
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        return {"subarray_wakeups": int(states["wakeups"].sum())}
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        return {"subarray_on_cycles": counters["on_cycles"]}
+
+    def storage_bits(policy, machine: Any) -> int:
+        subarrays = policy.subarrays or machine.register_file.subarrays_per_bank
+        return machine.register_file.banks * subarrays

@@ -1,0 +1,32 @@
+"""Entries that hold no register are off."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.policies import policy
+from warploom.policies.services import OFF, ON, move_entries
+
+
+@policy
+class UnallocatedOff(NamedTuple):
+    """An entry is on while the allocation policy has given it to a register, and off otherwise; waking takes no time."""
+
+    CHOICE = "power"
+    NAME = "unallocated-off"
+    SOURCE = "Abdel-Majeed and Annavaram, HPCA 2013, section 3: what allocation alone saves"
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        move_entries(sm, cycle, ON, OFF, ctx.info.entries)
+
+    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        move_entries(sm, cycle, OFF, ON, 1)
+
+    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        move_entries(sm, cycle, ON, OFF, 1)
+
+    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+        return sm.entry[entry].allocated
+
+    def storage_bits(policy, machine: Any) -> int:
+        return machine.warp_registers

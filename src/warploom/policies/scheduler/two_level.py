@@ -1,0 +1,113 @@
+"""Two levels: a few active warps that may issue, and the rest."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.policies import policy
+from warploom.policies.bits import NOTHING, bit, count, has, next_after
+from warploom.policies.services import inlined, scheduler_of
+
+GREEDY = 0
+
+
+@inlined
+def _promote(policy: Any, ctx: Any, sm: Any, scheduler: int) -> None:
+    """Fill the scheduler's active set with ready warps; one that waits at a barrier gives way only when it is needed."""
+    mine, state = sm.scheduler_warps[scheduler], sm.scheduler
+    room = max(1, policy.active // ctx.machine.schedulers)
+    while (state.eligible & mine) != NOTHING:
+        if count(sm.active & mine) >= room:
+            parked = state.parked & mine
+            if parked == NOTHING:
+                break
+            warp = next_after(parked, state.outer[scheduler])
+            sm.active &= ~bit(warp)
+            state.parked &= ~bit(warp)
+            state.suspensions += 1
+        warp = next_after(state.eligible & mine, state.outer[scheduler])
+        state.outer[scheduler] = warp
+        state.eligible &= ~bit(warp)
+        sm.active |= bit(warp)
+
+
+@policy
+class TwoLevel(NamedTuple):
+    """Only active warps may issue; a warp leaves when it needs the result of a slow load, the next ready one takes its place."""
+
+    CHOICE = "scheduler"
+    NAME = "two-level"
+    SOURCE = "Gebhart et al., ISCA 2011, section 4.2"
+    MEANING = {"active": "active warps of an SM, split over its schedulers", "inner": "order among the active warps"}
+    LIMITS = {"active": (1, 64), "inner": ("greedy", "round-robin")}
+    STATE = (
+        ("last", "i8", (4,)),
+        ("outer", "i8", (4,)),
+        ("eligible", "u8"),  # could be active
+        ("parked", "u8"),  # active, but at a barrier or held back
+        ("suspensions", "i8"),
+    )
+
+    active: int = 8
+    inner: str = "greedy"
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        sm.active = NOTHING
+        for scheduler in range(4):
+            sm.scheduler.last[scheduler] = 63
+            sm.scheduler.outer[scheduler] = 63
+
+    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+        last = sm.scheduler.last[scheduler]
+        if policy.inner == GREEDY and has(ready, last):
+            return last
+        return next_after(ready, last)
+
+    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int) -> int:
+        """The queue of active warps is known beforehand."""
+        queue = sm.active & sm.scheduler_warps[scheduler] & ~sm.waiting
+        if queue == NOTHING:
+            return -1
+        last = sm.scheduler.last[scheduler]
+        if policy.inner == GREEDY and has(queue, last):
+            return last
+        return next_after(queue, last)
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.scheduler.eligible |= bit(warp)
+        _promote(policy, ctx, sm, scheduler_of(ctx, warp))
+
+    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.active &= ~bit(warp)
+        sm.scheduler.eligible &= ~bit(warp)
+        sm.scheduler.parked &= ~bit(warp)
+        _promote(policy, ctx, sm, scheduler_of(ctx, warp))
+
+    def on_blocked(policy, ctx: Any, sm: Any, cycle: int, warp: int, long_latency: bool) -> None:
+        if long_latency:
+            if has(sm.active, warp):
+                sm.scheduler.suspensions += 1
+            sm.active &= ~bit(warp)
+            sm.scheduler.eligible &= ~bit(warp)
+            _promote(policy, ctx, sm, scheduler_of(ctx, warp))
+
+    def on_wait(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        if has(sm.active, warp):
+            sm.scheduler.parked |= bit(warp)
+        sm.scheduler.eligible &= ~bit(warp)
+        _promote(policy, ctx, sm, scheduler_of(ctx, warp))
+
+    def on_unblocked(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.scheduler.parked &= ~bit(warp)
+        if not has(sm.active, warp):
+            sm.scheduler.eligible |= bit(warp)
+            _promote(policy, ctx, sm, scheduler_of(ctx, warp))
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        return {"suspensions": int(states["suspensions"].sum())}
+
+    def storage_bits(policy, machine: Any) -> int:
+        return policy.active * 6  # the queue of active warps
