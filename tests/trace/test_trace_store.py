@@ -1,0 +1,82 @@
+"""Traces on disk: what is written is read back, complete or not at all, within the bound."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from warploom.errors import WarploomError
+from warploom.trace.format import START_DTYPE
+from warploom.trace.store import COLUMNS, TraceStore
+
+
+def write(store: TraceStore, key: str, length: int = 1000) -> None:
+    writer = store.write(key, "k", (2, 1, 1), (32, 1, 1), 1)
+    for _ in range(2):
+        writer.append(
+            pc=np.arange(length),
+            mask=np.full(length, 0xFFFFFFFF),
+            value=np.arange(length),
+            memory=np.zeros(0),
+            start=np.array([(writer.lengths["pc"], writer.lengths["value"], 0, 0)], START_DTYPE),
+        )
+    writer.finish()
+
+
+def test_round_trip(tmp_path) -> None:
+    store = TraceStore(tmp_path)
+    write(store, "a")
+    trace = store.get("a")
+    assert trace is not None
+    assert (trace.kernel, trace.grid, trace.block, trace.warps_per_cta) == ("k", (2, 1, 1), (32, 1, 1), 1)
+    assert trace.pc.tolist() == [*range(1000), *range(1000)]
+    assert trace.start["instruction"].tolist() == [0, 1000, 2000]
+    assert len(trace.memory) == len(trace.sector) == 0
+    assert isinstance(trace.pc, np.memmap)
+    for name, dtype in COLUMNS.items():  # plain files that NumPy reads by itself
+        assert np.load(tmp_path / "a" / f"{name}.npy", allow_pickle=False).dtype == dtype
+
+
+def test_absent_and_broken_traces_are_not_there(tmp_path) -> None:
+    store = TraceStore(tmp_path)
+    assert store.get("a") is None
+    write(store, "a")
+    (tmp_path / "a" / "pc.npy").write_bytes(b"nonsense")
+    assert store.get("a") is None
+
+
+def test_an_abandoned_trace_leaves_nothing(tmp_path) -> None:
+    store = TraceStore(tmp_path)
+    store.write("a", "k", (1, 1, 1), (32, 1, 1), 1).abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_oldest_go_first(tmp_path) -> None:
+    store = TraceStore(tmp_path, limit=60_000)
+    for number, key in enumerate("abcd"):
+        write(store, key)
+        os.utime(tmp_path / key, (number, number))
+    store.get("b")  # now the youngest
+    write(store, "e")
+    left = {folder.name for folder in tmp_path.iterdir()}
+    assert "e" in left and "b" in left and "a" not in left
+    size = sum(file.stat().st_size for file in tmp_path.rglob("*.npy"))
+    assert size <= 60_000
+
+
+def test_two_writers_of_one_trace(tmp_path) -> None:
+    store = TraceStore(tmp_path)
+    write(store, "a", 10)
+    write(store, "a", 10)
+    assert [folder.name for folder in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_bad_limit_is_refused(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("WARPLOOM_TRACE_LIMIT", "lots")
+    try:
+        TraceStore(tmp_path)
+    except WarploomError as error:
+        assert "WARPLOOM_TRACE_LIMIT" in str(error)
+    else:
+        raise AssertionError("the limit was accepted")
