@@ -84,9 +84,9 @@ def simulate(
     program, point = _program(program), make_design(design)
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
-    chip = shrunk(whole, point)
+    chip = physical(whole, point)
     execution = execute(program, point, whole, size, executions if executions is not None else Executions(), check=check)
-    core = Simulation(point.policies, chip, check=check)
+    core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point))
     for launch, trace in execution.traced():
         core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
     timing = core.result()
@@ -168,7 +168,15 @@ def _execute(program: Program, design: Design, machine: Machine, size: str, *, r
 
 def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
     """What decides the code of a program: designs with equal keys run the same code."""
-    passes = tuple((type(policy).CHOICE, type(policy).NAME, *policy) for policy in design.policies if hasattr(policy, "compile"))
+    passes = tuple(
+        (
+            type(policy).CHOICE,
+            type(policy).NAME,
+            *(getattr(policy, key) for key in getattr(policy, "COMPILED_BY", policy._fields)),
+        )
+        for policy in design.policies
+        if hasattr(policy, "compile")
+    )
     share = design.register_file if passes or design.max_registers == FIT else 1.0
     return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
 
@@ -187,17 +195,26 @@ def compile_for(
         limit = _fitting_registers(plain, machine, smaller, -(-threads // WARP), plain.shared_bytes + shared_bytes)
     assert limit is None or isinstance(limit, int)
     code = compile_kernel(module, kernel, Options(max_registers=limit))
-    return compile_code(design.policies, code, smaller)
+    return compile_code(design.policies, replace(code, threads=threads), smaller)
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:
-    """The machine with the share of its register file that a design asks for."""
-    if design.register_file == 1:
+    """The machine with the share of its register file that a design asks for: what programs and the compiler see."""
+    return _with_share(machine, design.register_file)
+
+
+def physical(machine: Machine, design: Design) -> Machine:
+    """The machine with the registers that are really there: an allocation policy may make do with fewer than programs see."""
+    return _with_share(machine, design.register_file * getattr(design.policies.allocation, "shrink", 1.0))
+
+
+def _with_share(machine: Machine, share: float) -> Machine:
+    if share == 1:
         return machine
     rf = machine.register_file
     # Whole subarrays of every bank, so that gating keeps its shape.
     step = rf.subarrays_per_bank
-    entries = max(step, int(rf.entries_per_bank * design.register_file) // step * step)
+    entries = max(step, int(rf.entries_per_bank * share) // step * step)
     registers = rf.banks * entries * rf.entry_bytes // 4
     smaller = replace(
         machine,

@@ -230,6 +230,8 @@ class Code:
     shared_bytes: int = 0  # static shared memory; its variables' addresses are already absolute in the code
     local_bytes: int = 0  # per thread, spills included
     registers: int = 0  # 32-bit registers per thread, once allocated (in literal mode: as the launch description says)
+    base_registers: int = 0  # of these, the lowest that a warp owns all its life where code acquires the others; 0: all
+    exempt_registers: int = 0  # of these, the lowest, which are not renamed where registers are
     predicates: int = 0
     allocated: bool = False
     narrow: bool = False  # addresses are 32 bits wide
@@ -237,6 +239,7 @@ class Code:
     spill_loads: int = 0
     spill_stores: int = 0
     required_block: tuple[int, int, int] | None = None  # .reqntid
+    threads: int = 0  # of a CTA, in the launches that it was compiled for; 0 where that is not known
     source: str = ""  # the file it came from, for messages
 
     def instructions(self) -> Iterator[Instruction]:
