@@ -237,7 +237,8 @@ def test_narrow_parameter_types_are_extended() -> None:
 
 def test_copy_of_a_register_that_was_never_written() -> None:
     body = "mov.u32 %r1, %r2; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; mov.u32 %r2, 7; L: add.s32 %r3, %r1, %r2;"
-    text = f"{HEAD}.visible .entry k(.param .u64 out)\n{{\n{REGISTERS}{body} ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret; }}"
+    body += "ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3;"
+    text = f"{HEAD}.visible .entry k(.param .u64 out)\n{{\n{REGISTERS}{body}\nret; }}"
     assert compile_kernel(parse(text), "k", Options(verify=True)).allocated
 
 
