@@ -53,7 +53,7 @@ def test_an_abandoned_trace_leaves_nothing(tmp_path) -> None:
 
 
 def test_the_oldest_go_first(tmp_path) -> None:
-    store = TraceStore(tmp_path, limit=60_000)
+    store = TraceStore(tmp_path, limit=95_000)
     for number, key in enumerate("abcd"):
         write(store, key)
         os.utime(tmp_path / key, (number, number))
@@ -62,7 +62,7 @@ def test_the_oldest_go_first(tmp_path) -> None:
     left = {folder.name for folder in tmp_path.iterdir()}
     assert "e" in left and "b" in left and "a" not in left
     size = sum(file.stat().st_size for file in tmp_path.rglob("*.npy"))
-    assert size <= 60_000
+    assert size <= 95_000
 
 
 def test_two_writers_of_one_trace(tmp_path) -> None:

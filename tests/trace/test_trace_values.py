@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def plain_class(register: np.ndarray) -> int:
     four = next((index for index, delta in enumerate((0, 1, 2)) if plainly_fits(register, 4, delta)), 3)
     eight = next((index for index, delta in enumerate((0, 1, 2, 4)) if plainly_fits(register, 8, delta)), 4)
     words = chunks(register, 4)
-    farthest = max(abs(signed(after - before, 32)) for before, after in zip(words, words[1:], strict=False))
+    farthest = max(abs(signed(after - before, 32)) for before, after in itertools.pairwise(words))
     distance = 0 if farthest == 0 else 1 if farthest <= 128 else 2 if farthest <= 1 << 15 else 3
     result = four << BASE4_SHIFT | eight << BASE8_SHIFT | distance << BIN_SHIFT
     return result | plainly_fits(register, 1, 0) << ONE_ZERO_SHIFT | plainly_fits(register, 2, 1) << TWO_ONE_SHIFT

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,6 +40,8 @@ COLUMNS: dict[str, np.dtype] = {
 }
 DEFAULT_LIMIT = 8 << 30
 _HEADER_BYTES = 256
+_WRITING = ".writing-"
+_ABANDONED_SECONDS = 24 * 3600  # a trace unfinished for so long was left by a process that was killed
 
 
 def _header(dtype: np.dtype, length: int) -> bytes:
@@ -56,7 +59,7 @@ class TraceWriter:
         store.root.mkdir(parents=True, exist_ok=True)
         self._store = store
         self._about = about
-        self._folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=store.root))
+        self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=store.root))
         self._files: dict[str, IO[bytes]] = {}
         self.lengths = dict.fromkeys(COLUMNS, 0)
         for name, dtype in COLUMNS.items():
@@ -160,9 +163,9 @@ class TraceStore:
             except OSError:
                 continue  # another process removed it
         total = sum(size for _, size, _ in ages)
-        for _, size, folder in sorted(ages, key=lambda entry: entry[0]):
+        for age, size, folder in sorted(ages, key=lambda entry: entry[0]):
             if total <= self.limit:
                 break
-            if folder.name != keep and not folder.name.startswith(".writing-"):
+            if folder.name != keep and not (folder.name.startswith(_WRITING) and time.time() - age < _ABANDONED_SECONDS):
                 shutil.rmtree(folder, ignore_errors=True)
                 total -= size
