@@ -57,6 +57,7 @@ class Result:
     wall_seconds: float
     kernels: list[dict[str, Any]] = field(default_factory=list)
     energy_terms: tuple[Term, ...] = ()
+    versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.versus`
     power: list[dict[str, float]] = field(
         default_factory=list
     )  # watts by part over time: one row per interval, its end in seconds
@@ -66,6 +67,7 @@ class Result:
         out = asdict(self)
         if not power:
             del out["power"]
+        out |= out.pop("versus")
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
         return out
 

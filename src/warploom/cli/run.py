@@ -49,6 +49,7 @@ def command(
     from warploom.energy import load_technology
     from warploom.policies import load_policy_file
     from warploom.simulation import Executions, emulate, simulate
+    from warploom.versus import against, reference_of
     from warploom.workloads.program import check_size, workload_program
     from warploom.workloads.registry import ALL, SETS, select_workloads
 
@@ -73,9 +74,12 @@ def command(
                 if emulate_only:
                     results.append(emulate(program, point, chip, size=size))
                 else:
-                    results.append(
-                        simulate(program, point, chip, size=size, check=check, technology=technology, executions=executions)
-                    )
+                    options: dict[str, Any] = {"size": size, "check": check, "technology": technology, "executions": executions}
+                    result = simulate(program, point, chip, **options)
+                    reference = reference_of(point)
+                    if json and reference != point:
+                        result = against(result, simulate(program, reference, chip, **options), point)
+                    results.append(result)
                 step()
     if json:
         options = {"power": True} if power and not emulate_only else {}

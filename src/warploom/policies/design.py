@@ -21,12 +21,13 @@ PYTHON_METHODS = frozenset(
         "counters",
         "summary",
         "energy",
+        "versus",
         "storage_bits",
         "conflict",
         "describe",
     }
 )
-ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "KEEP", "MEANING"})
+ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "KEEP", "MEANING", "COMPILED_BY"})
 
 
 class Design(NamedTuple):
