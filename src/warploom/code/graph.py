@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from warploom.code.instruction import Block, Code
@@ -75,7 +76,18 @@ def without_unreachable(code: Code) -> Code:
     if len(graph.order) == len(code.blocks):
         return code
     kept = sorted(graph.order)
-    renumbered = {old: new for new, old in enumerate(kept)}
+    return _with_blocks(code, kept, {old: new for new, old in enumerate(kept)})
+
+
+def without_empty(code: Code) -> Code:
+    """The code without blocks that hold no instruction; who branched to one now branches to the block after it."""
+    last = len(code.blocks) - 1
+    kept = [number for number, block in enumerate(code.blocks) if block.instructions or number == last]
+    renumbered = {old: bisect_left(kept, old) for old in range(len(code.blocks))}
+    return code if len(kept) == len(code.blocks) else _with_blocks(code, kept, renumbered)
+
+
+def _with_blocks(code: Code, kept: list[int], renumbered: dict[int, int]) -> Code:
     blocks = []
     for old in kept:
         block = code.blocks[old]

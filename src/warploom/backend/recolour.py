@@ -1,0 +1,219 @@
+"""New register numbers for the values of allocated code, some of which must stay below a limit.
+
+Values are the webs of `warploom.code.values`, one per 32-bit register. The two halves of a 64-bit value keep their place in an
+aligned pair. A value keeps its number where it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from warploom.code.instruction import Address, Bank, Block, Code, Instruction, Operand, Reg
+from warploom.code.ranges import LiveRanges
+from warploom.code.slots import PREDICATES, bits
+from warploom.code.values import Values
+
+_PATIENCE = 12  # how often the nodes that found no register are tried first
+
+
+@dataclass
+class Node:
+    """Values that get their registers together: one alone, or all that share a pair with one another."""
+
+    members: list[int]  # numbers of values
+    paired: bool
+    limit: int  # its registers lie below
+    original: int  # the register of a single value, the even one of a pair
+
+
+@dataclass
+class Conflicts:
+    """The nodes of a kernel, and which values must not share a register."""
+
+    nodes: list[Node]
+    node_of: dict[int, int]  # value -> node
+    slot_of: list[int]  # value -> its register now
+    adjacent: list[int]  # per value, the mask of values that it conflicts with
+    copies: list[tuple[int, int]]  # values that would like to share a register, the most wanted first
+
+
+def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int, copies: Iterable[int] = ()) -> Conflicts:
+    """What recolouring must respect: `limits` bounds some values, `most` all others; `copies` are pcs of moves to get rid of."""
+    values = ranges.values
+    slot_of = [value.slot for value in values]
+    adjacent = _adjacency(code, ranges)
+    leader = list(range(len(slot_of)))
+
+    def find(value: int) -> int:
+        while leader[value] != value:
+            leader[value] = leader[leader[value]]
+            value = leader[value]
+        return value
+
+    paired: set[int] = set()
+    for pc, instruction in enumerate(code.instructions()):
+        for register in _wide(instruction):
+            for table in (values.used, values.defined):
+                halves = [table.get((pc, slot)) for slot in register.words]
+                if halves[0] is not None and halves[1] is not None:
+                    low, high = halves[0].number, halves[1].number
+                    paired |= {low, high}
+                    leader[find(high)] = find(low)
+    groups: dict[int, list[int]] = {}
+    for number, slot in enumerate(slot_of):
+        if slot < PREDICATES:
+            groups.setdefault(find(number), []).append(number)
+    nodes = [
+        Node(
+            members,
+            bool(paired.intersection(members)),
+            min(limits.get(member, most) for member in members),
+            slot_of[members[0]] & ~1 if paired.intersection(members) else slot_of[members[0]],
+        )
+        for members in groups.values()
+    ]
+    node_of = {member: index for index, node in enumerate(nodes) for member in node.members}
+    wanted = []
+    for pc in copies:
+        source = next(value for (at, slot), value in values.used.items() if at == pc and slot < PREDICATES)
+        target = next(value for (at, slot), value in values.defined.items() if at == pc)
+        wanted.append((source.number, target.number))
+    return Conflicts(nodes, node_of, slot_of, adjacent, wanted)
+
+
+def _wide(instruction: Instruction) -> Iterable[Reg]:
+    return (register for register in (*instruction.reads, *instruction.dsts) if register.bank is Bank.D)
+
+
+def _adjacency(code: Code, ranges: LiveRanges) -> list[int]:
+    """Per value, those that live where it is written. A copy alone does not part its two ends: they hold the same value."""
+    values = ranges.values
+    adjacent = [0] * len(values)
+    live_after = [0] * len(code)
+    for extent in ranges:
+        bit = 1 << extent.value.number
+        for pc in bits(extent.after):
+            live_after[pc] |= bit
+    written: list[list[int]] = [[] for _ in range(len(code))]
+    for (pc, _), value in values.defined.items():
+        written[pc].append(value.number)
+    for pc, instruction in enumerate(code.instructions()):
+        if not written[pc]:
+            continue
+        live = live_after[pc]
+        for number in written[pc]:
+            live |= 1 << number
+        if instruction.op.name == "mov" and instruction.guard is None and len(instruction.srcs) == 1:
+            source = instruction.srcs[0]
+            if isinstance(source, Reg) and source.bank is Bank.R and instruction.dsts[0].bank is Bank.R:
+                live &= ~(1 << values.used[pc, source.number].number)
+        for number in written[pc]:
+            adjacent[number] |= live
+    for number, neighbours in enumerate(adjacent[:]):
+        adjacent[number] &= ~(1 << number)
+        for other in bits(neighbours & ~(1 << number)):
+            adjacent[other] |= 1 << number
+    return adjacent
+
+
+def recolour(problem: Conflicts) -> list[int] | None:
+    """The register of each value, -1 for predicates; None when no way was found."""
+    order = sorted(range(len(problem.nodes)), key=lambda index: _urgency(problem, index))
+    for keep in (True, False):
+        first: list[int] = []
+        for _ in range(_PATIENCE):
+            chosen = set(first)
+            attempt = _Attempt(problem, keep)
+            failed = attempt.run([*first, *(index for index in order if index not in chosen)])
+            if not failed:
+                return attempt.registers
+            first = [*failed, *(index for index in first if index not in failed)]
+    return None
+
+
+def _urgency(problem: Conflicts, index: int) -> tuple[int, bool, bool, int]:
+    """The most constrained first; of those, pairs; then values at both ends of a move; then in order of definition."""
+    node = problem.nodes[index]
+    moved = any(member in pair for pair in problem.copies for member in node.members)
+    return node.limit, not node.paired, not moved, index
+
+
+class _Attempt:
+    """One pass over the nodes in a given order."""
+
+    def __init__(self, problem: Conflicts, keep: bool):
+        self.problem, self.keep = problem, keep
+        self.registers = [-1] * len(problem.slot_of)
+        self.holders: dict[int, int] = {}  # register -> mask of the values that have it
+        self.partners: dict[int, list[int]] = {}
+        for a, b in problem.copies:
+            self.partners.setdefault(a, []).append(b)
+            self.partners.setdefault(b, []).append(a)
+
+    def run(self, order: list[int]) -> list[int]:
+        failed = []
+        for index in order:
+            node = self.problem.nodes[index]
+            place = next((place for place in self._wishes(node) if self._fits(node, place)), None)
+            if place is None:
+                failed.append(index)
+                continue
+            for member in node.members:
+                register = place + (self.problem.slot_of[member] & 1 if node.paired else 0)
+                self.registers[member] = register
+                self.holders[register] = self.holders.get(register, 0) | 1 << member
+        return failed
+
+    def _wishes(self, node: Node) -> Iterable[int]:
+        """The registers a node could have, the best first."""
+        for member in node.members:
+            for partner in self.partners.get(member, ()):
+                if self.registers[partner] >= 0:
+                    yield self.registers[partner] - (self.problem.slot_of[member] & 1 if node.paired else 0)
+        if self.keep:
+            yield node.original
+        step = 2 if node.paired else 1
+        yield from range(0, node.limit, step)
+
+    def _fits(self, node: Node, place: int) -> bool:
+        if place < 0 or (node.paired and place & 1) or place + (1 if node.paired else 0) >= node.limit:
+            return False
+        for member in node.members:
+            register = place + (self.problem.slot_of[member] & 1 if node.paired else 0)
+            if self.holders.get(register, 0) & self.problem.adjacent[member]:
+                return False
+        return True
+
+
+def renamed(code: Code, values: Values, registers: list[int]) -> Code:
+    """The code on its new registers; predicates stay."""
+    blocks = []
+    pc = 0
+    for block in code.blocks:
+        instructions = []
+        for instruction in block.instructions:
+            instructions.append(_renamed(instruction, pc, values, registers))
+            pc += 1
+        blocks.append(Block(instructions, block.label))
+    return replace(code, blocks=blocks)
+
+
+def _renamed(instruction: Instruction, pc: int, values: Values, registers: list[int]) -> Instruction:
+    def name(register: Reg, table: dict) -> Reg:
+        if register.bank is Bank.P:
+            return register
+        return Reg(registers[table[pc, register.number].number], register.bank)
+
+    def operand(source: Operand) -> Operand:
+        if isinstance(source, Reg):
+            return name(source, values.used)
+        if isinstance(source, Address) and isinstance(source.base, Reg):
+            return Address(name(source.base, values.used), source.offset)
+        return source
+
+    return replace(
+        instruction,
+        dsts=tuple(name(dst, values.defined) for dst in instruction.dsts),
+        srcs=tuple(map(operand, instruction.srcs)),
+    )

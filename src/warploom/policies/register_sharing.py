@@ -1,0 +1,122 @@
+"""What policies that share registers between warps have in common: the compiler's choice, the picture of it, the counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from warploom.backend.extended_set import is_compaction, split_registers
+from warploom.backend.extended_size import ranked_sizes
+from warploom.code.acquire_regions import barrier_pressure
+from warploom.code.holding import holding
+from warploom.code.instruction import Code
+from warploom.core.occupancy import occupancy, rounded
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+
+WARP = 32
+USUAL_WARPS = 8  # of a CTA, where no launch says it
+AUTO = 0
+LARGEST = "largest_launch_peak"  # the figures of the launch with most instructions
+COUNTED = ("acquires", "acquires_failed", "acquire_wait_cycles", "releases", "held_cycles")
+FIGURES = ("base_registers", "extended_registers", "sections", "occupancy_before", "occupancy_after")
+
+
+def resident_ctas(code: Code, machine: Machine, limit: Callable[[Code, Machine, int], int]) -> int:
+    """The CTAs that an SM holds when `limit` says what its registers allow; 0 where not one fits."""
+    try:
+        return occupancy(code, machine, SimpleNamespace(resident_limit=limit), warps_of(code)).ctas
+    except WarploomError:
+        return 0
+
+
+def warps_of(code: Code) -> int:
+    """The warps of a CTA in the launch that code was compiled for."""
+    return -(-code.threads // WARP) or USUAL_WARPS
+
+
+def whole_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
+    """The CTAs for which registers suffice when every warp has all of them."""
+    return machine.warp_registers // (rounded(code.registers, machine) * warps_per_cta)
+
+
+def shared_code(
+    code: Code,
+    machine: Machine,
+    extended: int,
+    limit: Callable[[Code, Machine, int], int],
+    sections: Callable[[Code, Machine, int], int],
+) -> Code:
+    """The code with its registers split, or unchanged where no split is possible or lets more warps be resident.
+
+    `extended` is the size of the extended set, or AUTO; `limit` gives the CTAs that registers allow, and `sections` how many of
+    so many resident warps can hold extended registers at once.
+    """
+    if code.literal:
+        return code
+    registers = rounded(code.registers, machine)
+    least = barrier_pressure(code)
+
+    def with_size(size: int) -> Code:
+        return replace(code, registers=registers, base_registers=registers - size)
+
+    def resident(size: int) -> int:
+        return resident_ctas(with_size(size), machine, limit) * warps_of(code)
+
+    unshared = resident_ctas(code, machine, whole_limit) * warps_of(code)
+    sizes = [extended] if registers - extended >= max(1, least) else []
+    if extended == AUTO:
+        sizes = list(
+            ranked_sizes(registers, least, unshared, resident, lambda size, warps: sections(with_size(size), machine, warps))
+        )
+    for size in sizes:
+        split = split_registers(code, registers - size, size)
+        if split is not None:
+            return split
+    return code
+
+
+def described(code: Code) -> dict[int, str]:
+    """The regions in which a warp holds its extended registers, as notes beside the code."""
+    if not code.base_registers:
+        return {}
+    state = holding(code)
+    notes = {}
+    for pc, instruction in enumerate(code.instructions()):
+        if instruction.op.name in ("acquire", "release"):
+            notes[pc] = f"{instruction.op.name} R{code.base_registers}-R{code.registers - 1}"
+        elif state.maybe_before[pc]:
+            mark = "|" if state.surely_before[pc] else ":"
+            notes[pc] = f"{mark} compaction" if is_compaction(instruction) else mark
+    return notes
+
+
+def sizes_of(code: Code, machine: Machine) -> tuple[int, int]:
+    """The base set and the extended set of compiled code."""
+    if not code.base_registers:
+        return rounded(code.registers, machine), 0
+    return code.base_registers, code.registers - code.base_registers
+
+
+def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int) -> dict[str, Any]:
+    """The sums over all SMs, and the figures of this launch under LARGEST, which outlive those of smaller launches."""
+    code, machine = run.code, run.machine
+    moves = np.array([is_compaction(instruction) for instruction in code.instructions()])
+    before = min(resident_ctas(replace(code, threads=WARP * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
+    warps = run.occupancy.warps_per_cta / machine.sm.warps_per_sm
+    figures = (*sizes, sections, before * warps, run.occupancy.ctas * warps)
+    return {
+        **{name: int(states[name].sum()) for name in COUNTED},
+        "compaction_moves": int(moves[run.trace.pc].sum()) if moves.any() else 0,
+        LARGEST: (run.trace.warp_instructions, *figures),
+    }
+
+
+def shared_summary(counters: dict[str, Any]) -> dict[str, Any]:
+    """The figures of the largest launch by name."""
+    instructions, *figures = counters[LARGEST]
+    return {LARGEST: instructions, **dict(zip(FIGURES, figures, strict=True))}
