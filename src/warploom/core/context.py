@@ -85,11 +85,11 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     if highest >= MAX_REGISTERS:
         raise WarploomError(f"kernel {code.name}: it names register {highest}; the core holds {MAX_REGISTERS} per thread")
     table["metadata"] = static["flags"] & Flag.METADATA != 0
-    fence, barrier = static["flags"] & Flag.FENCE != 0, static["flags"] & Flag.BARRIER != 0
-    table["has_memory"] = barrier | ((static["unit"] == Unit.MEM) & ~fence & (static["space"] != Space.NONE))
+    accesses = static["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC) != 0
+    table["has_memory"] = accesses | (static["flags"] & Flag.BARRIER != 0)
     slow = np.isin(static["space"], (Space.GLOBAL, Space.LOCAL, Space.TEXTURE, Space.GENERIC))
     table["slow"] = slow & (static["flags"] & (Flag.LOAD | Flag.ATOMIC) != 0)
-    table["unit"][fence] = Unit.NONE
+    table["unit"][(static["unit"] == Unit.MEM) & ~accesses] = Unit.NONE  # fences and prefetches
     if machine.compatibility.fetch_when_empty:
         table["unit"][(table["unit"] == Unit.NONE) & ~table["metadata"]] = Unit.SP
     table["predicates_used"] = static["predicates_read"] | static["predicates_written"]

@@ -1,0 +1,147 @@
+"""Runs the kernels of tests/data/timing-reference on our model and compares with the recorded simulator."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warploom.backend import Options
+from warploom.code.instruction import Code
+from warploom.core.memory import warm_l2
+from warploom.core.simulate import Simulation, TimingResult
+from warploom.emulator.device import Device
+from warploom.machines import load_machine
+from warploom.policies import baseline_design, make_policy
+from warploom.trace.format import Trace
+
+FOLDER = Path(__file__).parents[1] / "data" / "timing-reference"
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
+SCHEDULERS = {
+    "gto": ("gto", {}),
+    "lrr": ("lrr", {}),
+    # "two_level_active:6:0:1": ("gpgpusim-two-level", {}),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the reference."""
+
+    name: str
+    scheduler: str
+    registers: int
+    warm: bool
+    cycles: int
+    warp_instructions: int
+    row: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}-{self.scheduler}-{self.registers}-{'warm' if self.warm else 'cold'}"
+
+
+def cases() -> list[Case]:
+    with (FOLDER / "reference.tsv").open() as file:
+        return [
+            Case(
+                row["name"],
+                row["scheduler"],
+                int(row["registers_per_SM"]),
+                row["l2_warmed_by_memcpy"] == "1",
+                int(row["gpu_sim_cycle"]),
+                int(row["warp_insts"]),
+                row,
+            )
+            for row in csv.DictReader(file, delimiter="\t")
+        ]
+
+
+def _initial(argument: dict) -> np.ndarray:
+    kind = argument["type"]
+    if "[" not in kind:
+        return TYPES[kind](eval(argument["init"], {"np": np}, {"i": np.int64(0)}))
+    base, size = kind.rstrip("]").split("[")
+    i = np.arange(int(size), dtype=np.int64)
+    return np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])
+
+
+@dataclass
+class Executed:
+    """A kernel's trace, and which sectors the copies before the launch left in L2."""
+
+    code: Code
+    trace: Trace
+    copied: list[tuple[int, int]]
+
+
+def execute(name: str) -> Executed:
+    """Run a kernel in the emulator as literal code, and verify its output."""
+    about = json.loads((FOLDER / f"{name}.json").read_text())
+    options = Options(literal=True, registers=about["regs_per_thread"])
+    device = Device((FOLDER / f"{name}.ptx").read_text(), options, file=f"{name}.ptx")
+    values = {argument["name"]: _initial(argument) for argument in about["args"]}
+    passed, copied = [], []
+    for argument in about["args"]:
+        value = values[argument["name"]]
+        if "[" in argument["type"]:
+            array = device.array(value)
+            passed.append(array)
+            if argument["h2d"]:
+                copied.append((array.address >> 5, (value.nbytes + 31) >> 5))
+        else:
+            passed.append(value)
+    device.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed)
+    _verify(about, values, dict(zip(values, passed, strict=True)))
+    record = device.launches[0]
+    assert record.trace is not None
+    return Executed(record.code, record.trace, copied)
+
+
+def _verify(about: dict, values: dict, passed: dict) -> None:
+    scope = {"np": np, **{name: value.copy() if hasattr(value, "copy") else value for name, value in values.items()}}
+    exec(about["check"], scope)
+    for name, expected in scope["expected"].items():
+        np.testing.assert_allclose(passed[name].get(), expected, **about["tol"])
+
+
+def simulate(executed: Executed, case: Case, machine_name: str = "gpgpusim-gtx480") -> TimingResult:
+    """Time a kernel as the reference did."""
+    machine = load_machine(
+        machine_name,
+        **{"sm.registers_per_sm": case.registers, "register_file.entries_per_bank": case.registers // 32 // 16},
+    )
+    name, parameters = SCHEDULERS[case.scheduler]
+    design = baseline_design()._replace(scheduler=make_policy("scheduler", name, **parameters))
+    simulation = Simulation(design, machine)
+    if case.warm:
+        for first, count in executed.copied:
+            warm_l2(simulation.record, simulation.memory, first, count)
+    simulation.launch(executed.code, executed.trace)
+    return simulation.result()
+
+
+def main() -> None:
+    import sys
+
+    only = sys.argv[1:]
+    executed: dict[str, Executed] = {}
+    differences = []
+    for case in cases():
+        if (only and not any(word in case.title for word in only)) or case.scheduler not in SCHEDULERS:
+            continue
+        if case.name not in executed:
+            executed[case.name] = execute(case.name)
+        result = simulate(executed[case.name], case)
+        difference = result.cycles / case.cycles - 1
+        differences.append(abs(difference))
+        same = "" if result.warp_instructions == case.warp_instructions else f" INSTRUCTIONS {result.warp_instructions} != {case.warp_instructions}"
+        print(f"{case.title:60s} {case.cycles:8d} {result.cycles:8d} {100 * difference:+7.1f}%{same}", flush=True)
+    print(f"median {100 * float(np.median(differences)):.1f}%, worst {100 * max(differences):.1f}%, {sum(d > 0.4 for d in differences)} beyond 40%")
+
+
+if __name__ == "__main__":
+    main()
