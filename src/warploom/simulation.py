@@ -91,7 +91,8 @@ def simulate(
         core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
     timing = core.result()
     table = load_technology(technology or default_technology(whole))
-    run = Run(timing.cycles, 1e-6 / chip.chip.clock_core_mhz, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies)
+    cycle_time = 1e-6 / chip.chip.clock_core_mhz
+    run = Run(timing.cycles, cycle_time, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies, chip)
     energy = account(timing.counters, point.policies, table, run)
     return Result(
         workload=program.name,
@@ -179,6 +180,12 @@ def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
     )
     share = design.register_file if passes or design.max_registers == FIT else 1.0
     return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
+
+
+def _pass_key(policy: Any) -> tuple[Any, ...]:
+    """A compile-time half and the parameters that matter to it: all, unless COMPILED_BY names them."""
+    parameters = getattr(policy, "COMPILED_BY", policy._fields)
+    return (type(policy).CHOICE, type(policy).NAME, *(getattr(policy, name) for name in parameters))
 
 
 def compile_for(

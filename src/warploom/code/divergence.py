@@ -33,9 +33,28 @@ class Divergence:
 
 def divergent_region(graph: FlowGraph, post: list[int], branch: int) -> frozenset[int]:
     """The blocks in which lanes that block `branch` separated may be before they meet again."""
+    return _reached(graph, graph.successors[branch], post[branch])
+
+
+def arms(graph: FlowGraph, post: list[int], branch: int) -> list[tuple[frozenset[int], tuple[int, ...]]]:
+    """The arms of a divergent branch: the blocks of each, and those at whose start the other lanes wait meanwhile.
+
+    A warp executes one arm after the other, so that lanes of the others wait at the start of theirs or where all meet.
+    """
     meeting = post[branch]
+    found = []
+    for successor in graph.successors[branch]:
+        if successor != meeting:
+            others = {other for other in graph.successors[branch] if other != successor} | {meeting}
+            waiting = tuple(sorted(block for block in others if block < len(graph)))
+            found.append((_reached(graph, (successor,), meeting), waiting))
+    return found
+
+
+def _reached(graph: FlowGraph, starts: tuple[int, ...], meeting: int) -> frozenset[int]:
+    """The blocks that control reaches from some blocks before the meeting point."""
     seen: set[int] = set()
-    pending = [successor for successor in graph.successors[branch] if successor != meeting]
+    pending = [start for start in starts if start != meeting]
     while pending:
         block = pending.pop()
         if block not in seen:

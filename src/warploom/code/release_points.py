@@ -62,7 +62,7 @@ def release_points(code: Code, exempt: int = 0, *, assume_divergent: bool = Fals
     `assume_divergent` takes every conditional branch for one that lanes may take differently.
     """
     graph = flow_graph(code)
-    live = warp_liveness(code, graph, branching_blocks(graph) if assume_divergent else None)
+    live = warp_liveness(code, graph, branching_blocks(graph) if assume_divergent else None, by_arm=True)
     renamed = REGISTER_MASK & ~((1 << exempt) - 1)
     flags, read_releases = _flags(code, live, renamed)
     starts, held = _starts(code, graph, live, renamed, read_releases)

@@ -86,7 +86,7 @@ def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int
         state.pending[word] = NOTHING
         state.long_latency[word] = NOTHING
         state.live[word] = NOTHING
-    for register in range(ctx.info.registers):
+    for register in range(max(ctx.info.registers, ctx.info.registers_per_warp)):
         sm.map[warp, register] = -1
     mine = bit(warp)
     sm.cta[slot].warps |= mine

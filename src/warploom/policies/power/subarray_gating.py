@@ -40,7 +40,7 @@ def _size(policy: Any, ctx: Any, subarray: int) -> int:
 
 @policy
 class SubarrayGating(NamedTuple):
-    """Allocation fills the lowest rows first; a subarray is on while any of its entries is allocated."""
+    """A subarray is on while any of its entries is allocated; policies that search for entries fill such subarrays first."""
 
     CHOICE = "power"
     NAME = "subarray-gating"
@@ -78,6 +78,9 @@ class SubarrayGating(NamedTuple):
 
     def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
         return max(cycle, sm.power.awake_at[_subarray_of(policy, ctx, entry)])
+
+    def powered(policy, ctx: Any, sm: Any, entry: int) -> bool:
+        return sm.power.used[_subarray_of(policy, ctx, entry)] > 0
 
     def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
         return sm.entry[entry].allocated and sm.power.awake_at[_subarray_of(policy, ctx, entry)] <= cycle
