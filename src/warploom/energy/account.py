@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from warploom.energy.technology import REGISTER_BITS, Technology
@@ -35,6 +35,7 @@ class Run:
     sms: int
     register_file_bytes: int  # physical bytes of one SM
     design: Any = None  # the six policies, for terms that depend on more than one of them
+    machine: Any = None  # its description, for terms that depend on more than the register file's size
 
     @property
     def seconds(self) -> float:
@@ -133,7 +134,7 @@ def power_over_time(samples: Sequence[Counters], whole: Account, technology: Tec
         if cycles <= 0:
             continue
         change = {name: after[name] - before[name] for name in after}
-        interval = Run(cycles, run.cycle_time, run.sms, run.register_file_bytes, run.design)
+        interval = replace(run, cycles=cycles)
         spent = Account(tuple(_register_file(change, sized, interval)))
         watts = {part: spent.part(part) / interval.seconds + even[part] for part in PARTS}
         rows.append({"seconds": after["cycle"] * run.cycle_time, **watts, "total": math.fsum(watts.values())})

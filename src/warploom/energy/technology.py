@@ -115,6 +115,19 @@ class Technology:
             return rf.access_in_leakage * rf.leakage * cycle_time
         return (rf.read if kind == "read" else rf.write) * (REGISTER_BITS / SLICE_BITS)
 
+    def small_array(self, bits: int, word_bits: int, cycle_time: float) -> tuple[float, float]:
+        """Joules to access one word of a small memory of so many bits, and the watts that it leaks, scaled from a bank's."""
+        rf = self.register_file
+        bank_bits = 8 * rf.bytes / rf.banks
+        access = self.access("read", cycle_time) * word_bits / REGISTER_BITS * (bits / bank_bits) ** SIZE_EXPONENT
+        return access, rf.leakage * bits / bank_bits
+
+    def table(self, size: float) -> Table:
+        """A renaming table of so many bytes: access energy scales with size as the register file's does, leakage with the cells."""
+        published = self.renaming_table
+        scale = size / published.bytes
+        return Table(int(size), published.banks, published.access * scale**SIZE_EXPONENT, published.leakage * scale)
+
     def register_cache_energy(self, active: int, entries: int) -> tuple[float, float]:
         """Joules to read and to write one slice of a register file cache for so many warps and entries per thread.
 
