@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,16 +60,23 @@ class Result:
     versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.versus`
     power: list[dict[str, float]] = field(
         default_factory=list
-    )  # watts by part over time: one row per interval, its end in seconds
+    )  # watts by part over time: one row per interval, ending at `seconds`
+    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off and allocated, likewise
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
-        """Plain values, as ``--json`` prints them; power over time, which is long, only where asked for."""
+        """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for."""
         out = asdict(self)
         if not power:
-            del out["power"]
+            del out["power"], out["states"]
         out |= out.pop("versus")
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
         return out
+
+
+def result_from_dict(data: dict[str, Any]) -> Result:
+    """A result from what `Result.to_dict` gave; energy terms and savings stay behind."""
+    known = {item.name for item in fields(Result)} - {"energy_terms", "versus"}
+    return Result(**{key: value for key, value in data.items() if key in known})
 
 
 def to_table(results: Iterable[Result]) -> pandas.DataFrame:

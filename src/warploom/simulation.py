@@ -10,6 +10,7 @@ from typing import Any
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
 from warploom.core.occupancy import occupancy, rounded
+from warploom.core.result import states_over_time
 from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
@@ -116,6 +117,7 @@ def simulate(
         kernels=timing.launches,
         energy_terms=energy.terms,
         power=power_over_time(timing.samples, energy, table, run),
+        states=states_over_time(timing.samples, cycle_time),
     )
 
 

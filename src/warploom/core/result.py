@@ -86,3 +86,17 @@ def samples_of(chip: Any, offset: dict[str, int]) -> list[dict[str, int]]:
     """The periodic samples of one launch as running totals over all launches."""
     rows = chip["sample"][: int(chip["samples"])]
     return [{name: int(value) + offset.get(name, 0) for name, value in zip(SAMPLED, row, strict=True)} for row in rows]
+
+
+def states_over_time(samples: list[dict[str, int]], cycle_time: float) -> list[dict[str, float]]:
+    """Shares of the register file's entries in each power state, and allocated, between one sample and the next."""
+    rows = []
+    previous = dict.fromkeys(samples[0], 0) if samples else {}
+    for sample in samples:
+        spent = {name: sample[name] - previous[name] for name in (*STATES, "allocated_cycles")}
+        entries = sum(spent[name] for name in STATES)
+        if entries > 0:
+            shares = {name.removesuffix("_cycles"): value / entries for name, value in spent.items()}
+            rows.append({"seconds": sample["cycle"] * cycle_time, **shares})
+        previous = sample
+    return rows

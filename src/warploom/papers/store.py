@@ -97,5 +97,5 @@ def _perform_group(group: Sequence[Run], store: Store, check: bool) -> Iterable[
         result = simulate(
             program, run.design, run.machine, size=run.size, check=check, technology=technology, executions=executions
         )
-        store.save(run, result.to_dict())
+        store.save(run, result.to_dict(power=True))
         yield run
