@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from warploom import __version__
-from warploom.cli import bench, compare, designs, inspect, machines, reproduce, run, workloads
+from warploom.cli import bench, compare, designs, inspect, machines, report, reproduce, run, workloads
 from warploom.cli.output import message
 from warploom.errors import WarploomError
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-for command in (run, compare, reproduce, inspect, designs, machines, workloads, bench):
+for command in (run, compare, reproduce, report, inspect, designs, machines, workloads, bench):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

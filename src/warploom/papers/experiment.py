@@ -29,6 +29,7 @@ class Run:
     machine: str = "gtx480"
     size: str = "small"
     technology: str = ""  # a technology table; empty: the machine's own
+    check: bool = False  # whether the shadow checker watches
 
 
 Results = Mapping[Run, dict[str, Any]]  # what `Result.to_dict` gave

@@ -37,7 +37,8 @@ def simulator_digest() -> str:
 def content_key(run: Run) -> str:
     """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
     machine = load_machine(run.machine)
-    parts = (simulator_digest(), run.workload, run.size, run.technology, parse_design(run.design).to_dict(), machine)
+    asked = (run.workload, run.size, run.technology, run.check)
+    parts = (simulator_digest(), asked, parse_design(run.design).to_dict(), machine)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
@@ -68,34 +69,34 @@ class Store:
         return [run for run in dict.fromkeys(runs) if not self._path(run).exists()]
 
 
-def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], None], *, check: bool = False) -> None:
+def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], None]) -> None:
     """Make and store every run that is not stored yet, on several processes; ``step`` is told of each that is done."""
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in store.missing(runs):
         groups.setdefault((run.workload, run.size), []).append(run)
     if jobs <= 1 or len(groups) < 2:
         for group in groups.values():
-            for run in _perform_group(group, store, check):
+            for run in _perform_group(group, store):
                 step(run)
         return
     with worker_pool(min(jobs, len(groups))) as pool:
-        futures = [pool.submit(_performed, group, store, check) for group in groups.values()]
+        futures = [pool.submit(_performed, group, store) for group in groups.values()]
         for future in as_completed(futures):
             for run in future.result():
                 step(run)
 
 
-def _performed(group: Sequence[Run], store: Store, check: bool) -> list[Run]:
-    return list(_perform_group(group, store, check))
+def _performed(group: Sequence[Run], store: Store) -> list[Run]:
+    return list(_perform_group(group, store))
 
 
-def _perform_group(group: Sequence[Run], store: Store, check: bool) -> Iterable[Run]:
+def _perform_group(group: Sequence[Run], store: Store) -> Iterable[Run]:
     """The runs of one workload, which share executions where their designs share code."""
     program, executions = workload_program(group[0].workload), Executions()
     for run in group:
         technology = run.technology or None
         result = simulate(
-            program, run.design, run.machine, size=run.size, check=check, technology=technology, executions=executions
+            program, run.design, run.machine, size=run.size, check=run.check, technology=technology, executions=executions
         )
         store.save(run, result.to_dict(power=True))
         yield run

@@ -1,0 +1,56 @@
+"""``warploom report``: designs and combinations on common ground, as one page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, progress_bar, results_console
+from warploom.errors import WarploomError
+
+
+def command(
+    workloads: Annotated[str, typer.Option(help="Workloads and sets, with commas.")] = "hotspot,bfs,lib,matrixmul",
+    designs: Annotated[
+        str | None, typer.Option(help="Named designs, with commas; else all published ones and the oracle.")
+    ] = None,
+    combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,
+    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
+    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
+    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
+) -> int:
+    """Run designs and their combinations on common ground and write the report: one page that needs no network."""
+    from warploom.designs.combinations import COMBINATIONS, PUBLISHED, SHOWN
+    from warploom.papers.experiment import Run
+    from warploom.papers.store import Store, perform
+    from warploom.report.assemble import assemble, read_scores
+    from warploom.report.comparison import comparison_table
+    from warploom.report.page import write_page
+    from warploom.result import result_from_dict
+    from warploom.workloads.program import check_size
+    from warploom.workloads.registry import select_workloads
+
+    check_size(size)
+    if out.suffix.lower() != ".html":
+        raise WarploomError(f"--out {out}: the page's name must end in .html")
+    names = designs.split(",") if designs else list(PUBLISHED)
+    texts = [*names, *(COMBINATIONS if combinations else ())]
+    programs = select_workloads([workloads])
+    runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
+    store = Store(results / "runs")
+    with progress_bar(len(store.missing(runs)), "running", estimate=True) as step:
+        perform(runs, store, jobs or os.cpu_count() or 1, lambda run: step(f"{run.workload} {run.design}"))
+    loaded = [result_from_dict(store.load(run) or {}) for run in runs]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_page(assemble(loaded, COMBINATIONS, SHOWN, read_scores(results)), out)
+    console = results_console()
+    console.print(comparison_table(loaded)[-1])
+    message(f"the report is in {out.resolve()}")
+    return 0

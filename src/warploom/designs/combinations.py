@@ -1,0 +1,15 @@
+"""Designs that stand side by side in the report: the published ones, and what they give together."""
+
+# The baseline comes first: everything is relative to it.
+PUBLISHED = ("baseline", "rfc", "warped-rf", "compression", "rfv", "gpu-shrink", "regmutex", "oracle")
+SHOWN = "warped-rf"  # the design whose register states are drawn over time
+
+# Each combination with the published designs that it is made of. Where two designs bring a policy for the same choice, the
+# text says which one is kept: trimodal registers, because they also cover entries that a coarser gating would switch off whole.
+COMBINATIONS = {
+    "rfv + compression + power=subarray-gating": ("rfv", "compression"),
+    "rfv + warped-rf + power=trimodal": ("rfv", "warped-rf"),
+    "rfc + warped-rf + scheduler=two-level": ("rfc", "warped-rf"),
+    "regmutex + compression": ("regmutex", "compression"),
+    "rfc + rfv + warped-rf + compression + scheduler=two-level + power=trimodal": ("rfc", "rfv", "warped-rf", "compression"),
+}

@@ -1,0 +1,170 @@
+"""From stored runs to the page of the report: which design is best, which combinations reinforce or cancel each other."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from warploom.energy import PARTS
+from warploom.papers.experiment import Chart, Row
+from warploom.report.charts import draw
+from warploom.report.comparison import by_design, summary
+from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
+from warploom.result import Result
+from warploom.simulation import USUAL_THREADS, compile_for
+from warploom.workloads.registry import load_workload
+
+TOLERATED_SLOWDOWN = 0.02  # a design that costs more time than this is not called the best
+NOTICEABLE = 0.02  # of the baseline's energy: below it, parts of a combination neither help nor hinder each other
+
+
+def best_design(rows: Sequence[Mapping[str, Any]], limit: str = "oracle") -> str:
+    """The design with least energy among those that cost hardly any time; the limit is no design."""
+    able = [row for row in rows[1:] if row["time"] <= 1 + TOLERATED_SLOWDOWN and row["design"] != limit]
+    return min(able, key=lambda row: row["energy"])["design"] if able else ""
+
+
+def combination_rows(rows: Sequence[Mapping[str, Any]], combinations: Mapping[str, Sequence[str]]) -> list[Row]:
+    """For each combination, its energy beside what its parts would give if their savings multiplied."""
+    energy = {row["design"]: row["energy"] for row in rows}
+    found = []
+    for name, parts in combinations.items():
+        if name not in energy or any(part not in energy for part in parts):
+            continue
+        expected = math.prod(energy[part] for part in parts)
+        gap = energy[name] - expected
+        verdict = "reinforce each other" if gap < -NOTICEABLE else "cancel in part" if gap > NOTICEABLE else "add up"
+        found.append({"combination": name, "energy": energy[name], "expected": expected, "verdict": verdict})
+    return found
+
+
+def findings(rows: Sequence[Mapping[str, Any]], combinations: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the numbers say, in sentences made of them."""
+    by_name = {row["design"]: row for row in rows}
+    sentences = []
+    best = best_design(rows)
+    if best:
+        row = by_name[best]
+        sentences.append(
+            f"Least register file energy at hardly any cost in time: {best}, with {row['energy']:.1%} of the baseline's energy "
+            f"and {row['time']:.3f} of its time."
+        )
+    if "oracle" in by_name:
+        row = by_name["oracle"]
+        sentences.append(
+            f"The oracle, which frees each register after its true last read at no cost, stands at {row['energy']:.1%}."
+        )
+    for row in combination_rows(rows, combinations):
+        sentences.append(
+            f"{row['combination']}: {row['energy']:.1%} of the baseline's energy, where multiplied savings would give "
+            f"{row['expected']:.1%}; the parts {row['verdict']}."
+        )
+    return sentences
+
+
+def _figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> list[PageFigure]:
+    energy = [{"design": row["design"], "part": part, "share": row[part]} for row in rows for part in PARTS]
+    pareto = [{"design": row["design"], "time": row["time"], "energy": row["energy"]} for row in rows]
+    base = {result.workload: result for result in next(iter(by_design(results).values()))}
+    each = [
+        {
+            "workload": result.workload,
+            "design": result.design["name"],
+            "energy": result.energy_pj["total"] / base[result.workload].energy_pj["total"],
+            "time": result.cycles / base[result.workload].cycles,
+        }
+        for result in results
+    ]
+    bars = Chart("stacked", "design", "share", "part", y_title="RF energy, relative to the baseline")
+    points = Chart("points", "time", "energy", "design", x_title="time, relative", y_title="RF energy, relative")
+    by_workload = Chart("bars", "workload", "energy", "design", y_title="RF energy, relative to the baseline")
+    times = Chart("bars", "workload", "time", "design", y_title="time, relative to the baseline")
+    return [
+        PageFigure("energy", "Energy by part, mean over the workloads.", draw(bars, energy, "Register file energy")),
+        PageFigure("pareto", "Lower left is better; the oracle is the limit.", draw(points, pareto, "Energy against time")),
+        PageFigure("energy-each", "Energy of every workload.", draw(by_workload, each, "Energy by workload", width=900)),
+        PageFigure("time-each", "Time of every workload.", draw(times, each, "Time by workload", width=900)),
+    ]
+
+
+def _states(result: Result) -> PageFigure | None:
+    rows = [
+        {"microseconds": row["seconds"] * 1e6, "state": state, "share": row[state]}
+        for row in result.states
+        for state in ("on", "drowsy", "off", "allocated")
+    ]
+    if not rows:
+        return None
+    chart = Chart("lines", "microseconds", "share", "state", x_title="time, microseconds", y_title="share of entries")
+    name = result.design["name"]
+    title = f"{result.workload} under {name}: states of the register file"
+    caption = f"Share of the entries in each power state, and allocated, over the run under {name}."
+    return PageFigure(f"states-{result.workload}", caption, draw(chart, rows, title, height=160))
+
+
+def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
+    from warploom.designs import design
+    from warploom.machines import load_machine
+    from warploom.ptx import parse
+    from warploom.workloads.program import workload_program
+
+    program = workload_program(name)
+    module = parse(program.ptx, program.place)
+    machine, plain = load_machine(baseline.machine), design("baseline")
+    kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine, USUAL_THREADS)) for entry in _kernels(baseline)]
+    facts = {
+        "registers": baseline.registers_per_thread,
+        "CTAs per SM": baseline.ctas_per_sm,
+        "occupancy": f"{baseline.occupancy:.0%}",
+        "warp instructions": f"{baseline.warp_instructions:,}",
+        "cycles": f"{baseline.cycles:,}",
+        "IPC": f"{baseline.ipc:.2f}",
+    }
+    return WorkloadSection(name, load_workload(name).title, facts, kernels, _states(shown))
+
+
+def _kernels(result: Result) -> list[dict[str, Any]]:
+    return list({entry["kernel"]: entry for entry in result.kernels}.values())
+
+
+def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The scorecard that a reproduction left in a folder, by paper; empty if there is none."""
+    path = folder / "scorecard.csv"
+    if not path.is_file():
+        return {}
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            paper = row["id"].partition(".")[0]
+            grouped.setdefault(paper, []).append({**row, "paper": float(row["paper"]), "ours": float(row["ours"])})
+    return grouped
+
+
+def assemble(
+    results: Sequence[Result],
+    combinations: Mapping[str, Sequence[str]],
+    shown_design: str,
+    scores: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Page:
+    """The page of a comparison; ``shown_design`` is the one whose register states are drawn over time."""
+    rows = summary(results)
+    grouped = by_design(results)
+    baseline = next(iter(grouped.values()))
+    shown = {result.workload: result for result in grouped.get(shown_design, baseline)}
+    names = ", ".join(result.workload for result in baseline)
+    checked = " Checked runs." if all(result.checked for result in results) else ""
+    first = baseline[0]
+    return Page(
+        title="Warploom: register file designs side by side",
+        subtitle="Five published register files and their combinations on one machine, with one set of kernels and one energy model.",
+        headline=rows,
+        conditions=f"Machine {first.machine}, technology {first.technology}, size {first.size}; workloads: {names}.{checked}",
+        findings=findings(rows, combinations),
+        best=best_design(rows),
+        figures=_figures(rows, results),
+        scores=scores,
+        workloads=[_workload(result.workload, result, shown[result.workload]) for result in baseline],
+    )
