@@ -1,0 +1,80 @@
+"""The report's page in a real browser: figures are drawn, sections open, nothing is fetched from outside."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from warploom.backend import Options, compile_kernel
+from warploom.papers.experiment import Chart
+from warploom.ptx import parse
+from warploom.report.charts import draw
+from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of, write_page
+from warploom.workloads.program import workload_program
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--virtual-time-budget=10000",
+]
+ROWS = [{"workload": name, "design": design, "energy": value} for name, design, value in (("a", "x", 0.5), ("a", "y", 0.25))]
+
+
+def row(design: str, energy: float) -> dict[str, object]:
+    parts = {"dynamic": energy / 2, "leakage": energy / 2, "overhead": 0.0}
+    sizes = {"register_file_bytes": 131072, "storage_bits": 384, "occupancy": 0.5}
+    return {"design": design, "time": 1.0, "energy": energy, **parts, **sizes}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    chart = draw(Chart("bars", "workload", "energy", "design", published={"paper": 0.4}), ROWS, "Energy")
+    program = workload_program("vectoradd")
+    module = parse(program.ptx, program.place)
+    code = compile_kernel(module, next(iter(module.kernels)), Options())
+    section = WorkloadSection(
+        "vectoradd", "a sum", {"registers": code.registers}, [listing_of(code)], PageFigure("b", "hidden", chart)
+    )
+    score = {"what": "x <b>", "place": "figure 1", "paper": 3.0, "ours": 2.9, "unit": "%", "verdict": "differs", "reason": "why"}
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    content = Page(
+        title="A report",
+        subtitle="of a test",
+        headline=[row("baseline", 1.0), row("mine", 0.75)],
+        conditions="made up",
+        findings=["mine is better"],
+        best="mine",
+        figures=[PageFigure("a", "shown at once", chart)],
+        scores={"rfc": [score]},
+        workloads=[section],
+    )
+    write_page(content, path)
+    return path
+
+
+def test_the_page_needs_nothing_from_outside(page: Path) -> None:
+    markup = page.read_text("utf-8").partition("<script")[0]
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", markup)
+    assert "x &lt;b&gt;" in markup  # what a scorecard says is text, not markup
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+def test_a_browser_draws_it(page: Path, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path}", "--dump-dom", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    drawn = dom[dom.index('id="a"') : dom.index('id="scorecard"')]
+    assert "<svg" in drawn and "Energy" in drawn and "paper" in drawn
+    folded = dom[dom.index('id="b"') :].partition("</details>")[0]
+    assert "<svg" not in folded  # a figure in a closed section is drawn when it is opened
+    assert "add.f32" in folded  # the code with its registers is there
+    assert 'class="best"' in dom
