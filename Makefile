@@ -5,14 +5,31 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint browser verify docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/warploom inspect reduction
 	$(BIN)/warploom compare --workloads vectoradd,matrixmul,reduction,bfs --size tiny --designs baseline,oracle
 
-test: $(VENV)/.installed lint
+test: $(VENV)/.installed lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Every workload against its reference in the sizes that the tests do not run.
+verify: $(VENV)/.installed
+	$(BIN)/warploom run all --size small --emulate-only
+	$(BIN)/warploom run all --size paper --emulate-only
+
+# The reference of the Python interface, from its docstrings.
+docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet 'pdoc>=15'
+	$(BIN)/pdoc --output-directory build/docs warploom
+
+# One test looks at the report in Chromium; without it that test is skipped and says so.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  { apt-get install -y -qq chromium >/dev/null 2>&1 || \
+	    { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; }; } || \
+	  echo "no Chromium here: the browser test will be skipped"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
