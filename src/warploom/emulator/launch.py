@@ -22,6 +22,7 @@ CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "glob
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
+_LEAST_ROOM = 1024  # entries of a column that must be free for one more instruction, with a margin
 _LOG_COLUMNS = ("pc", "mask", "value", "memory", "sector", "lanes")
 
 
@@ -54,7 +55,8 @@ class Log:
         counts = {"pc": "n_instruction", "mask": "n_instruction", "value": "n_value", "memory": "n_memory"}
         counts |= {"sector": "n_sector", "lanes": "n_sector"}
         for name, column in self.columns.items():
-            if state[counts[name]] * 2 > len(column):
+            used = int(state[counts[name]])
+            if 2 * used > len(column) or len(column) - used < _LEAST_ROOM:
                 grown = np.zeros(len(column) * 2, column.dtype)
                 grown[: len(column)] = column
                 self.columns[name] = grown
