@@ -13,7 +13,14 @@ from warploom.policies import CHOICES, policies_of
 
 def storage_bits(design: Design, machine: Machine) -> int:
     """Bits that a design adds to one SM."""
-    return sum(int(policy.storage_bits(machine)) for policy in design.policies if hasattr(policy, "storage_bits"))
+    policies = design.policies
+    return sum(_bits_of(policy, machine, policies) for policy in policies if hasattr(policy, "storage_bits"))
+
+
+def _bits_of(policy: Any, machine: Machine, policies: Any) -> int:
+    """A policy's storage; one whose size depends on other choices asks for them too."""
+    asks = len(inspect.signature(policy.storage_bits).parameters) > 1
+    return int(policy.storage_bits(machine, policies) if asks else policy.storage_bits(machine))
 
 
 def describe_designs(machine: Machine) -> list[dict[str, Any]]:

@@ -113,6 +113,10 @@ class Collectors:
     ports_out_sfu: int = number(1, 8, "instructions that leave SFU collectors in a cycle")
     ports_out_mem: int = number(1, 8, "instructions that leave MEM collectors in a cycle")
 
+    @property
+    def total(self) -> int:
+        return self.sp + self.sfu + self.mem
+
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -128,6 +132,7 @@ class Units:
     dispatch_sfu: int = number(1, 8, "instructions sent from collectors to SFU units in a cycle")
     dispatch_mem: int = number(1, 8, "instructions sent from collectors to the load/store unit in a cycle")
     writeback_width: int = number(1, 8, "results written back in a cycle")
+    forward_cycles: int = number(0, 32, "cycles that forwarding saves a dependent instruction on its way from issue to its unit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
             latency, interval = ctx.machine.latency[MOVE_CLASS], 1
             if work.kind == INSTRUCTION:
                 latency, interval = ctx.code[work.pc].latency, ctx.code[work.pc].initiation
-            arrival = cycle + latency + 2
+            arrival = cycle + max(1, latency + 2 - ctx.machine.units_forward_cycles)
             if sm.ring_results[arrival % RING] >= ctx.machine.units_writeback_width:
                 break
             sm.ring_results[arrival % RING] += 1

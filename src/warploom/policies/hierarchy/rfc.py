@@ -87,6 +87,11 @@ def _drop(policy: Any, sm: Any, warp: int) -> None:
         state.status[warp, way] = 0
 
 
+def _owners(design: Any, machine: Any) -> int:
+    """How many warps of an SM own entries at once."""
+    return min(getattr(design.scheduler, "active", machine.sm.warps_per_sm), machine.sm.warps_per_sm)
+
+
 @policy
 class Rfc(NamedTuple):
     """Results of active warps stay in a few entries per thread; what falls out is written to the main file unless it is dead.
@@ -187,10 +192,10 @@ class Rfc(NamedTuple):
 
     def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
         row, state = ctx.code[pc], sm.hierarchy
-        number = 0
+        number = np.int64(0)
         for place in range(row.n_writes):
             if row.writes[place] == register:
-                number = place
+                number = np.int64(place)
         unread = row.hierarchy.unread >> number & 1 != 0
         merges = mask != FULL and row.hierarchy.rest_needed >> number & 1 != 0
         way = _find(policy, sm, warp, register)
@@ -267,7 +272,7 @@ class Rfc(NamedTuple):
         }
 
     def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
-        warps = getattr(run.design.scheduler, "active", MAX_WARPS)
+        warps = _owners(run.design, run.machine)
         read, write = technology.register_cache_energy(warps, policy.entries)
         buffered = counters["forwarded_reads"]  # from the buffer in front of the banks, as large as an entry
         yield "register cache reads", "dynamic", (counters["rfc_reads"] + buffered) * SLICES * read
@@ -279,8 +284,13 @@ class Rfc(NamedTuple):
         tags = policy.entries * TAG_BITS / (REGISTER_BITS / SLICES)
         yield "register cache tags", "overhead", counters["rfc_lookups"] * tags * read
 
-    def storage_bits(policy, machine: Any) -> int:
-        return machine.sm.warps_per_sm * policy.entries * (REGISTER_BITS + TAG_BITS)
+    def storage_bits(policy, machine: Any, design: Any) -> int:
+        return _owners(design, machine) * policy.entries * (REGISTER_BITS + TAG_BITS)
+
+    def versus(policy, result: Any, reference: Any) -> dict[str, Any]:
+        """Without leakage, which the paper leaves out."""
+        spent = result.energy_pj["dynamic"] + result.energy_pj["overhead"]
+        return {"access_energy_vs_baseline": spent / reference.energy_pj["dynamic"]}
 
     def conflict(policy, design: Any) -> str | None:
         active = getattr(design.scheduler, "active", None)

@@ -75,6 +75,9 @@ class TwoLevel(NamedTuple):
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
         sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+        if index + 1 >= sm.warp[warp].end:  # nothing left to issue: it need not stay until its stores are acknowledged
+            sm.active &= ~bit(warp)
+            _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
     def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         sm.scheduler.eligible |= bit(warp)
