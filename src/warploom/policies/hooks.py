@@ -173,6 +173,12 @@ def issue_delay(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) 
 
 
 @hook("allocation")
+def issue_stages(policy: Any) -> int:
+    """Pipeline stages between issue and the collectors; each holds as many instructions as the latch there."""
+    return 0
+
+
+@hook("allocation")
 def metadata_cached(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
     """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
     return False
@@ -315,6 +321,12 @@ def on_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int)
 @hook("power")
 def foresee(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
     """The scheduler knows that it will turn to this warp next (`next_warp`); pc is of its next instruction."""
+
+
+@hook("power")
+def powered(policy: Any, ctx: Any, sm: Any, entry: int) -> bool:
+    """Whether a free entry could be used without waking anything; allocation policies that search take such ones first."""
+    return True
 
 
 @hook("power")

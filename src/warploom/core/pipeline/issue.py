@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag, Space
-from warploom.core.layout import SLOT_RESERVE, STALLS
+from warploom.core.layout import LATCH, SLOT_RESERVE, STALLS
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
@@ -24,6 +24,7 @@ from warploom.policies.hooks import (
     foresee,
     holds,
     issue_delay,
+    issue_stages,
     lookup,
     map_read,
     map_write,
@@ -52,7 +53,8 @@ def latch_size(ctx: Any, unit: int) -> int:
         width = machine.units_issue_sfu
     elif unit == MEM:
         width = machine.units_issue_mem
-    return max(1, width // machine.sub_cores)
+    stages = 1 + issue_stages(ctx.design.allocation)
+    return min(LATCH, max(1, width // machine.sub_cores) * stages)
 
 
 @stage
