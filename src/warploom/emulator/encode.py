@@ -21,6 +21,7 @@ from warploom.emulator.records import INSTRUCTION_DTYPE, MICRO_DTYPE, MOST_ELEME
 from warploom.emulator.rows import Rows
 from warploom.errors import WarploomError
 
+MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
 _NOTHING = ("membar", "fence", "nop", "pir", "pbr", "acquire", "release", "prefetch", "brkpt")
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 _VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
@@ -53,6 +54,8 @@ def encode(code: Code) -> Program:
     """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
     if not code.allocated:
         raise WarploomError(f"{code.name}: code must be allocated before it can be executed.")
+    if len(code) > MOST_INSTRUCTIONS:
+        raise WarploomError(f"{code.name}: {len(code)} instructions are too many; {MOST_INSTRUCTIONS} is the most.")
     rows = Rows(code)
     table = static_table(code)
     starts = code.block_starts()
