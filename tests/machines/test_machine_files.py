@@ -12,7 +12,7 @@ from warploom.core.memory import new_memory
 from warploom.errors import WarploomError
 from warploom.machines import MACHINE_DTYPE, load_machine, machine_names
 
-NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfv", "warped-rf")
+NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfc-alu4", "rfv", "warped-rf")
 
 
 def write(tmp_path: Path, text: str) -> Path:

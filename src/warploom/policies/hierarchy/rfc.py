@@ -13,6 +13,7 @@ from warploom.policies import policy
 from warploom.policies.bits import count, has
 from warploom.policies.columns import last_at
 from warploom.policies.services import fill, inlined, write_back
+from warploom.trace.value_usage import value_usage
 
 MOST_ENTRIES = 16
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
@@ -108,9 +109,11 @@ class Rfc(NamedTuple):
         "allocate": "what enters: results of instructions, or also source operands that were not there",
         "replacement": "which entry makes room: the one filled first, or used least recently",
         "last_use": "the compiler marks last reads, and values read for the last time are not written back",
-        "bypass": "results that are not read before the next suspension go straight to the main file",
+        "bypass_slow": "results of slow loads (global, local and texture memory) go straight to the main file",
+        "bypass_unread": "results that are not read before the next suspension do so too",
         "evict_first": "values that are not read before the next suspension make room first",
         "distance": "millimetres of wire from the cache to the execution units",
+        "characterise": "also count how often and how soon the program's values are read, cache or not",
     }
     LIMITS = {
         "entries": (1, MOST_ENTRIES),
@@ -145,9 +148,11 @@ class Rfc(NamedTuple):
     allocate: str = "results"
     replacement: str = "fifo"
     last_use: bool = True
-    bypass: bool = False
+    bypass_slow: bool = True
+    bypass_unread: bool = False
     evict_first: bool = False
     distance: float = 0.2
+    characterise: bool = False
 
     def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
         return cache_hints(code, table)
@@ -198,12 +203,13 @@ class Rfc(NamedTuple):
                 number = np.int64(place)
         unread = row.hierarchy.unread >> number & 1 != 0
         merges = mask != FULL and row.hierarchy.rest_needed >> number & 1 != 0
+        around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
-        if way >= 0 and not merges and (row.slow or (policy.bypass and unread)):
+        if way >= 0 and around and not merges:
             state.status[warp, way] = 0  # the main file gets the register's next value
             way = -1
         if way < 0:
-            if row.slow or (policy.bypass and unread):
+            if around:
                 state.bypasses += 1
                 return -1
             if not has(sm.active, warp):
@@ -249,8 +255,11 @@ class Rfc(NamedTuple):
         return 1  # the stage that checks the tags
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        total = {name: int(states[name].sum()) for name, *shape in Rfc.STATE if len(shape) == 1}
+        total: dict[str, Any] = {name: int(states[name].sum()) for name, *shape in Rfc.STATE if len(shape) == 1}
         del total["clock"]
+        if policy.characterise:
+            usage = value_usage(run.code, run.trace)
+            total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
         return {
             "rfc_hits": total.pop("hits"),
             "rfc_results": total.pop("results"),
