@@ -14,10 +14,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Every workload against its reference in the sizes that the tests do not run.
+# Every workload against its reference in the sizes that the tests do not run, and the wide sweeps of designs.
 verify: $(VENV)/.installed
 	$(BIN)/warploom run all --size small --emulate-only
 	$(BIN)/warploom run all --size paper --emulate-only
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 # The reference of the Python interface, from its docstrings.
 docs: $(VENV)/.installed
