@@ -1,26 +1,31 @@
 """Splits a kernel's registers into a base set that every warp owns and an extended set that it acquires where it needs more.
 
 What lies in the extended set is lost at a release, so every value that lives on must be in the base set by then. Mostly a better
-choice of numbers does it; where it does not, a move before the release brings the value down (index compaction).
+choice of numbers does it; where it does not, a move before the release brings the value down (index compaction), and as a
+last resort moves after an acquire make room for it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from warploom.backend.recolour import conflicts, recolour, renamed
 from warploom.code.acquire_regions import ACQUIRE, RELEASE, Regions, plan_regions
-from warploom.code.divergence import analyse_divergence
+from warploom.code.divergence import Divergence
 from warploom.code.graph import flow_graph, without_empty, without_unreachable
 from warploom.code.holding import holding, prove_holding
 from warploom.code.instruction import Block, Code, Instruction, Operation, Reg
 from warploom.code.liveness import thread_liveness
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
+from warploom.code.values import value_instances
 
 COMPACTION = Operation("mov", "b32", modifiers=("compact",))
 Place = tuple[int, int]  # block, position in it
+Moves = dict[Place, list[int]]  # the registers moved at each place
 
 
 def is_compaction(instruction: Instruction) -> bool:
@@ -37,39 +42,51 @@ def split_registers(code: Code, base: int, extended: int) -> Code | None:
     regions = plan_regions(code, base)
     if regions is None:
         return None
-    for compact in (False, True):
-        found = _Attempt(code, regions, base, base + extended).run(compact)
+    attempt = _Attempt(code, regions, base, base + extended)
+    down, up = attempt.live_at(regions.compactions), attempt.live_at(regions.acquires)
+    for moves in (({}, {}), (down, {}), (down, up)):
+        found = attempt.run(*moves)
         if found is not None:
-            prove_holding(found, base)
+            prove_holding(found, base, regions.divergent)
             return found
-        if not regions.compactions:
-            break
     return None
+
+
+class _Move(NamedTuple):
+    """A register moved onto itself, which parts the value before from the value after."""
+
+    place: Place
+    slot: int
+    down: bool  # before a release, else after an acquire
 
 
 @dataclass
 class _Attempt:
-    """One way to place the moves."""
+    """Ways to give code the regions of a plan."""
 
     code: Code
     regions: Regions
     base: int
     total: int
 
-    def run(self, compact: bool) -> Code | None:
-        moves = self._candidates() if compact else {}
+    def run(self, down: Moves, up: Moves) -> Code | None:
+        """Try with moves before releases and after acquires, but for those that free no value from the base set."""
         while True:
-            code, at = self._with_instructions(moves)
+            code, moved = self._with_instructions(down, up)
             graph = flow_graph(code)
-            divergence = analyse_divergence(code, graph)
-            warp = LiveRanges(code, divergence, graph)
-            limited = self._limited(code, warp, divergence.branches)
-            useless = {place for pc, place in at.items() if warp.values.used[pc, place[2]].number in limited}
+            warp = LiveRanges(code, Divergence(self.regions.divergent, frozenset(), value_instances(code, graph)), graph)
+            limited = self._limited(code, warp)
+            useless = set()
+            for pc, move in moved.items():
+                table = warp.values.used if move.down else warp.values.defined
+                if table[pc, move.slot].number in limited:
+                    useless.add(move)
             if not useless:
                 break
-            moves = {place: [s for s in slots if (*place, s) not in useless] for place, slots in moves.items()}
+            down = {place: [s for s in slots if _Move(place, s, True) not in useless] for place, slots in down.items()}
+            up = {place: [s for s in slots if _Move(place, s, False) not in useless] for place, slots in up.items()}
         ranges = LiveRanges(code, None, graph)
-        problem = conflicts(code, ranges, dict.fromkeys(limited, self.base), self.total, at)
+        problem = conflicts(code, ranges, dict.fromkeys(limited, self.base), self.total, moved)
         registers = recolour(problem)
         if registers is None:
             return None
@@ -77,44 +94,47 @@ class _Attempt:
             replace(renamed(code, ranges.values, registers), registers=self.total, base_registers=self.base)
         )
 
-    def _candidates(self) -> dict[Place, list[int]]:
-        """The registers that are live where values may have to be brought down."""
+    def live_at(self, places: Iterable[Place]) -> Moves:
+        """The registers that are live at some places."""
         liveness = thread_liveness(self.code)
         starts = self.code.block_starts()
         found = {}
-        for block, position in self.regions.compactions:
+        for block, position in places:
             pc = starts[block] + position
             live = liveness.before[pc] if pc < starts[block + 1] else liveness.after[pc - 1]
             found[block, position] = list(bits(live & REGISTER_MASK))
         return found
 
-    def _with_instructions(self, moves: dict[Place, list[int]]) -> tuple[Code, dict[int, tuple[int, int, int]]]:
-        """The code with moves of registers onto themselves, releases and acquires; and where each move is: its place by pc."""
-        here: dict[Place, list[Instruction]] = defaultdict(list)
-        for place, slots in moves.items():
-            here[place] += [Instruction(COMPACTION, (Reg(slot),), (Reg(slot),)) for slot in slots]
+    def _with_instructions(self, down: Moves, up: Moves) -> tuple[Code, dict[int, _Move]]:
+        """The code with moves of registers onto themselves, releases and acquires; and the moves by pc."""
+        here: dict[Place, list[Instruction | _Move]] = defaultdict(list)
+        for place, slots in down.items():
+            here[place] += [_Move(place, slot, True) for slot in slots]
         for place in self.regions.releases:
             here[place].append(Instruction(Operation(RELEASE)))
         for place in self.regions.acquires:
             here[place].append(Instruction(Operation(ACQUIRE)))
+        for place, slots in up.items():
+            here[place] += [_Move(place, slot, False) for slot in slots]
         blocks = []
-        at = {}
+        moved = {}
         pc = 0
         for number, block in enumerate(self.code.blocks):
             instructions: list[Instruction] = []
             for position in range(len(block.instructions) + 1):
                 for inserted in here.get((number, position), ()):
-                    if is_compaction(inserted):
-                        at[pc + len(instructions)] = (number, position, inserted.dsts[0].number)
+                    if isinstance(inserted, _Move):
+                        moved[pc + len(instructions)] = inserted
+                        inserted = Instruction(COMPACTION, (Reg(inserted.slot),), (Reg(inserted.slot),))
                     instructions.append(inserted)
                 instructions += block.instructions[position : position + 1]
             blocks.append(Block(instructions, block.label))
             pc += len(instructions)
-        return replace(self.code, blocks=blocks), at
+        return replace(self.code, blocks=blocks), moved
 
-    def _limited(self, code: Code, warp: LiveRanges, divergent: frozenset[int]) -> set[int]:
+    def _limited(self, code: Code, warp: LiveRanges) -> set[int]:
         """The values that some point without the extended registers needs."""
-        state = holding(code, warp.graph, divergent)
+        state = holding(code, warp.graph, self.regions.divergent)
         before = sum(1 << pc for pc, held in enumerate(state.surely_before) if not held)
         after = sum(1 << pc for pc, held in enumerate(state.surely_after) if not held)
         limited = set()

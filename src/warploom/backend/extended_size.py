@@ -7,12 +7,18 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 SHARES = tuple(Fraction(share, 100) for share in (10, 15, 20, 25, 30, 35))  # regmutex, section III-A.2
+WIDEST = Fraction(40, 100)  # the largest share in table I of the same paper, which has sizes that these shares do not give
 
 
 def candidate_sizes(registers: int) -> list[int]:
     """The sizes that are looked at for a kernel that asks for so many registers, the smallest first."""
     sizes = {math.floor(registers * share) for share in SHARES}
     return sorted(size for size in sizes if size > 0 and size % 2 == 0)
+
+
+def further_sizes(registers: int) -> list[int]:
+    """The sizes that are looked at where none of the candidates is of use: the other even numbers up to the widest share."""
+    return sorted(set(range(2, math.floor(registers * WIDEST) + 1, 2)) - set(candidate_sizes(registers)))
 
 
 def pool_sections(entries: int, base: int, extended: int, warps: int, most: int) -> int:
@@ -28,14 +34,15 @@ def ranked_sizes(
     The highest occupancy goes first. Among sizes of the same occupancy it is that with the largest base set of those which have
     sections for more than half of the warps; then come the others, those with most sections first. Left out are sizes that
     leave less than `least_base` (what is live at barriers) or not one section. `resident` gives the warps resident
-    with a size, `sections` the sections with a size and so many warps.
+    with a size, `sections` the sections with a size and so many warps. The further sizes come after all candidates.
     """
-    ranked = []
-    for size in candidate_sizes(registers):
-        warps = resident(size)
-        places = sections(size, warps)
-        if registers - size < max(1, least_base) or warps <= unshared or places < 1:
-            continue
-        enough = 2 * places > warps
-        ranked.append((-warps, not enough, 0 if enough else -places, size))
-    yield from (size for *_, size in sorted(ranked))
+    for sizes in (candidate_sizes(registers), further_sizes(registers)):
+        ranked = []
+        for size in sizes:
+            warps = resident(size)
+            places = sections(size, warps)
+            if registers - size < max(1, least_base) or warps <= unshared or places < 1:
+                continue
+            enough = 2 * places > warps
+            ranked.append((-warps, not enough, 0 if enough else -places, size))
+        yield from (size for *_, size in sorted(ranked))

@@ -6,6 +6,7 @@ aligned pair. A value keeps its number where it may.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from warploom.code.ranges import LiveRanges
 from warploom.code.slots import PREDICATES, bits
 from warploom.code.values import Values
 
-_PATIENCE = 12  # how often the nodes that found no register are tried first
+_PATIENCE = 8  # how often nodes that found no register are tried first, and how often on average a node may be driven out
 
 
 @dataclass
@@ -125,11 +126,12 @@ def recolour(problem: Conflicts) -> list[int] | None:
         for _ in range(_PATIENCE):
             chosen = set(first)
             attempt = _Attempt(problem, keep)
-            failed = attempt.run([*first, *(index for index in order if index not in chosen)])
+            failed = attempt.place([*first, *(index for index in order if index not in chosen)])
             if not failed:
                 return attempt.registers
             first = [*failed, *(index for index in first if index not in failed)]
-    return None
+    attempt = _Attempt(problem, keep=True)
+    return attempt.registers if attempt.drive_out(order) else None
 
 
 def _urgency(problem: Conflicts, index: int) -> tuple[int, bool, bool, int]:
@@ -140,50 +142,93 @@ def _urgency(problem: Conflicts, index: int) -> tuple[int, bool, bool, int]:
 
 
 class _Attempt:
-    """One pass over the nodes in a given order."""
+    """Registers given so far."""
 
     def __init__(self, problem: Conflicts, keep: bool):
         self.problem, self.keep = problem, keep
         self.registers = [-1] * len(problem.slot_of)
         self.holders: dict[int, int] = {}  # register -> mask of the values that have it
+        self.driven = [0] * len(problem.nodes)  # how often a node was driven out
         self.partners: dict[int, list[int]] = {}
         for a, b in problem.copies:
             self.partners.setdefault(a, []).append(b)
             self.partners.setdefault(b, []).append(a)
 
-    def run(self, order: list[int]) -> list[int]:
+    def place(self, order: list[int]) -> list[int]:
+        """Place one node after the other; those that found no room."""
         failed = []
         for index in order:
             node = self.problem.nodes[index]
             place = next((place for place in self._wishes(node) if self._fits(node, place)), None)
             if place is None:
                 failed.append(index)
-                continue
-            for member in node.members:
-                register = place + (self.problem.slot_of[member] & 1 if node.paired else 0)
-                self.registers[member] = register
-                self.holders[register] = self.holders.get(register, 0) | 1 << member
+            else:
+                self._put(node, place)
         return failed
+
+    def drive_out(self, order: list[int]) -> bool:
+        """Place all nodes; one that finds no room drives out others, which are placed again. Whether it came to an end."""
+        pending = deque(order)
+        steps = _PATIENCE * len(order)
+        while pending and steps:
+            steps -= 1
+            index = pending.popleft()
+            node = self.problem.nodes[index]
+            place = next((place for place in self._wishes(node) if self._fits(node, place)), None)
+            if place is None:
+                place, others = self._least_missed(node)
+                if place < 0:
+                    return False
+                for other in others:
+                    self._take_out(other)
+                    pending.append(other)
+            self._put(node, place)
+        return not pending
+
+    def _offset(self, node: Node, member: int) -> int:
+        return self.problem.slot_of[member] & 1 if node.paired else 0
+
+    def _put(self, node: Node, place: int) -> None:
+        for member in node.members:
+            register = place + self._offset(node, member)
+            self.registers[member] = register
+            self.holders[register] = self.holders.get(register, 0) | 1 << member
+
+    def _take_out(self, index: int) -> None:
+        self.driven[index] += 1
+        for member in self.problem.nodes[index].members:
+            self.holders[self.registers[member]] &= ~(1 << member)
+            self.registers[member] = -1
+
+    def _least_missed(self, node: Node) -> tuple[int, list[int]]:
+        """The place from which the fewest others must go, counting those twice that had to go before; -1: there is none."""
+        best: tuple[int, int, list[int]] | None = None
+        for place in range(0, node.limit - node.paired, 2 if node.paired else 1):
+            rivals = 0
+            for member in node.members:
+                rivals |= self.holders.get(place + self._offset(node, member), 0) & self.problem.adjacent[member]
+            others = sorted({self.problem.node_of[value] for value in bits(rivals)})
+            cost = sum(1 + self.driven[other] for other in others)
+            if best is None or cost < best[0]:
+                best = cost, place, others
+        return (best[1], best[2]) if best else (-1, [])
 
     def _wishes(self, node: Node) -> Iterable[int]:
         """The registers a node could have, the best first."""
         for member in node.members:
             for partner in self.partners.get(member, ()):
                 if self.registers[partner] >= 0:
-                    yield self.registers[partner] - (self.problem.slot_of[member] & 1 if node.paired else 0)
+                    yield self.registers[partner] - self._offset(node, member)
         if self.keep:
             yield node.original
-        step = 2 if node.paired else 1
-        yield from range(0, node.limit, step)
+        yield from range(0, node.limit, 2 if node.paired else 1)
 
     def _fits(self, node: Node, place: int) -> bool:
-        if place < 0 or (node.paired and place & 1) or place + (1 if node.paired else 0) >= node.limit:
+        if place < 0 or (node.paired and place & 1) or place + node.paired >= node.limit:
             return False
-        for member in node.members:
-            register = place + (self.problem.slot_of[member] & 1 if node.paired else 0)
-            if self.holders.get(register, 0) & self.problem.adjacent[member]:
-                return False
-        return True
+        return not any(
+            self.holders.get(place + self._offset(node, member), 0) & self.problem.adjacent[member] for member in node.members
+        )
 
 
 def renamed(code: Code, values: Values, registers: list[int]) -> Code:

@@ -45,6 +45,7 @@ class Regions:
     acquires: tuple[tuple[int, int], ...]  # (block, position)
     releases: tuple[tuple[int, int], ...]
     compactions: tuple[tuple[int, int], ...]  # where values that live on must be brought down: before releases, or earlier
+    divergent: frozenset[int]  # blocks that end in a divergent branch; moves that are put in make no more of them so
 
     @property
     def empty(self) -> bool:
@@ -62,7 +63,7 @@ def plan_regions(code: Code, base: int) -> Regions | None:
         return None
     before = warp_predecessors(graph, divergent)
     held = _join_short_gaps(code, before, need, barrier)
-    return _Placement(code, graph, before, held).plan()
+    return _Placement(code, graph, before, held).plan(divergent)
 
 
 def _join_short_gaps(code: Code, before: list[frozenset[int]], need: list[bool], barrier: list[bool]) -> list[bool]:
@@ -115,7 +116,7 @@ class _Placement:
         self.inside = [self.held[starts[n] : starts[n + 1]] for n in range(len(self.code.blocks))]
         self.leaves = [bool(states) and states[-1] for states in self.inside]
 
-    def plan(self) -> Regions:
+    def plan(self, divergent: frozenset[int]) -> Regions:
         reachable = [block for block in self.graph.order if self.inside[block]]
         for block in reachable:
             self._within(block)
@@ -126,7 +127,8 @@ class _Placement:
         for block in reachable:
             if not self.inside[block][0]:
                 self._enter_unheld(block)
-        return Regions(tuple(self.held), *(tuple(sorted(places)) for places in (self.acquires, self.releases, self.compactions)))
+        acquires, releases, compactions = map(sorted, (self.acquires, self.releases, self.compactions))
+        return Regions(tuple(self.held), tuple(acquires), tuple(releases), tuple(compactions), divergent)
 
     def _within(self, block: int) -> None:
         states = self.inside[block]

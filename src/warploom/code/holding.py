@@ -72,13 +72,13 @@ def _after(effect: bool | None, state: bool) -> bool:
     return state if effect is None else effect
 
 
-def prove_holding(code: Code, base: int) -> None:
+def prove_holding(code: Code, base: int, divergent: frozenset[int] | None = None) -> None:
     """Raise `HoldingError` unless every live register from `base` on is held all along, and nothing is held at a barrier.
 
     Live is what any lane of the warp may still read, waiting lanes included; the proof follows every order of execution.
     """
     graph = flow_graph(code)
-    divergent = analyse_divergence(code, graph).branches
+    divergent = divergent if divergent is not None else analyse_divergence(code, graph).branches
     state = holding(code, graph, divergent)
     liveness = warp_liveness(code, graph, divergent)
     extended = REGISTER_MASK & ~((1 << base) - 1)

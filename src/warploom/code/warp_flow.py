@@ -13,7 +13,7 @@ from warploom.code.graph import FlowGraph
 
 
 def warp_predecessors(graph: FlowGraph, divergent: frozenset[int]) -> list[frozenset[int]]:
-    """Per block, the blocks that the warp may have executed just before it; `divergent` are those that end in a divergent branch."""
+    """Per block, those that the warp may have executed just before it; `divergent` blocks end in a divergent branch."""
     post = immediate_post_dominators(graph)
     before = [set(blocks) for blocks in graph.predecessors]
     exits = frozenset(graph.exits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -68,11 +68,9 @@ def shared_code(
         return resident_ctas(with_size(size), machine, limit) * warps_of(code)
 
     unshared = resident_ctas(code, machine, whole_limit) * warps_of(code)
-    sizes = [extended] if registers - extended >= max(1, least) else []
+    sizes: Iterable[int] = [extended] if registers - extended >= max(1, least) else []
     if extended == AUTO:
-        sizes = list(
-            ranked_sizes(registers, least, unshared, resident, lambda size, warps: sections(with_size(size), machine, warps))
-        )
+        sizes = ranked_sizes(registers, least, unshared, resident, lambda size, n: sections(with_size(size), machine, n))
     for size in sizes:
         split = split_registers(code, registers - size, size)
         if split is not None:

@@ -81,7 +81,7 @@ class OwnerWarp(NamedTuple):
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
         state = sm.allocation
         whole = ctx.info.registers_per_warp
-        state.private = min(ctx.info.registers, int(math.ceil(policy.threshold * whole)))
+        state.private = min(ctx.info.registers, math.ceil(policy.threshold * whole))
         state.distance = ctx.info.entries // (whole * ctx.info.warps_per_cta)
         state.sharing = max(0, ctx.info.cta_limit - state.distance)
 
@@ -104,7 +104,7 @@ class OwnerWarp(NamedTuple):
         step = state.distance * ctx.info.warps_per_cta
         partner = warp - step if slot >= state.distance else warp + step
         queued = has(state.queued, warp)
-        # One CTA of a pair never waits for the other: else each could wait, at a barrier, for a warp that waits for the other CTA.
+        # One CTA of a pair never waits for the other: else each could wait at a barrier for a warp that waits for the other.
         owning = state.owning_cta[pair]
         if owning != 0 and owning != slot + 1 and has(sm.resident, partner):
             if not queued:
