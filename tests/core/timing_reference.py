@@ -23,7 +23,7 @@ TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32
 SCHEDULERS = {
     "gto": ("gto", {}),
     "lrr": ("lrr", {}),
-    # "two_level_active:6:0:1": ("gpgpusim-two-level", {}),
+    "two_level_active:6:0:1": ("gpgpusim-two-level", {}),
 }
 
 
@@ -138,9 +138,14 @@ def main() -> None:
         result = simulate(executed[case.name], case)
         difference = result.cycles / case.cycles - 1
         differences.append(abs(difference))
-        same = "" if result.warp_instructions == case.warp_instructions else f" INSTRUCTIONS {result.warp_instructions} != {case.warp_instructions}"
+        same = (
+            ""
+            if result.warp_instructions == case.warp_instructions
+            else f" INSTRUCTIONS {result.warp_instructions} != {case.warp_instructions}"
+        )
         print(f"{case.title:60s} {case.cycles:8d} {result.cycles:8d} {100 * difference:+7.1f}%{same}", flush=True)
-    print(f"median {100 * float(np.median(differences)):.1f}%, worst {100 * max(differences):.1f}%, {sum(d > 0.4 for d in differences)} beyond 40%")
+    beyond = sum(difference > 0.4 for difference in differences)
+    print(f"median {100 * float(np.median(differences)):.1f}%, worst {100 * max(differences):.1f}%, {beyond} beyond 40%")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,143 @@
+"""The two-level scheduler as GPGPU-Sim 4.0 really behaves, for comparison with its cycle counts; not a proposal."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.code.table import Flag, Space
+from warploom.machines.schema import MAX_WARPS
+from warploom.policies import policy
+from warploom.policies.bits import NOTHING, bit, has
+from warploom.policies.columns import pc_at
+from warploom.policies.services import inlined, scheduler_of
+
+REGISTER_WORDS = 8
+MAX_ACTIVE = 16
+CATCH_UP = 64  # turns of the queue that are replayed after a pause; beyond, only the phase is lost
+HIT = 40  # a parameter that came faster than this was in the constant cache
+LOAD = int(Flag.LOAD)
+PARAM = int(Space.PARAM)
+
+
+@inlined
+def _waits(ctx: Any, sm: Any, warp: int) -> bool:
+    """Whether the simulator takes a warp for waiting: empty, at a barrier, or its next instruction reads a marked register."""
+    state = sm.warp[warp]
+    if not has(sm.resident, warp) or state.next >= state.end or has(sm.at_barrier | sm.stalled_memory, warp):
+        return True
+    if state.next >= state.decoded:
+        return False
+    row = ctx.code[pc_at(ctx, state.next)]
+    for operand in range(row.n_reads):
+        register = row.reads[operand]
+        if has(sm.scheduler.marked[warp, register >> 6], register & 63):
+            return True
+    return False
+
+
+@inlined
+def _turn(policy: Any, ctx: Any, sm: Any, scheduler: int, turns: int) -> None:
+    """So many cycles of the queues: waiting warps go to the back, the front of the queue moves up, ready or not."""
+    state = sm.scheduler
+    total = ctx.machine.warps_per_sm // ctx.machine.schedulers
+    for _ in range(turns):
+        kept = 0
+        size = state.active_count[scheduler]
+        for place in range(size):
+            warp = state.active[scheduler, place]
+            if _waits(ctx, sm, warp):
+                state.pending[scheduler, (state.head[scheduler] + total - size + place - kept) % MAX_WARPS] = warp
+            else:
+                state.active[scheduler, kept] = warp
+                kept += 1
+        moved = size - kept
+        waiting = total - size + moved
+        while kept < policy.active and waiting > 0:
+            state.active[scheduler, kept] = state.pending[scheduler, state.head[scheduler]]
+            state.head[scheduler] = (state.head[scheduler] + 1) % MAX_WARPS
+            kept += 1
+            waiting -= 1
+        state.active_count[scheduler] = kept
+        if moved == 0:
+            break
+
+
+@policy
+class GpgpusimTwoLevel(NamedTuple):
+    """Active warps in a list, the others in a queue that turns every cycle.
+
+    Two peculiarities decide its speed: a warp moves up whether or not it is ready (empty slots too), and a register that a load
+    has written stays marked as slow until another kind of instruction overwrites it, so that reading it sends the warp back
+    to the queue for ever.
+    """
+
+    CHOICE = "scheduler"
+    NAME = "gpgpusim-two-level"
+    SOURCE = "observed: GPGPU-Sim 4.0's two_level_active:6:0:1"
+    MEANING = {"active": "active warps of each scheduler"}
+    LIMITS = {"active": (1, MAX_ACTIVE)}
+    STATE = (
+        ("active", "i2", (4, MAX_ACTIVE)),
+        ("active_count", "i2", (4,)),
+        ("pending", "i2", (4, MAX_WARPS)),
+        ("head", "i2", (4,)),
+        ("turned", "i8", (4,)),
+        ("marked", "u8", (MAX_WARPS, REGISTER_WORDS)),
+    )
+
+    active: int = 6
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        state = sm.scheduler
+        total = ctx.machine.warps_per_sm // ctx.machine.schedulers
+        for scheduler in range(ctx.machine.schedulers):
+            state.active_count[scheduler] = min(policy.active, total)
+            state.turned[scheduler] = cycle
+            for place in range(total):
+                warp = place * ctx.machine.schedulers + scheduler
+                if place < policy.active:
+                    state.active[scheduler, place] = warp
+                else:
+                    state.pending[scheduler, place - policy.active] = warp
+
+    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+        state = sm.scheduler
+        passed = cycle - state.turned[scheduler]
+        if passed > 0:
+            state.turned[scheduler] = cycle
+            period = ctx.machine.warps_per_sm // ctx.machine.schedulers
+            turns = passed if passed <= CATCH_UP else CATCH_UP - period + passed % period
+            _turn(policy, ctx, sm, scheduler, turns)
+        for place in range(state.active_count[scheduler]):
+            if has(ready, state.active[scheduler, place]):
+                return state.active[scheduler, place]
+        return -1
+
+    def next_event(policy, ctx: Any, sm: Any, cycle: int) -> int:
+        ready = sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]
+        return cycle + 1 if ready != NOTHING else -1
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        state, scheduler, row = sm.scheduler, scheduler_of(ctx, warp), ctx.code[pc]
+        if row.traits & LOAD != 0 and (row.slow or row.space == PARAM):
+            for number in range(row.n_writes):
+                state.marked[warp, row.writes[number] >> 6] |= bit(row.writes[number] & 63)
+        size = state.active_count[scheduler]
+        first = 0
+        while first < size and state.active[scheduler, first] != warp:
+            first += 1
+        for _ in range(first + 1 if first < size else 0):  # round robin: the list starts behind the warp that issued
+            front = state.active[scheduler, 0]
+            for place in range(1, size):
+                state.active[scheduler, place - 1] = state.active[scheduler, place]
+            state.active[scheduler, size - 1] = front
+
+    def on_complete(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+        row = ctx.code[pc]
+        if row.traits & LOAD == 0 or (row.space == PARAM and cycle - issued_at < HIT):
+            for number in range(row.n_writes):
+                sm.scheduler.marked[warp, row.writes[number] >> 6] &= ~bit(row.writes[number] & 63)
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        for word in range(REGISTER_WORDS):
+            sm.scheduler.marked[warp, word] = NOTHING
