@@ -18,7 +18,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> None:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
-    from warploom.designs import parse_design
+    from warploom.designs import describe_code, parse_design
     from warploom.machines import load_machine
     from warploom.ptx import parse
     from warploom.report.listing import inspect_summary, render_listing
@@ -36,8 +36,8 @@ def command(
     names = [wanted] if wanted else list(module.kernels)
     codes = [compile_for(module, name, point, chip) for name in names]
     if json:
-        print_json([inspect_summary(code) for code in codes])
+        print_json([inspect_summary(code) | {"notes": describe_code(point, code)} for code in codes])
         return
     console = results_console()
     for code in codes:
-        render_listing(code, console)
+        render_listing(code, console, annotations=describe_code(point, code))

@@ -57,8 +57,8 @@ def _units(code: Code) -> list[tuple[int, ...]]:
     """The registers that must keep together: pairs that hold 64-bit values somewhere, and single ones."""
     paired = {register.number for register in _registers(code) if register.bank is Bank.D}
     seconds = {number + 1 for number in paired}
-    singles = [(number,) for number in range(code.registers) if number not in paired | seconds]
-    return [(number, number + 1) for number in sorted(paired)] + singles
+    units: list[tuple[int, ...]] = [(number, number + 1) for number in sorted(paired)]
+    return units + [(number,) for number in range(code.registers) if number not in paired | seconds]
 
 
 def _registers(code: Code) -> set[Reg]:
@@ -77,11 +77,11 @@ def exempt_first(code: Code, exempt: tuple[int, ...]) -> Code:
     units = _units(code)
     first = [unit for unit in units if unit[0] in chosen]
     rest = [unit for unit in units if unit[0] not in chosen]
-    order = sorted(first, key=len, reverse=True)
-    singles = [unit for unit in rest if len(unit) == 1]
+    order: list[tuple[int, ...]] = sorted(first, key=len, reverse=True)
+    pairs, singles = [unit for unit in rest if len(unit) > 1], [unit for unit in rest if len(unit) < 2]
     if len(chosen) % 2 and singles:  # a single register lets the pairs after it be aligned
         order.append(singles.pop(0))
-    order += [unit for unit in rest if len(unit) == 2] + singles
+    order += pairs + singles
     number: dict[int, int] = {}
     following = 0
     for unit in order:

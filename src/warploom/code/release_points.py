@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Block, Code, Instruction
 from warploom.code.liveness import Liveness
@@ -33,6 +34,7 @@ from warploom.code.release_flags import (
 )
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
+from warploom.code.warp_flow import warp_predecessors
 
 NAMEABLE = (1 << NO_REGISTER) - 1  # registers whose number fits a pbr
 
@@ -62,10 +64,11 @@ def release_points(code: Code, exempt: int = 0, *, assume_divergent: bool = Fals
     `assume_divergent` takes every conditional branch for one that lanes may take differently.
     """
     graph = flow_graph(code)
-    live = warp_liveness(code, graph, branching_blocks(graph) if assume_divergent else None, by_arm=True)
+    divergent = branching_blocks(graph) if assume_divergent else analyse_divergence(code, graph).branches
+    live = warp_liveness(code, graph, divergent, by_arm=True)
     renamed = REGISTER_MASK & ~((1 << exempt) - 1)
     flags, read_releases = _flags(code, live, renamed)
-    starts, held = _starts(code, graph, live, renamed, read_releases)
+    starts, held = _starts(code, graph, warp_predecessors(graph, divergent), live, renamed, read_releases)
     return ReleasePoints(flags, starts, held)
 
 
@@ -84,8 +87,10 @@ def _flags(code: Code, live: Liveness, renamed: int) -> tuple[list[int], list[in
     return flags, released
 
 
-def _starts(code: Code, graph: FlowGraph, live: Liveness, renamed: int, released: list[int]) -> tuple[list[int], list[int]]:
-    """Follow what may be held through the code; what is held and dead where a block starts is released there."""
+def _starts(
+    code: Code, graph: FlowGraph, before: list[frozenset[int]], live: Liveness, renamed: int, released: list[int]
+) -> tuple[list[int], list[int]]:
+    """Follow what the warp may hold through the code; what is held and dead where a block starts is released there."""
     first = code.block_starts()
     leaving = [0] * len(graph)
     starts = [0] * len(graph)
@@ -95,7 +100,7 @@ def _starts(code: Code, graph: FlowGraph, live: Liveness, renamed: int, released
         changed = False
         for number in graph.order:
             now = 0
-            for predecessor in graph.predecessors[number]:
+            for predecessor in before[number]:
                 now |= leaving[predecessor]
             if worth_a_release(code.blocks[number]):
                 starts[number] = now & ~live.block_in[number] & NAMEABLE
@@ -161,7 +166,7 @@ def describe_releases(code: Code) -> dict[int, str]:
         if instruction.op.name == "pir":
             flags_set = decode_pir(payload(instruction))
             used = next((place for place in range(FLAGS, 0, -1) if flags_set[place - 1]), 0)
-            notes[pc] = " ".join(f"{flag:03b}" for flag in flags_set[:used]) or "nothing"
+            notes[pc] = "flags " + ("".join(map(str, flags_set[:used])) or "none")  # one octal digit for each instruction
         elif instruction.op.name == "pbr":
             notes[pc] = "releases " + " ".join(f"R{number}" for number in decode_pbr(payload(instruction)))
     return notes

@@ -30,6 +30,7 @@ SAMPLED = (
     "drowsy_cycles",
     "off_cycles",
     "allocated_cycles",
+    "live_cycles",
 )
 
 CHIP_DTYPE = np.dtype(
@@ -98,6 +99,7 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
         for state in range(3):
             row[8 + state] += sm.state_cycles[state]
         row[11] += sm.allocated_cycles
+        row[12] += sm.live_cycles
     chip.next_sample = chip.cycle + chip.sample_every
 
 
@@ -140,6 +142,7 @@ def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int,
             chip.end = chip.start
             for number in range(len(sms)):
                 chip.end = max(chip.end, sms[number].last_exit + 1)
+            for number in range(len(sms)):
                 settle_sm(ctx, sms[number], chip.end)
             return DONE
         if chip.cycle >= chip.next_sample:

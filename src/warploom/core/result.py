@@ -44,13 +44,25 @@ def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     total["inter_access_bins"] = [int(value) for value in count["distance"].sum(axis=0)]
     classes = count["by_class"].sum(axis=0)
     total["instructions_by_class"] = {kind.name.lower(): int(classes[kind]) for kind in OpClass if classes[kind]}
+    parts = parts_of_entry(sms, entries)
     for state, name in enumerate(STATES):
-        total[name] = int(sms["state_cycles"][:, state].sum())
+        total[name] = in_entries(int(sms["state_cycles"][:, state].sum()), parts)
     total["allocated_cycles"] = int(sms["allocated_cycles"].sum())
     total["live_cycles"] = int(sms["live_cycles"].sum())
     total["allocated_peak"] = int(sms["allocated_peak"].max())
     total["entry_cycles"] = entries * cycles * len(sms)
     return total
+
+
+def parts_of_entry(sms: np.ndarray, entries: int) -> int:
+    """In how many parts of an entry the power policy counts states: bank entries, where a register spans several banks."""
+    return int(sms["state_entries"][0].sum()) // entries
+
+
+def in_entries(cycles: int, parts: int) -> int | float:
+    """Cycles of parts as cycles of entries: exact, because parts are a power of two."""
+    whole = cycles // parts
+    return whole if whole * parts == cycles else cycles / parts
 
 
 def merge(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
@@ -82,18 +94,19 @@ def finish_counters(total: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def samples_of(chip: Any, offset: dict[str, int]) -> list[dict[str, int]]:
-    """The periodic samples of one launch as running totals over all launches."""
+def samples_of(chip: Any, offset: dict[str, Any], parts: int) -> list[dict[str, Any]]:
+    """The periodic samples of one launch as running totals over all launches; ``parts`` as `parts_of_entry` gives them."""
     rows = chip["sample"][: int(chip["samples"])]
-    return [{name: int(value) + offset.get(name, 0) for name, value in zip(SAMPLED, row, strict=True)} for row in rows]
+    share = {name: parts if name in STATES else 1 for name in SAMPLED}
+    return [{n: in_entries(int(value), share[n]) + offset[n] for n, value in zip(SAMPLED, row, strict=True)} for row in rows]
 
 
 def states_over_time(samples: list[dict[str, int]], cycle_time: float) -> list[dict[str, float]]:
-    """Shares of the register file's entries in each power state, and allocated, between one sample and the next."""
+    """Shares of the register file's entries in each power state, allocated, and live, between one sample and the next."""
     rows = []
     previous = dict.fromkeys(samples[0], 0) if samples else {}
     for sample in samples:
-        spent = {name: sample[name] - previous[name] for name in (*STATES, "allocated_cycles")}
+        spent = {name: sample[name] - previous[name] for name in (*STATES, "allocated_cycles", "live_cycles")}
         entries = sum(spent[name] for name in STATES)
         if entries > 0:
             shares = {name.removesuffix("_cycles"): value / entries for name, value in spent.items()}

@@ -9,13 +9,14 @@ only one choice has it) beats what they bring. ``register_file=0.5`` halves the 
 makes the compiler spill, ``max_registers=fit`` as much as keeps the CTAs of the whole file resident.
 """
 
-from warploom.designs.describe import describe_designs, describe_policies, storage_bits
+from warploom.designs.describe import describe_code, describe_designs, describe_policies, storage_bits
 from warploom.designs.design import FIT, Design, from_dict
 from warploom.designs.reading import design, load_design, named_designs, parse_design
 
 __all__ = [
     "FIT",
     "Design",
+    "describe_code",
     "describe_designs",
     "describe_policies",
     "design",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from warploom.code.instruction import Code
 from warploom.designs.design import Design
 from warploom.designs.reading import named_designs, parse_design
 from warploom.machines import Machine
@@ -21,6 +22,16 @@ def _bits_of(policy: Any, machine: Machine, policies: Any) -> int:
     """A policy's storage; one whose size depends on other choices asks for them too."""
     asks = len(inspect.signature(policy.storage_bits).parameters) > 1
     return int(policy.storage_bits(machine, policies) if asks else policy.storage_bits(machine))
+
+
+def describe_code(design: Design, code: Code) -> dict[int, str]:
+    """What a design's policies have to say beside the code that it compiled, by pc."""
+    notes: dict[int, str] = {}
+    for policy in design.policies:
+        if hasattr(policy, "describe"):
+            for pc, note in policy.describe(code).items():
+                notes[pc] = f"{notes[pc]}; {note}" if pc in notes else note
+    return notes
 
 
 def describe_designs(machine: Machine) -> list[dict[str, Any]]:

@@ -17,7 +17,9 @@ from warploom.code.release_flags import (
     NUMBER_BITS,
     NUMBERS,
     PAYLOAD_BITS,
+    decode_pbr,
     is_release,
+    payload,
     value_operands,
 )
 from warploom.code.release_flags import Opcode as Release
@@ -472,14 +474,14 @@ class Rfv(NamedTuple):
                     sm.allocation.releases_pir += 1
                     sm.allocation.table_accesses += 1
 
-    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, bits: Any) -> None:
         state = sm.allocation
-        if payload >> OPCODE_AT != PBR:
+        if bits >> OPCODE_AT != PBR:
             if policy.flag_cache > 0:
                 state.tag[pc % policy.flag_cache] = pc + 1
             return
         for place in range(NUMBERS):
-            number = (payload >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
+            number = (bits >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
             if number != NUMBER_MASK:
                 state.table_accesses += 1
                 if _give_back(ctx, sm, cycle, warp, int(number)):
@@ -587,15 +589,18 @@ class Rfv(NamedTuple):
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
         code = run.code
-        metadata = sum(map(is_release, code.instructions()))
+        metadata = [one for one in code.instructions() if is_release(one)]
+        lists = [decode_pbr(payload(one)) for one in metadata if one.op.name == "pbr"]
         warps = run.occupancy.ctas * run.occupancy.warps_per_cta
         bits = (code.registers - code.exempt_registers) * warps * entry_bits(run.machine)
         names = (*COUNTED, "table_accesses", "spilled_registers")
         return {
             **{name: int(states[name].sum()) for name in names},
             **allocation_counters(states, code),
-            "static_metadata": metadata,
-            "static_instructions": len(code) - metadata,
+            "static_metadata": len(metadata),
+            "static_pbr": len(lists),
+            "static_pbr_registers": sum(map(len, lists)),
+            "static_instructions": len(code) - len(metadata),
             "exempt_registers_peak": code.exempt_registers,
             "table_bytes_peak": -(-bits // 8),
         }
