@@ -229,10 +229,14 @@ class Rfc(NamedTuple):
 
     def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         state = sm.hierarchy
-        state.flushes += 1
+        owned = False
         for way in range(policy.entries):
-            if state.status[warp, way] & VALID != 0 and _write_down(ctx, sm, cycle, warp, way):
-                state.flush_writebacks += 1
+            if state.status[warp, way] & VALID != 0:
+                owned = True
+                if _write_down(ctx, sm, cycle, warp, way):
+                    state.flush_writebacks += 1
+        if owned:
+            state.flushes += 1
 
     def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
         way = _find(policy, sm, warp, register)

@@ -1,0 +1,182 @@
+"""The register file cache on kernels small enough to count by hand; the shadow checker watches every run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from timing_kernels import Guard, Kernel, add, exit_, load, op, p, setp, store
+
+from warploom.core.simulate import time_launches
+from warploom.designs import parse_design, storage_bits
+from warploom.errors import WarploomError
+from warploom.machines import load_machine
+
+MACHINE = load_machine("rfc")
+
+
+def run(body: list, *, registers: int = 16, **parameters: Any) -> dict[str, Any]:
+    """Counters of one warp that executes a list of instructions, or of a kernel."""
+    kernel = body if isinstance(body, Kernel) else Kernel([[*body, exit_()]], registers)
+    words = {key: str(value).lower() for key, value in parameters.items()}
+    design = parse_design(f"rfc({', '.join(f'{key}={value}' for key, value in words.items())})")
+    counters = time_launches([kernel.launch()], design.policies, MACHINE, check=True).counters
+    conserved(counters)
+    return counters
+
+
+def conserved(c: dict[str, Any]) -> None:
+    """Every operand comes from one place, and every result goes to one."""
+    assert c["rfc_hits"] + c["mrf_reads"] + c["forwarded_reads"] == c["rf_reads"]
+    assert c["rfc_results"] + c["mrf_writes"] - c["writebacks"] == c["rf_writes"]
+    assert c["upper_reads"] == c["rfc_hits"] and c["upper_writes"] == c["rfc_results"]
+    assert c["bypasses"] + c["late_results"] + c["partial_results"] + c["rfc_results"] == c["rf_writes"]
+    assert c["write_backs"] == c["writebacks"] >= c["flush_writebacks"]
+    assert c["last_reads_wrong"] == 0
+
+
+def mov(dst: int) -> Any:
+    return op("mov", dst)
+
+
+def wait(register: int) -> Any:
+    """Nothing after it issues before the register's value is there."""
+    return setp(0, register, register)
+
+
+def keep(*registers: int) -> list:
+    """Reads at the end, so that values are live until then."""
+    return [store(register, register) for register in registers]
+
+
+def test_a_result_is_read_from_the_cache() -> None:
+    c = run([mov(1), mov(2), add(3, 1, 2), add(4, 3, 1), *keep(4)])
+    assert c["rfc_hits"] == 6
+    assert c["mrf_reads"] == c["mrf_writes"] == 0
+    assert (c["mrf_read_reduction"], c["mrf_write_reduction"]) == (1, 1)
+
+
+def test_what_was_never_written_here_comes_from_the_main_file() -> None:
+    c = run([add(1, 2, 3), add(1, 1, 3), *keep(1)])
+    assert (c["rfc_hits"], c["mrf_reads"]) == (3, 3)
+
+
+@pytest.mark.parametrize(("entries", "hits", "writebacks"), [(3, 4, 0), (2, 2, 1)])
+def test_the_entry_filled_first_makes_room(entries: int, hits: int, writebacks: int) -> None:
+    c = run([mov(1), mov(2), mov(3), wait(3), *keep(1)], entries=entries)
+    assert (c["rfc_hits"], c["writebacks"]) == (hits, writebacks)
+
+
+@pytest.mark.parametrize(("replacement", "hits"), [("fifo", 6), ("lru", 8)])
+def test_lru_keeps_what_was_read(replacement: str, hits: int) -> None:
+    """R3 takes the place of R1, which was filled first, or of R2, which was used least recently."""
+    c = run([mov(1), mov(2), wait(2), *keep(1), mov(3), wait(3), *keep(1)], entries=2, replacement=replacement)
+    assert c["rfc_hits"] == hits
+
+
+def test_a_dead_value_is_not_written_back() -> None:
+    body = [mov(1), add(2, 1, 1), mov(3), mov(4), *keep(2, 3, 4)]
+    with_bit, without = run(body, entries=3), run(body, entries=3, last_use=False)
+    assert (with_bit["writebacks"], without["writebacks"]) == (0, 1)
+    assert with_bit["writebacks_elided"] > without["writebacks_elided"]
+    assert with_bit["mrf_reads"] == without["mrf_reads"]  # only write-backs change
+
+
+def test_sources_may_enter_too() -> None:
+    body = [add(1, 9, 9), add(2, 9, 1), add(3, 9, 2), add(4, 9, 3), *keep(4)]
+    results, sources = run(body), run(body, allocate="sources")
+    assert (results["mrf_reads"], sources["mrf_reads"]) == (5, 2)
+    assert sources["rfc_fills"] == 1
+    assert sources["writebacks"] == 0  # a copy of what the main file has
+
+
+def suspending(*after: Any) -> list:
+    """R1 and R2 are made, a load is waited for, then what comes after; R7 lets the others arrive before."""
+    return [mov(1), mov(2), mov(7), wait(7), load(3, 9), add(4, 3, 9), *after]
+
+
+def test_suspension_flushes_what_is_live() -> None:
+    c = run(suspending(*keep(1, 2, 4)))
+    assert (c["suspensions"], c["flushes"], c["flush_writebacks"]) == (1, 1, 2)
+    assert c["writebacks_elided"] >= 1  # R7 was read for the last time
+    assert c["bypasses"] == 1  # the load's result
+    c = run(suspending(*keep(1, 2, 4)), last_use=False)
+    assert c["flush_writebacks"] == 3
+
+
+def test_a_value_is_read_below_after_the_flush() -> None:
+    c = run(suspending(add(5, 1, 4), *keep(5)))
+    misses = c["mrf_reads"] + c["forwarded_reads"]
+    assert misses == 1 + 2 + 1  # R9 of the load, R3 and R9 of the addition, R1
+
+
+def test_results_of_slow_loads_go_to_the_main_file() -> None:
+    """The load returns while a long chain keeps the warp active, so only the policy decides where its result goes."""
+    body = [load(3, 9), *(add(1, 1, 9) for _ in range(80)), add(1, 1, 3), *keep(1)]
+    assert run(body)["bypasses"] == 1
+    assert run(body, bypass_slow=False)["bypasses"] == 0
+    assert run(body, bypass_slow=False, entries=16)["rfc_hits"] == run(body, entries=16)["rfc_hits"] + 1
+
+
+def test_values_not_read_before_the_suspension_can_bypass() -> None:
+    body = suspending(*keep(1, 2, 4))
+    plain, refined = run(body), run(body, bypass_unread=True)
+    assert refined["bypasses"] == plain["bypasses"] + 2
+    assert (plain["flush_writebacks"], refined["flush_writebacks"]) == (2, 0)
+    assert plain["mrf_writes"] == refined["mrf_writes"]
+    assert refined["rfc_writes"] == plain["rfc_writes"] - 2
+
+
+def test_values_not_read_before_the_suspension_can_make_room_first() -> None:
+    """Of R1 and R2 only R1 is read before the suspension; FIFO would throw it out for R5."""
+    body = [mov(1), mov(2), mov(5), wait(5), add(6, 1, 5), load(3, 9), add(4, 3, 9), *keep(2, 4, 6)]
+    assert run(body, entries=2)["rfc_hits"] < run(body, entries=2, evict_first=True)["rfc_hits"]
+
+
+def masked(body: list, masks: dict[int, int]) -> Kernel:
+    return Kernel([[*body, exit_()]], 16, mask=lambda warp, pc, n: masks.get(pc, 0xFFFFFFFF))
+
+
+def test_a_partial_result_merges_where_its_register_is() -> None:
+    """A guarded write needs the other lanes' old value: it goes where that is."""
+    guarded = mov(1)
+    guarded.guard = Guard(p(0))
+    cached = [setp(0, 9, 9), mov(1), guarded, *keep(1)]
+    c = run(masked(cached, {2: 0xFF}))
+    assert (c["partial_results"], c["mrf_writes"]) == (0, 0)
+    gone = [setp(0, 9, 9), mov(1), mov(2), mov(3), guarded, *keep(1, 2, 3)]
+    c = run(masked(gone, {4: 0xFF}), entries=2)
+    assert c["partial_results"] == 1
+    assert c["mrf_writes"] >= 2  # R1 written down, then merged there
+
+
+def test_a_partial_result_whose_rest_nobody_needs_is_cached() -> None:
+    body = [mov(1), add(2, 1, 1), *keep(2)]
+    c = run(masked(body, dict.fromkeys(range(4), 0xFFFF)))
+    assert c["partial_results"] == 0 and c["mrf_writes"] == 0
+
+
+def test_only_active_warps_own_entries() -> None:
+    """Thirty-two warps, two active: what is cached never exceeds what two warps may own, so the rest goes below."""
+    kernel = Kernel([[*suspending(add(5, 4, 1), add(6, 5, 2)), *keep(6), exit_()]], 16, warps_per_cta=8, ctas=4)
+    c = run(kernel, active=2)
+    assert c["suspensions"] >= 32
+    assert c["flush_writebacks"] >= 32
+
+
+def test_more_warps_share_the_file_without_mixing_values() -> None:
+    """All warps use the same names; the checker would see a value of another warp."""
+    body = [add(1 + n % 7, 1 + (n + 3) % 7, 1 + (n + 5) % 7) for n in range(60)]
+    for entries in (1, 2, 6):
+        run(Kernel([[*body, *keep(1, 2, 3), exit_()]], 8, warps_per_cta=8, ctas=8), entries=entries)
+
+
+def test_too_large_a_flush_is_refused() -> None:
+    with pytest.raises(WarploomError, match=r"could flush 208 values at once.*holds 128"):
+        parse_design("rfc(active=16, entries=13)")
+    parse_design("hierarchy=rfc(entries=16)")  # without suspensions nothing is flushed
+
+
+def test_storage_is_that_of_the_active_warps() -> None:
+    assert storage_bits(parse_design("rfc"), MACHINE) - 8 * 6 == 8 * 6 * (1024 + 9)
+    assert storage_bits(parse_design("hierarchy=rfc(entries=6)"), MACHINE) == 32 * 6 * (1024 + 9)
