@@ -92,7 +92,7 @@ def simulate(
         core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
     timing = core.result()
     table = load_technology(technology or default_technology(whole))
-    cycle_time = 1e-6 / chip.chip.clock_core_mhz
+    cycle_time = 1e-6 / chip.chip.clock_energy_mhz
     run = Run(timing.cycles, cycle_time, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies, chip)
     energy = account(timing.counters, point.policies, table, run)
     return Result(

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies.columns import pc_at
-from warploom.policies.hooks import awake
-from warploom.policies.services import INSTRUCTION, inlined
+import numpy as np
 
-NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW = range(8)
+from warploom.policies.columns import pc_at, value_at
+from warploom.policies.hooks import awake, recoverable
+from warploom.policies.services import INSTRUCTION, MOVE, UNKNOWN, inlined
+
+NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
+FULL = np.uint32(0xFFFFFFFF)
 
 
 class NoChecker(NamedTuple):
@@ -51,6 +54,13 @@ class Checker(NamedTuple):
             if work.kind == INSTRUCTION:
                 shadow.version[work.warp, register] += 1
             shadow.made[slot, number] = shadow.version[work.warp, register]
+        # What an encoding reads to keep other lanes may be old where an upper level knows that these are dead.
+        if work.kind == MOVE:
+            shadow.expected[slot, 0] = 0
+            shadow.made[slot, 0] = shadow.entry_version[work.writes[0]]
+        elif work.kind == INSTRUCTION:
+            for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
+                shadow.expected[slot, operand] = 0
 
     def check_cached(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
@@ -102,6 +112,15 @@ class Checker(NamedTuple):
         work, shadow = sm.slot[slot], sm.check
         if not awake(ctx.design.power, ctx, sm, cycle, entry):
             _fault(sm, ASLEEP, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
+        form = int(work.form[write])
+        value = UNKNOWN
+        if work.value >= 0:
+            value = value_at(ctx, work.value + write)
+        if not recoverable(ctx.design.encoding, form, value):
+            _fault(sm, GARBLED, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
+        partial = work.mask != FULL and work.whole >> write & 1 == 0
+        if partial and (form != 0 or sm.entry[entry].form != 0):
+            _fault(sm, LOST_LANES, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
         shadow.entry_warp[entry] = sm.warp[work.warp].age + 1
         shadow.entry_register[entry] = work.registers[write]
         shadow.entry_version[entry] = shadow.made[slot, write]

@@ -110,11 +110,13 @@ def reset_chip(ctx: Any, sms: Any, ports: Any, chip: Any) -> None:
 
 
 @inlined
-def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, end: int) -> int:
+def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, end: int) -> int:
     """Where the next quantum in which anything happens begins."""
     event = memory_next_event(ctx.machine, memory)
     for number in range(len(sms)):
         if ports[number].ldst.outbox_count > 0 or sms[number].pending_count > 0:
+            return end
+        if chip.next_cta < ctx.info.ctas and wants_cta(ctx, sms[number], end):
             return end
         event = min(event, sms[number].next_event, max(end, ports[number].ldst.event))
     if event >= FOREVER:
@@ -150,7 +152,7 @@ def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int,
         if chip.cycle - progress > chip.patience:
             return STUCK
         if skip:
-            following = _next_quantum(ctx, memory, sms, ports, end)
+            following = _next_quantum(ctx, memory, sms, ports, chip, end)
             if following >= FOREVER:
                 return STUCK
             if following > end:

@@ -46,6 +46,8 @@ def fault(sms: np.ndarray, code: Code, design: Any) -> SimulationError:
         checker.ASLEEP: f"accesses entry {entry} before it has woken up",
         checker.STALE_PLACE: f"reads version {got} from upper-level place {entry} where the program means version {wanted}",
         checker.LOST_BELOW: f"is to be written down to entry {entry} from a place that holds another register's value",
+        checker.LOST_LANES: f"writes some lanes of entry {entry}, which is encoded: the other lanes are lost",
+        checker.GARBLED: f"is written to entry {entry} in a form from which its value cannot be read back",
     }[kind]
     names = ", ".join(f"{policy.CHOICE}={policy.NAME}" for policy in design)
     return SimulationError(f"{place}: it {what} (design {names})")

@@ -79,6 +79,7 @@ ENTRY = np.dtype(
         ("readers", "i2"),  # issued instructions that have yet to read it
         ("writers", "i2"),  # issued instructions and evictions that have yet to write it
         ("evictions", "i2"),  # of the writers, those that write an old value down
+        ("form", "u1"),  # in which the encoding keeps its value; 0: as it is
         ("allocated", "?"),
         ("released", "?"),  # free it when the accesses under way have ended
     ],
@@ -106,10 +107,12 @@ SLOT = np.dtype(
         ("reads_left", "u1"),
         ("writes_left", "u1"),
         ("written", "u1"),  # bit per destination
+        ("whole", "u1"),  # bit per destination: lanes that did not execute are written too, merged
         ("reads", "i2", (MAX_READS,)),  # physical entries; -1: not from a bank
         ("writes", "i2", (MAX_READS,)),
         ("read_group", "u1", (MAX_READS,)),
         ("write_group", "u1", (MAX_READS,)),
+        ("form", "u1", (MAX_READS,)),  # of each result, as the encoding wants it
         ("registers", "i2", (MAX_READS,)),  # written, by name
         ("sources", "i2", (MAX_READS,)),  # read, by name
     ],
@@ -126,6 +129,7 @@ COUNTERS = (
     "metadata",
     "metadata_skipped",
     "moves",
+    "expansions",  # encoded entries that a write of some lanes found, read and stored as they are first
     "spills",
     "refills",
     "rf_reads",

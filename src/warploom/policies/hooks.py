@@ -82,16 +82,21 @@ def on_warp_launch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> Non
 
 @hook(*CHOICES)
 def on_warp_exit(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """A warp has issued its last instruction and nothing of it is in flight. Registers still mapped are freed after this."""
+    """A warp has issued its last instruction and nothing of it is in flight. Registers still mapped are freed after this, or with the CTA."""
 
 
-@hook("scheduler", "allocation", "hierarchy")
+@hook("scheduler", "allocation", "hierarchy", "encoding")
 def on_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
     """An instruction has been issued, in program order of its warp; sources and destinations are resolved.
 
     ``index`` is its place in the trace's columns. The allocation policy releases registers here (`services.release`): the
     name is gone at once, the physical entry is freed when the last read or write under way has finished.
     """
+
+
+@hook("scheduler", "allocation", "hierarchy")
+def on_complete(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+    """An instruction has ended: its results are written. Not called for what is resolved at issue (branches, barriers)."""
 
 
 # --- scheduler --------------------------------------------------------------------------------------------------------------
@@ -125,8 +130,8 @@ def on_wait(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 
 
 @hook("scheduler")
-def next_warp(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int) -> int:
-    """The warp that will be asked for next, where this scheduler knows it beforehand; -1 where it does not."""
+def next_warp(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
+    """The warp to whose turn it comes after that of another, where this scheduler knows it beforehand; -1 where it does not."""
     return -1
 
 
@@ -152,6 +157,12 @@ def may_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, in
     False holds the warp: it is not asked again until `services.wake` names it.
     """
     return True
+
+
+@hook("allocation")
+def freed_with_cta(policy: Any) -> bool:
+    """Whether what is still mapped when a warp exits belongs to its CTA until that retires; else it is freed at once."""
+    return False
 
 
 @hook("allocation")
@@ -264,22 +275,52 @@ def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
 # --- encoding ---------------------------------------------------------------------------------------------------------------
 
 
+# An encoding numbers the forms in which it stores a register; 0 is the register as it is. The core keeps the form of each
+# entry (``sm.entry[entry].form``): it changes with the write, so that reads of the old value still see the old form.
+
+
 @hook("encoding")
-def write_ready(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, value: Any, mask: Any) -> int:
-    """The cycle at which a result, encoded, may go to its bank. ``value`` is its entry in the trace's value column."""
+def form_of(policy: Any, ctx: Any, sm: Any, cycle: int, value: Any, mask: Any, whole: bool) -> int:
+    """The form in which a result is stored. ``value`` is its entry in the trace's value column, or `services.UNKNOWN`.
+
+    Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows.
+    """
+    return 0
+
+
+@hook("encoding")
+def write_ready(policy: Any, ctx: Any, sm: Any, cycle: int, form: int, value: Any, whole: bool) -> int:
+    """The cycle at which a result, encoded, may go to its bank."""
     return cycle
 
 
 @hook("encoding")
-def banks_used(policy: Any, ctx: Any, sm: Any, entry: int) -> int:
-    """How many of the ``rf_banks_per_register`` banks an access to this entry touches, from the lowest on."""
-    return ctx.machine.rf_banks_per_register
+def stored_lanes(policy: Any, form: int) -> int:
+    """How many of the 32 lanes' bits an access to a register in this form moves, packed from the lowest bank on."""
+    return 32
 
 
 @hook("encoding")
-def read_ready(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+def read_ready(policy: Any, ctx: Any, sm: Any, cycle: int, form: int) -> int:
     """The cycle at which an operand that leaves its bank at ``cycle`` is decoded."""
     return cycle
+
+
+@hook("encoding")
+def on_store(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, form: int) -> None:
+    """An entry takes a value in this form; ``sm.entry[entry].form`` is still that of the old one."""
+
+
+@hook("encoding")
+def merges(policy: Any) -> bool:
+    """Whether an instruction that writes some lanes reads its destination too, so that it is written whole."""
+    return False
+
+
+@hook("encoding")
+def recoverable(policy: Any, form: int, value: Any) -> bool:
+    """Whether a value can be read back from a form. Asked by the shadow checker alone, at every write."""
+    return form == 0
 
 
 @hook("encoding")
@@ -299,7 +340,7 @@ def prepare_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
 
 @hook("power")
 def prepare_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-    """A collector has been assigned to an instruction that will write this entry."""
+    """A collector has been assigned to an instruction that will write this entry, or a value is on its way down to it."""
 
 
 @hook("power")
@@ -319,8 +360,19 @@ def on_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int)
 
 
 @hook("power")
+def on_unwritten(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """A result that `prepare_write` announced went to the upper level instead."""
+
+
+@hook("power")
+def looks_ahead(policy: Any) -> int:
+    """How many of the coming warps the policy wants to be told of by `foresee`, where the scheduler knows them."""
+    return 0
+
+
+@hook("power")
 def foresee(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
-    """The scheduler knows that it will turn to this warp next (`next_warp`); pc is of its next instruction."""
+    """The scheduler knows that this warp's turn will come (`next_warp`); pc is of its next instruction."""
 
 
 @hook("power")

@@ -13,10 +13,11 @@ from numba.extending import register_jitable
 
 from warploom.policies.bits import NOTHING, bit, lowest
 from warploom.policies.checking import check_allocate, check_evict, check_filled
-from warploom.policies.hooks import on_allocate, on_free, on_release
+from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_write
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
+UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
 
 inlined = njit(inline="always")  # into the caller, before types are known: no function of its own to compile
 stage = register_jitable  # a function of its own
@@ -105,6 +106,7 @@ def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     on_free(ctx.design.allocation, ctx, sm, cycle, entry)
     on_free(ctx.design.encoding, ctx, sm, cycle, entry)
     on_free(ctx.design.power, ctx, sm, cycle, entry)
+    owned.form = 0
 
 
 @register_jitable
@@ -184,10 +186,12 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     work.value = sm.place_value[place]
     work.stage = 0
     work.written = 0
+    work.whole = 0
     work.ready_at = cycle
     work.write_group[0] = entry % ctx.info.groups
     sm.entry[entry].writers += 1
     sm.entry[entry].evictions += 1
+    prepare_write(ctx.design.power, ctx, sm, cycle, entry)
     check_evict(ctx.check, ctx, sm, cycle, slot, place)
     append_write(sm, slot)
 

@@ -1,7 +1,6 @@
 """Base-delta images of a register: really built, and really taken apart again.
 
-An image begins with the base (the first chunk), followed by the signed differences of all chunks to it, little end first. The
-first difference is always zero and is stored all the same, so that every chunk lies at a fixed place.
+An image begins with the base (the first chunk), followed by the signed differences of the other chunks to it, little end first.
 """
 
 from __future__ import annotations
@@ -12,13 +11,19 @@ from warploom.jit import njit
 from warploom.trace.format import BASE4_SHIFT, BASE8_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 
 REGISTER_BYTES = 128
+SLICE_BYTES = 16  # what a narrow bank holds of a register
 ENCODINGS = ((1, 0), (2, 1), (4, 0), (4, 1), (4, 2), (8, 0), (8, 1), (8, 2), (8, 4))
 """The (base, delta) pairs, in bytes."""
 
 
 def image_bytes(base: int, delta: int) -> int:
-    """The length of an image: the base, and a delta for each chunk unless deltas are empty."""
-    return base + delta * (REGISTER_BYTES // base)
+    """The length of an image: the base, and a delta for every other chunk."""
+    return base + delta * (REGISTER_BYTES // base - 1)
+
+
+def image_slices(base: int, delta: int) -> int:
+    """How many narrow banks an image takes."""
+    return -(-image_bytes(base, delta) // SLICE_BYTES)
 
 
 @njit
@@ -52,25 +57,24 @@ def compress(register, base, delta, image):
     """Build the image of a register's 128 bytes in `image`; returns its length. The register must fit: see `fits`."""
     first = _chunk(register, 0, base)
     _put_chunk(image, 0, base, first)
-    if delta == 0:
-        return base
-    count = 128 // base
-    for chunk in range(count):
-        _put_chunk(image, base + chunk * delta, delta, _chunk(register, chunk * base, base) - first)
-    return base + count * delta
+    others = 128 // base - 1
+    for chunk in range(others):
+        _put_chunk(image, base + chunk * delta, delta, _chunk(register, (chunk + 1) * base, base) - first)
+    return base + others * delta
 
 
 @njit
 def decompress(image, base, delta, register):
     """Rebuild the 128 bytes from an image."""
     first = _chunk(image, 0, base)
-    for chunk in range(128 // base):
+    _put_chunk(register, 0, base, first)
+    for chunk in range(128 // base - 1):
         difference = np.uint64(0)
         if delta:
             difference = _chunk(image, base + chunk * delta, delta)
             if (difference >> np.uint64(8 * delta - 1)) & np.uint64(1):  # extend the sign
                 difference |= ~((np.uint64(1) << np.uint64(8 * delta)) - np.uint64(1))
-        _put_chunk(register, chunk * base, base, first + difference)
+        _put_chunk(register, (chunk + 1) * base, base, first + difference)
 
 
 @njit

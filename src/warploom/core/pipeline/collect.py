@@ -13,7 +13,6 @@ from warploom.core.layout import DISTANCE_BINS, MAX_READS
 from warploom.policies.bits import NOTHING, below, bit, has, lowest, next_after, without_lowest
 from warploom.policies.checking import check_read
 from warploom.policies.hooks import (
-    banks_used,
     fetch_cycles,
     lanes_accessed,
     on_gated,
@@ -21,6 +20,7 @@ from warploom.policies.hooks import (
     prepare_read,
     prepare_write,
     read_ready,
+    stored_lanes,
 )
 from warploom.policies.services import inlined, settle, stage
 
@@ -45,12 +45,21 @@ def note_access(sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def count_access(ctx: Any, sm: Any, cycle: int, entry: int, mask: Any, write: bool) -> int:
-    """Account for one access of the main register file; how many banks it touches."""
-    banks = banks_used(ctx.design.encoding, ctx, sm, entry)
+def banks_of(ctx: Any, form: int) -> int:
+    """How many of its neighbouring banks a register in this form lies in, from the lowest on."""
     span = ctx.machine.rf_banks_per_register
-    lanes = min(lanes_accessed(ctx.design.gating, ctx, sm, mask, write), 32 * banks // span)
-    sm.count.lanes_gated += 32 - lanes
+    return (stored_lanes(ctx.design.encoding, form) * span + 31) // 32
+
+
+@inlined
+def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any, write: bool) -> int:
+    """Account for one access of the main register file; in how many banks the register lies."""
+    stored = stored_lanes(ctx.design.encoding, form)
+    lanes = stored
+    if form == 0:  # an encoded register has no lanes of its own in the banks: all that hold it are accessed
+        lanes = lanes_accessed(ctx.design.gating, ctx, sm, mask, write)
+    banks = (lanes * ctx.machine.rf_banks_per_register + 31) // 32
+    sm.count.lanes_gated += stored - lanes
     if write:
         sm.count.mrf_writes += 1
         sm.count.bank_writes += banks
@@ -61,7 +70,7 @@ def count_access(ctx: Any, sm: Any, cycle: int, entry: int, mask: Any, write: bo
         sm.count.rf_read_lanes += lanes
     on_gated(ctx.design.gating, ctx, sm, cycle, lanes, banks, write)
     note_access(sm, cycle, entry)
-    return banks
+    return banks_of(ctx, form)
 
 
 @inlined
@@ -194,11 +203,12 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     work = sm.slot[unit.slot]
     entry = int(work.reads[operand])
     check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
-    count_access(ctx, sm, cycle, entry, work.mask, False)
+    form = int(sm.entry[entry].form)
+    count_access(ctx, sm, cycle, entry, form, work.mask, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
-    there = read_ready(ctx.design.encoding, ctx, sm, cycle, entry) + ctx.machine.rf_operand_fetch_cycles
+    there = read_ready(ctx.design.encoding, ctx, sm, cycle, form) + ctx.machine.rf_operand_fetch_cycles
     unit.ready_at = max(unit.ready_at, there)
     unit.waiting -= 1
     if unit.waiting == 0:

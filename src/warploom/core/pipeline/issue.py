@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag, Space
-from warploom.core.layout import LATCH, SLOT_RESERVE, STALLS
+from warploom.core.layout import LATCH, MAX_READS, SLOT_RESERVE, STALLS
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
@@ -25,10 +25,12 @@ from warploom.policies.hooks import (
     holds,
     issue_delay,
     issue_stages,
+    looks_ahead,
     lookup,
     map_read,
     map_write,
     may_issue,
+    merges,
     needs_move,
     next_warp,
     on_issue,
@@ -67,6 +69,7 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
         core = scheduler // per_core
         mine = sm.scheduler_warps[scheduler]
         done = 0
+        coming = -1
         only = mine
         for _ in range(machine.issue_width):
             examine_woken(ctx, sm, port, cycle)
@@ -100,11 +103,14 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
                 break
             done += 1
             only = bit(chosen)
+            coming = chosen
         if done > 0:
             moved = True
-            upcoming = next_warp(ctx.design.scheduler, ctx, sm, cycle, scheduler)
-            if upcoming >= 0 and sm.warp[upcoming].next < sm.warp[upcoming].decoded:
-                foresee(ctx.design.power, ctx, sm, cycle, upcoming, pc_at(ctx, sm.warp[upcoming].next))
+            for _ in range(looks_ahead(ctx.design.power)):
+                if coming >= 0:
+                    coming = next_warp(ctx.design.scheduler, ctx, sm, cycle, scheduler, coming)
+                if coming >= 0 and sm.warp[coming].next < sm.warp[coming].decoded:
+                    foresee(ctx.design.power, ctx, sm, cycle, coming, pc_at(ctx, sm.warp[coming].next))
         else:
             sm.count.stall[sm.stall_reason[scheduler]] += 1
     return moved
@@ -183,6 +189,7 @@ def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> N
     work.reads_left = 0
     work.writes_left = 0
     work.written = 0
+    work.whole = 0
     work.value = -1
     work.traits = 0
     work.memory = 0
@@ -285,6 +292,8 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.traits = row.traits
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
+    if mask != FULL and merges(ctx.design.encoding):
+        _read_destinations(ctx, sm, work, warp, row)
     for number in range(row.n_writes):
         register = int(row.writes[number])
         entry = map_write(ctx.design.allocation, ctx, sm, cycle, warp, register, pc, index)
@@ -302,6 +311,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     _account_live(ctx, sm, cycle, warp, index, row)
     on_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index)
     on_issue(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, index)
+    on_issue(ctx.design.encoding, ctx, sm, cycle, warp, pc, index)
     on_issue(ctx.design.scheduler, ctx, sm, cycle, warp, pc, index)
 
     if row.has_memory:
@@ -366,6 +376,21 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
             sm.count.forwarded_reads += 1
             entry = -1
         _add_read(ctx, sm, work, warp, register, entry)
+
+
+@inlined
+def _read_destinations(ctx: Any, sm: Any, work: Any, warp: int, row: Any) -> None:
+    """Let an instruction of some lanes also read what it writes, so that its results are whole registers."""
+    for number in range(row.n_writes):
+        register = int(row.writes[number])
+        entry = sm.map[warp, register]
+        if entry < 0:
+            work.whole |= 1 << number  # a new entry, with nothing in its other lanes
+            continue
+        below = sm.entry[entry].evictions == 0 and not holds(ctx.design.hierarchy, ctx, sm, warp, register)
+        if below and work.n_reads < MAX_READS:
+            _add_read(ctx, sm, work, warp, register, entry)
+            work.whole |= 1 << number
 
 
 @inlined

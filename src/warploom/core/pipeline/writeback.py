@@ -13,16 +13,27 @@ import numpy as np
 from warploom.code.table import Flag
 from warploom.core.layout import RING
 from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ldst_pop_done
-from warploom.core.pipeline.collect import count_access
+from warploom.core.pipeline.collect import banks_of, count_access
 from warploom.policies.bits import NOTHING, bit, has, lowest
 from warploom.policies.checking import check_placed, check_write
 from warploom.policies.columns import value_at
-from warploom.policies.hooks import banks_used, on_injected, on_result, on_write, write_awake, write_ready
-from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, append_write, inlined, settle, stage
+from warploom.policies.hooks import (
+    form_of,
+    on_complete,
+    on_injected,
+    on_result,
+    on_store,
+    on_unwritten,
+    on_write,
+    read_ready,
+    write_awake,
+    write_ready,
+)
+from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
 
 MEM = 3
 ATOMIC = int(Flag.ATOMIC)
-UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
+FULL = np.uint32(0xFFFFFFFF)
 
 
 @inlined
@@ -142,14 +153,17 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
             work.writes_left -= 1
             if entry >= 0:
                 sm.entry[entry].writers -= 1
+                on_unwritten(ctx.design.power, ctx, sm, cycle, entry)
                 settle(ctx, sm, cycle, entry)
             continue
         value = UNKNOWN
         if work.value >= 0:
             value = value_at(ctx, work.value + number)
-        at = write_ready(ctx.design.encoding, ctx, sm, cycle, entry, value, work.mask)
-        banks = banks_used(ctx.design.encoding, ctx, sm, entry)
-        latest = max(latest, write_awake(ctx.design.power, ctx, sm, at, entry, banks))
+        whole = work.mask == FULL or work.whole >> number & 1 != 0
+        form = form_of(ctx.design.encoding, ctx, sm, cycle, value, work.mask, whole)
+        work.form[number] = form
+        at = write_ready(ctx.design.encoding, ctx, sm, cycle, form, value, whole)
+        latest = max(latest, write_awake(ctx.design.power, ctx, sm, at, entry, banks_of(ctx, form)))
     return latest
 
 
@@ -167,9 +181,18 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
         return 0
     sm.writes_in_cycle[group] += 1
     sm.written_groups |= bit(group)
-    check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
-    banks = count_access(ctx, sm, cycle, entry, work.mask, True)
     owned = sm.entry[entry]
+    form, mask = int(work.form[number]), work.mask
+    if work.whole >> number & 1 != 0:
+        mask = FULL
+    if mask != FULL and owned.form != 0:
+        _expand(ctx, sm, cycle, entry)
+        work.whole |= 1 << number
+        return 0
+    check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
+    banks = count_access(ctx, sm, cycle, entry, form, mask, True)
+    on_store(ctx.design.encoding, ctx, sm, cycle, entry, form)
+    owned.form = form
     owned.writers -= 1
     if work.kind == EVICTION:
         owned.evictions -= 1
@@ -178,6 +201,20 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
     on_write(ctx.design.power, ctx, sm, cycle, entry, banks)
     settle(ctx, sm, cycle, entry)
     return 1
+
+
+@inlined
+def _expand(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    """A result for some lanes has found an encoded register, come down from the upper level since it was issued.
+
+    The register is read and decoded in the buffer in front of the bank, and the write that follows stores all of its lanes.
+    """
+    old = int(sm.entry[entry].form)
+    count_access(ctx, sm, cycle, entry, old, FULL, False)
+    read_ready(ctx.design.encoding, ctx, sm, cycle, old)
+    on_store(ctx.design.encoding, ctx, sm, cycle, entry, 0)
+    sm.entry[entry].form = 0
+    sm.count.expansions += 1
 
 
 @inlined
@@ -194,6 +231,9 @@ def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
             state.long_latency[register >> 6] &= ~bit(register & 63)
         if work.kind == INSTRUCTION:
             state.pending_predicates &= ~ctx.code[work.pc].predicates_written
+            on_complete(ctx.design.allocation, ctx, sm, cycle, warp, work.pc, work.issued_at)
+            on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
+            on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
         state.in_flight -= 1
         if work.unit == MEM:
             state.memory_in_flight -= 1

@@ -37,14 +37,24 @@ def _give(ctx: Any, sm: Any, cycle: int, bank: int) -> None:
         move_entries(sm, cycle, ON, OFF, _weight(ctx))
 
 
+@inlined
+def _awake_at(ctx: Any, sm: Any, entry: int) -> int:
+    """When all banks that hold an entry can be accessed."""
+    first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+    at = 0
+    for bank in range(sm.power.held[entry]):
+        at = max(at, sm.power.awake_at[first + bank])
+    return at
+
+
 @policy
 class BankGating(NamedTuple):
     """Each bank entry has a valid bit, set by a write and cleared when its register is freed; a bank with none is off."""
 
     CHOICE = "power"
     NAME = "bank-gating"
-    SOURCE = "Lee et al., Warped-Compression, ISCA 2015, section 5.1"
-    MEANING = {"wakeup": "cycles until a gated bank can be written"}
+    SOURCE = "Lee et al., Warped-Compression, ISCA 2015, section 5.3"
+    MEANING = {"wakeup": "cycles until a gated bank can be accessed"}
     LIMITS = {"wakeup": (0, 500)}
     STATE = (
         ("valid", "i4", (MAX_RF_BANKS,)),
@@ -62,19 +72,21 @@ class BankGating(NamedTuple):
             sm.power.gated_since[bank] = cycle
         move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.rf_banks)
 
+    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+        return max(cycle, _awake_at(ctx, sm, entry))
+
     def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
         state = sm.power
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
-        ready = cycle
         for bank in range(state.held[entry], banks):
             _take(policy, ctx, sm, cycle, first + bank)
         state.held[entry] = max(banks, state.held[entry])
-        for bank in range(banks):
-            ready = max(ready, state.awake_at[first + bank])
-        return ready
+        return max(cycle, _awake_at(ctx, sm, entry))
 
     def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        for bank in range(sm.power.held[entry], banks):  # an eviction in between was shorter
+            _take(policy, ctx, sm, cycle, first + bank)
         for bank in range(banks, sm.power.held[entry]):  # the new value is shorter
             _give(ctx, sm, cycle, first + bank)
         sm.power.held[entry] = banks
@@ -86,11 +98,7 @@ class BankGating(NamedTuple):
         sm.power.held[entry] = 0
 
     def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
-        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
-        ready = True
-        for bank in range(sm.power.held[entry]):
-            ready &= sm.power.awake_at[first + bank] <= cycle
-        return ready
+        return _awake_at(ctx, sm, entry) <= cycle
 
     def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
         for bank in range(ctx.machine.rf_banks):
