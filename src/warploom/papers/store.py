@@ -13,7 +13,7 @@ from typing import Any
 from warploom.batch import worker_pool
 from warploom.designs import parse_design
 from warploom.files import replace_file
-from warploom.machines import load_machine
+from warploom.machines import Machine, load_machine
 from warploom.papers.experiment import Run
 from warploom.result import plain
 from warploom.simulation import Executions, simulate
@@ -36,10 +36,15 @@ def simulator_digest() -> str:
 
 def content_key(run: Run) -> str:
     """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
-    machine = load_machine(run.machine)
+    machine = _machine(run)
     asked = (run.workload, run.size, run.technology, run.check)
     parts = (simulator_digest(), asked, parse_design(run.design).to_dict(), machine)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _machine(run: Run) -> Machine:
+    machine = load_machine(run.machine)
+    return machine.scaled(run.sms) if run.sms else machine
 
 
 class Store:
@@ -96,7 +101,7 @@ def _perform_group(group: Sequence[Run], store: Store) -> Iterable[Run]:
     for run in group:
         technology = run.technology or None
         result = simulate(
-            program, run.design, run.machine, size=run.size, check=run.check, technology=technology, executions=executions
+            program, run.design, _machine(run), size=run.size, check=run.check, technology=technology, executions=executions
         )
         store.save(run, result.to_dict(power=True))
         yield run
