@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.backend.extended_set import is_compaction, split_registers
 from warploom.backend.extended_size import ranked_sizes
-from warploom.code.acquire_regions import barrier_pressure
+from warploom.code.acquire_regions import barrier_pressure, held_share, plan_regions
 from warploom.code.holding import holding
 from warploom.code.instruction import Code
 from warploom.core.occupancy import occupancy, rounded
@@ -48,13 +48,14 @@ def shared_code(
     code: Code,
     machine: Machine,
     extended: int,
+    weighed: bool,
     limit: Callable[[Code, Machine, int], int],
     sections: Callable[[Code, Machine, int], int],
 ) -> Code:
     """The code with its registers split, or unchanged where no split is possible or lets more warps be resident.
 
-    `extended` is the size of the extended set, or AUTO; `limit` gives the CTAs that registers allow, and `sections` how many of
-    so many resident warps can hold extended registers at once.
+    `extended` is the size of the extended set, or AUTO, for which `weighed` lets contention be looked at; `limit` gives the CTAs
+    that registers allow, and `sections` how many of so many resident warps can hold extended registers at once.
     """
     if code.literal:
         return code
@@ -67,10 +68,23 @@ def shared_code(
     def resident(size: int) -> int:
         return resident_ctas(with_size(size), machine, limit) * warps_of(code)
 
+    def places(size: int, warps: int) -> int:
+        return sections(with_size(size), machine, warps)
+
+    def under_way(size: int) -> float:
+        """How many of the resident warps can progress at once, by the share of their instructions that needs a section."""
+        warps = resident(size)
+        regions = plan_regions(code, registers - size)
+        share = held_share(code, regions) if regions else 0.0
+        return min(warps, places(size, warps) / share) if share else warps
+
     unshared = resident_ctas(code, machine, whole_limit) * warps_of(code)
-    sizes: Iterable[int] = [extended] if registers - extended >= max(1, least) else []
+    sizes = [extended] if registers - extended >= max(1, least) else []
     if extended == AUTO:
-        sizes = ranked_sizes(registers, least, unshared, resident, lambda size, n: sections(with_size(size), machine, n))
+        sizes = list(ranked_sizes(registers, least, unshared, resident, places))
+        if weighed:
+            progress = {size: under_way(size) for size in sizes}
+            sizes = sorted((size for size in sizes if progress[size] > unshared), key=lambda size: -progress[size])
     for size in sizes:
         split = split_registers(code, registers - size, size)
         if split is not None:

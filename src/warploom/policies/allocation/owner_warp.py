@@ -15,7 +15,7 @@ from warploom.machines.schema import MAX_CTAS, MAX_WARPS
 from warploom.policies import policy
 from warploom.policies.bits import NOTHING, bit, has
 from warploom.policies.register_sharing import shared_counters, shared_summary, whole_limit
-from warploom.policies.services import allocate, find_free_anywhere, group_of, wake
+from warploom.policies.services import allocate, find_free_anywhere, group_of, release, wake
 
 
 def private_registers(code: Code, machine: Machine, threshold: float) -> int:
@@ -78,6 +78,9 @@ class OwnerWarp(NamedTuple):
 
     # The hardware half.
 
+    def freed_with_cta(policy) -> bool:
+        return True  # all but the shared registers, which their owner gives back at its exit
+
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
         state = sm.allocation
         whole = ctx.info.registers_per_warp
@@ -129,6 +132,8 @@ class OwnerWarp(NamedTuple):
         if has(state.owners, warp):
             state.releases += 1
             state.held_cycles += cycle - state.since[warp]
+            for register in range(state.private, ctx.info.registers_per_warp):
+                release(ctx, sm, cycle, warp, register)
         state.owners &= ~bit(warp)
         state.partners &= ~bit(warp)
         wake(sm, state.queued)

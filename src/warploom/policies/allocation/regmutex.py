@@ -44,7 +44,11 @@ class RegMutex(NamedTuple):
     NAME = "regmutex"
     SOURCE = "regmutex, section III"
     LIMITS = {"extended": (0, 64)}
-    MEANING = {"extended": "registers of the extended set; 0 lets the compiler choose"}
+    MEANING = {
+        "extended": "registers of the extended set; 0 lets the compiler choose",
+        "weighed": "the compiler refuses sizes with which warps would wait for each other too long; false: as published",
+    }
+    COMPILED_BY = ("extended", "weighed")
     STATE = (
         ("holds", "u8"),  # the warp status bits
         ("taken", "u8"),  # the section bits; those of no section are set for ever
@@ -62,11 +66,12 @@ class RegMutex(NamedTuple):
     )
 
     extended: int = AUTO
+    weighed: bool = True
 
     # The compile-time half.
 
     def compile(policy, code: Code, machine: Machine) -> Code:
-        return shared_code(code, machine, policy.extended, _base_limit, _sections)
+        return shared_code(code, machine, policy.extended, policy.weighed, _base_limit, _sections)
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return code.base_registers or rounded(code.registers, machine)
@@ -81,6 +86,9 @@ class RegMutex(NamedTuple):
         return described(code)
 
     # The hardware half.
+
+    def freed_with_cta(policy) -> bool:
+        return True  # the base set; the extended one is given back at the warp's exit
 
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
         extended = ctx.info.registers - ctx.info.registers_per_warp
@@ -145,6 +153,8 @@ class RegMutex(NamedTuple):
             sm.allocation.holds &= ~bit(warp)
             sm.allocation.releases += 1
             sm.allocation.held_cycles += cycle - sm.allocation.since[warp]
+            for register in range(ctx.info.registers_per_warp, ctx.info.registers):
+                release(ctx, sm, cycle, warp, register)
 
     def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
         state = sm.allocation

@@ -46,7 +46,11 @@ class RegMutexPaired(NamedTuple):
     NAME = "regmutex-paired"
     SOURCE = "regmutex, section III-C"
     LIMITS = {"extended": (0, 64)}
-    MEANING = {"extended": "registers of the extended set; 0 lets the compiler choose"}
+    MEANING = {
+        "extended": "registers of the extended set; 0 lets the compiler choose",
+        "weighed": "the compiler refuses sizes with which warps would wait for each other too long; false: as published",
+    }
+    COMPILED_BY = ("extended", "weighed")
     STATE = (
         ("taken", "u8"),  # one bit a pair
         ("holds", "u8"),  # whose it is; hardware needs no bit for it, for the other warp is waiting or has none
@@ -63,11 +67,12 @@ class RegMutexPaired(NamedTuple):
     )
 
     extended: int = AUTO
+    weighed: bool = True
 
     # The compile-time half.
 
     def compile(policy, code: Code, machine: Machine) -> Code:
-        return shared_code(code, machine, policy.extended, _pair_limit, _pairs)
+        return shared_code(code, machine, policy.extended, policy.weighed, _pair_limit, _pairs)
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return code.base_registers or rounded(code.registers, machine)
@@ -81,6 +86,9 @@ class RegMutexPaired(NamedTuple):
         return described(code)
 
     # The hardware half.
+
+    def freed_with_cta(policy) -> bool:
+        return True  # the base set; the extended one is given back at the warp's exit
 
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
         if ctx.info.registers > ctx.info.registers_per_warp:
@@ -139,6 +147,8 @@ class RegMutexPaired(NamedTuple):
             sm.allocation.holds &= ~bit(warp)
             sm.allocation.releases += 1
             sm.allocation.held_cycles += cycle - sm.allocation.since[warp]
+            for register in range(ctx.info.registers_per_warp, ctx.info.registers):
+                release(ctx, sm, cycle, warp, register)
 
     def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
         state = sm.allocation
