@@ -17,7 +17,7 @@ from warploom.core.layout import sm_dtype
 from warploom.core.liveness import last_uses
 from warploom.core.memory import LDST_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.occupancy import Occupancy, occupancy
-from warploom.core.result import TimingResult, finish_counters, gather, merge, samples_of
+from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.errors import WarploomError
 from warploom.jit import specialised
 from warploom.machines import Machine
@@ -109,7 +109,7 @@ class Simulation:
             if hasattr(policy, "counters"):
                 counters = merge(counters, policy.counters(sms[choice], run))
         offset = {name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles}
-        self.samples += samples_of(self.chip, offset)
+        self.samples += samples_of(self.chip, offset, parts_of_entry(sms, self.machine.warp_registers))
         self.total = merge(self.total, counters)
         self.cycles += cycles
         self.samples.append({name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles})

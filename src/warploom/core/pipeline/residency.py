@@ -9,7 +9,15 @@ from warploom.core.pipeline.fetch import update_fetchable
 from warploom.policies.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.policies.checking import check_launch
 from warploom.policies.columns import start_at
-from warploom.policies.hooks import can_launch, on_cta_exit, on_cta_launch, on_wait, on_warp_exit, on_warp_launch
+from warploom.policies.hooks import (
+    can_launch,
+    freed_with_cta,
+    on_cta_exit,
+    on_cta_launch,
+    on_wait,
+    on_warp_exit,
+    on_warp_launch,
+)
 from warploom.policies.services import inlined, release, stage
 
 
@@ -125,7 +133,9 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         on_warp_exit(design.encoding, ctx, sm, cycle, warp)
         on_warp_exit(design.power, ctx, sm, cycle, warp)
         on_warp_exit(design.gating, ctx, sm, cycle, warp)
-        _drop_registers(ctx, sm, cycle, warp)
+        _drop_live(ctx, sm, cycle, warp)
+        if not freed_with_cta(design.allocation):
+            _drop_registers(ctx, sm, cycle, warp)
         sm.resident &= ~mine
         sm.waiting &= ~mine
         sm.last_progress = cycle
@@ -139,6 +149,9 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
             on_cta_exit(design.encoding, ctx, sm, cycle, slot)
             on_cta_exit(design.power, ctx, sm, cycle, slot)
             on_cta_exit(design.gating, ctx, sm, cycle, slot)
+            if freed_with_cta(design.allocation):
+                for member in range(ctx.info.warps_per_cta):
+                    _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)
             cta.number = -1
             sm.ctas_resident -= 1
             sm.last_exit = cycle
@@ -150,10 +163,15 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
 
 @inlined
 def _drop_registers(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """Free what the allocation policy has left to the exit, and forget live values."""
+    """Free what the allocation policy has left to the exit."""
     names = min(ctx.info.registers, ctx.info.registers_per_warp) if ctx.info.literal != 0 else ctx.info.registers
     for register in range(max(names, ctx.info.registers_per_warp)):
         release(ctx, sm, cycle, warp, register)
+
+
+@inlined
+def _drop_live(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Forget the live values of a warp that has exited."""
     dead = 0
     for word in range(ctx.info.words):
         dead += count(sm.warp[warp].live[word])

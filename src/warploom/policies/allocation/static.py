@@ -1,4 +1,4 @@
-"""Every warp owns all the registers of its kernel from launch to exit."""
+"""Every warp owns all the registers of its kernel while its CTA is resident."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ class Static(NamedTuple):
     CHOICE = "allocation"
     NAME = "static"
     SOURCE = "what the papers compare with"
+
+    def freed_with_cta(policy) -> bool:
+        return True
 
     def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         for register in range(ctx.info.registers_per_warp):

@@ -33,11 +33,20 @@ def _let_go(sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def _forget_early(sm: Any, entry: int) -> bool:
-    """Whether an entry had been woken ahead of its read; its wake-up then counts for this one."""
-    was_early = sm.power.early[entry] != 0
+def _resize(sm: Any, cycle: int, entry: int, banks: int) -> None:
+    """The data of an entry that is on take so many banks; bank entries without data are off."""
+    grown = banks - int(sm.power.width[entry])
+    if grown != 0:
+        sm.power.width[entry] = banks
+        move_entries(sm, cycle, OFF, ON, grown)
+
+
+@inlined
+def _foreseen(sm: Any, entry: int) -> bool:
+    """Whether an entry was woken ahead of this access, which then is the reason for it to be on."""
+    early = sm.power.early[entry] != 0
     sm.power.early[entry] = 0
-    return was_early
+    return early
 
 
 @policy
@@ -45,7 +54,7 @@ class Trimodal(NamedTuple):
     """Entries without a register are off and the others drowsy; an access keeps its entry on until it is done.
 
     A source is on from the assignment of a collector until it has been read, a destination until it has been written. States are
-    counted per bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and
+    kept for each bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and
     of a compressed register only those that hold data are not off. Registers in an upper level have no state of their own.
     """
 
@@ -54,13 +63,13 @@ class Trimodal(NamedTuple):
     SOURCE = "Abdel-Majeed and Annavaram, Warped Register File, HPCA 2013, section 4"
     MEANING = {
         "wakeup": "cycles from drowsy to on; the first is hidden between scheduling and read",
-        "lookahead": "further cycles that are hidden where the scheduler knows its next warp (section 4.2)",
+        "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
     }
     LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
     STATE = (
-        ("users", "i2", (MAX_WARP_REGISTERS,)),  # accesses for which an entry is on
+        ("users", "i2", (MAX_WARP_REGISTERS,)),  # reasons for an entry to be on
         ("width", "u1", (MAX_WARP_REGISTERS,)),  # bank entries that hold its data
-        ("early", "u1", (MAX_WARP_REGISTERS,)),  # woken ahead, its read is not under way yet
+        ("early", "u1", (MAX_WARP_REGISTERS,)),  # one of the reasons is a read that is foreseen
         ("awake_at", "i8", (MAX_WARP_REGISTERS,)),
         ("wakeups", "i8"),
     )
@@ -69,15 +78,13 @@ class Trimodal(NamedTuple):
     lookahead: int = 0
 
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
-        span = ctx.machine.rf_banks_per_register
         sm.state_entries[ON] = 0
-        sm.state_entries[OFF] = ctx.info.entries * span
+        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.rf_banks_per_register
 
     def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-        state = sm.power
         span = ctx.machine.rf_banks_per_register
-        if state.width[entry] == 0:
-            state.width[entry] = span
+        if sm.power.width[entry] == 0:
+            sm.power.width[entry] = span
             move_entries(sm, cycle, OFF, DROWSY, span)
 
     def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
@@ -88,50 +95,42 @@ class Trimodal(NamedTuple):
         state.early[entry] = 0
         state.width[entry] = 0
 
+    def looks_ahead(policy) -> int:
+        # A warp whose turn comes in the next cycle is given a collector in the one after: for two cycles ahead it is known in time.
+        return max(policy.lookahead - 1, min(policy.lookahead, 1))
+
     def foresee(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
-        if policy.lookahead == 0:
-            return
         row = ctx.code[pc]
         for operand in range(row.n_reads):
             register = int(row.reads[operand])
-            entry = map_read(ctx.design.allocation, ctx, sm, warp, register)
-            if entry >= 0 and sm.power.users[entry] == 0 and not holds(ctx.design.hierarchy, ctx, sm, warp, register):
-                _switch_on(policy, sm, cycle, entry)
+            entry = int(map_read(ctx.design.allocation, ctx, sm, warp, register))
+            if entry < 0 or sm.power.early[entry] != 0 or sm.entry[entry].evictions > 0:
+                continue
+            if not holds(ctx.design.hierarchy, ctx, sm, warp, register):
+                _switch_on(policy, sm, cycle + (1 if policy.lookahead == 1 else 0), entry)
                 sm.power.early[entry] = 1
 
     def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
-        state = sm.power
-        if _forget_early(sm, entry):
-            # No more than `lookahead` cycles of the wake-up count as done ahead.
-            state.awake_at[entry] = max(state.awake_at[entry], cycle + policy.wakeup - policy.lookahead)
-        else:
+        if not _foreseen(sm, entry):
             _switch_on(policy, sm, cycle, entry)
-        return max(cycle, state.awake_at[entry])
+        return max(cycle, sm.power.awake_at[entry])
 
     def on_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
         _let_go(sm, cycle, entry)
 
     def prepare_write(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-        if not _forget_early(sm, entry):
+        if not _foreseen(sm, entry):
             _switch_on(policy, sm, cycle, entry)
 
     def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
         state = sm.power
-        if sm.entry[entry].evictions > 0:  # comes from an upper level: no collector has woken the entry for it
-            _switch_on(policy, sm, cycle, entry)
-        grown = banks - int(state.width[entry])
-        if grown > 0:
-            state.width[entry] = banks
+        if banks > state.width[entry]:
+            _resize(sm, cycle, entry, banks)
             state.awake_at[entry] = max(state.awake_at[entry], cycle + policy.wakeup)
-            move_entries(sm, cycle, OFF, ON, grown)
         return max(cycle, state.awake_at[entry])
 
     def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
-        state = sm.power
-        shrunk = int(state.width[entry]) - banks
-        if shrunk > 0:
-            state.width[entry] = banks
-            move_entries(sm, cycle, ON, OFF, shrunk)
+        _resize(sm, cycle, entry, banks)
         _let_go(sm, cycle, entry)
 
     def on_unwritten(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
@@ -146,5 +145,11 @@ class Trimodal(NamedTuple):
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return {"wakeup_stall_cycles": counters["wakeup_wait_cycles"]}
 
+    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
+        # The paper does not say what its control unit costs: its states are scaled from the register file's cells.
+        access, leakage = technology.small_array(policy.storage_bits(run.machine), STATE_BITS, run.cycle_time)
+        yield "tri-modal states", "overhead", 2 * counters["wakeups"] * access
+        yield "tri-modal states leakage", "overhead", leakage * run.sms * run.seconds
+
     def storage_bits(policy, machine: Any) -> int:
-        return STATE_BITS * machine.warp_registers
+        return STATE_BITS * machine.register_file.banks * machine.register_file.entries_per_bank

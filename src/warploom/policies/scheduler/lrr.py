@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.policies import policy
-from warploom.policies.bits import next_after
+from warploom.policies.bits import NOTHING, next_after
 from warploom.policies.services import scheduler_of
 
 
@@ -24,6 +24,10 @@ class Lrr(NamedTuple):
 
     def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
         return next_after(ready, sm.scheduler.last[scheduler])
+
+    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
+        queue = (sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]) & sm.scheduler_warps[scheduler]
+        return next_after(queue, after) if queue != NOTHING else -1
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
         sm.scheduler.last[scheduler_of(ctx, warp)] = warp

@@ -63,15 +63,13 @@ class TwoLevel(NamedTuple):
             return last
         return next_after(ready, last)
 
-    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int) -> int:
-        """The queue of active warps is known beforehand."""
-        queue = sm.active & sm.scheduler_warps[scheduler] & ~sm.waiting
-        if queue == NOTHING:
-            return -1
-        last = sm.scheduler.last[scheduler]
-        if policy.inner == GREEDY and has(queue, last):
-            return last
-        return next_after(queue, last)
+    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
+        """Round robin goes through the active warps that are ready; greedy stays where it is."""
+        mine = sm.active & sm.scheduler_warps[scheduler]
+        if policy.inner == GREEDY and has(mine & ~sm.waiting, after):
+            return after
+        queue = (sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]) & mine
+        return next_after(queue, after) if queue != NOTHING else -1
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
         sm.scheduler.last[scheduler_of(ctx, warp)] = warp
