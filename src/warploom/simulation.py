@@ -171,15 +171,7 @@ def _execute(program: Program, design: Design, machine: Machine, size: str, *, r
 
 def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
     """What decides the code of a program: designs with equal keys run the same code."""
-    passes = tuple(
-        (
-            type(policy).CHOICE,
-            type(policy).NAME,
-            *(getattr(policy, key) for key in getattr(policy, "COMPILED_BY", policy._fields)),
-        )
-        for policy in design.policies
-        if hasattr(policy, "compile")
-    )
+    passes = tuple(_pass_key(policy) for policy in design.policies if hasattr(policy, "compile"))
     share = design.register_file if passes or design.max_registers == FIT else 1.0
     return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
 

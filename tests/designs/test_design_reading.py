@@ -55,7 +55,7 @@ def test_text_toml_and_data_read_back_as_the_same_design(tmp_path_factory, drawn
 
 
 def test_every_named_design_is_a_design():
-    assert list(named_designs())[0] == "baseline"
+    assert next(iter(named_designs())) == "baseline"
     for name in named_designs():
         assert parse_design(name).name == name
     assert parse_design("baseline").policies == baseline_design()

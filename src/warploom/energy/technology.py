@@ -123,7 +123,7 @@ class Technology:
         return access, rf.leakage * bits / bank_bits
 
     def table(self, size: float) -> Table:
-        """A renaming table of so many bytes: access energy scales with size as the register file's does, leakage with the cells."""
+        """A renaming table of so many bytes: access energy scales with size as the register file's does, leakage with cells."""
         published = self.renaming_table
         scale = size / published.bytes
         return Table(int(size), published.banks, published.access * scale**SIZE_EXPONENT, published.leakage * scale)
