@@ -57,6 +57,7 @@ INFO_DTYPE = np.dtype(
             "cta_limit",
             "local_bytes",  # sectors of a warp's window of local memory
             "local_first",  # sector where the windows begin
+            "line_shift",  # instructions of a line of code, as a power of two
             "spill_first",  # sector where the reserved memory of injected spills begins
         )
     ]
@@ -90,6 +91,7 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     slow = np.isin(static["space"], (Space.GLOBAL, Space.LOCAL, Space.TEXTURE, Space.GENERIC))
     table["slow"] = slow & (static["flags"] & (Flag.LOAD | Flag.ATOMIC) != 0)
     table["unit"][(static["unit"] == Unit.MEM) & ~accesses] = Unit.NONE  # fences and prefetches
+    table["unit"][(table["unit"] == Unit.NONE) & (table["n_reads"] > 0)] = Unit.SP  # whatever reads registers collects them
     if machine.compatibility.fetch_when_empty:
         table["unit"][(table["unit"] == Unit.NONE) & ~table["metadata"]] = Unit.SP
     table["predicates_used"] = static["predicates_read"] | static["predicates_written"]
@@ -127,6 +129,7 @@ def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: 
     info.local_bytes = code.local_bytes  # 32 lanes x bytes / 32 bytes of a sector
     info.local_first = LOCAL_FIRST
     info.spill_first = SPILL_FIRST
+    info.line_shift = (machine.l1i.line_bytes // machine.l1i.instruction_bytes).bit_length() - 1
     return info
 
 

@@ -78,6 +78,7 @@ ENTRY = np.dtype(
         ("register", "i2"),
         ("readers", "i2"),  # issued instructions that have yet to read it
         ("writers", "i2"),  # issued instructions and evictions that have yet to write it
+        ("group", "u1"),  # of banks
         ("evictions", "i2"),  # of the writers, those that write an old value down
         ("form", "u1"),  # in which the encoding keeps its value; 0: as it is
         ("allocated", "?"),
@@ -264,6 +265,10 @@ def sm_dtype(design: Design, checked: bool) -> np.dtype:
         ("collector_first", "i2", (PORTS,)),
         ("collector_count", "i2", (PORTS,)),
         ("collector_last", "i2", (PORTS,)),
+        ("latch_size", "i2", (PORTS,)),  # instructions that fit between issue and the collectors
+        ("ports_in", "i2", (PORTS,)),  # instructions that enter and leave the collectors in a cycle
+        ("ports_out", "i2", (PORTS,)),
+        ("scheduler_core", "i2", (MAX_SCHEDULERS,)),
         ("collector_free", "u8"),
         ("collector_full", "u8"),  # all operands there
         ("issued", "i2", (PORTS, LATCH)),  # waiting for a collector

@@ -129,20 +129,28 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         sm.cta[slot].number = -1
     for entry in range(ctx.info.entries):
         row = entry // ctx.info.groups
+        sm.entry[entry].group = entry % ctx.info.groups
         sm.free_rows[entry % ctx.info.groups, row >> 6] |= bit(row & 63)
     cores = machine.sub_cores
     for warp in range(machine.warps_per_sm):
         # Schedulers of one sub-core are neighbours: warp n belongs to sub-core n mod cores.
         core, turn = warp % cores, warp // cores % (machine.schedulers // cores)
         sm.scheduler_warps[core * (machine.schedulers // cores) + turn] |= bit(warp)
+        sm.scheduler_core[core * (machine.schedulers // cores) + turn] = core
     first, first_unit = 0, 0
     for port_number in range(3 * cores):
         kind = port_number % 3
-        collectors, units = machine.collectors_sp, machine.units_sp
+        collectors, units, latch = machine.collectors_sp, machine.units_sp, machine.units_issue_sp
+        enter, leave = machine.collectors_ports_in_sp, min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
         if kind == SFU:
-            collectors, units = machine.collectors_sfu, machine.units_sfu
+            collectors, units, latch = machine.collectors_sfu, machine.units_sfu, machine.units_issue_sfu
+            enter, leave = machine.collectors_ports_in_sfu, min(machine.collectors_ports_out_sfu, machine.units_dispatch_sfu)
         elif kind == MEM:
-            collectors, units = machine.collectors_mem, 0
+            collectors, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
+            enter, leave = machine.collectors_ports_in_mem, min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
+        sm.latch_size[port_number] = max(1, latch // cores)
+        sm.ports_in[port_number] = max(1, enter // cores)
+        sm.ports_out[port_number] = max(1, leave // cores)
         sm.collector_first[port_number] = first
         sm.collector_count[port_number] = max(1, collectors // cores)
         sm.unit_first[port_number] = first_unit

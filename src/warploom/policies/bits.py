@@ -57,6 +57,27 @@ def _ctpop(typing_context: Any, mask: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def _ctlz(typing_context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+def highest(mask: np.uint64) -> int:
+    """The position of the highest set bit; -1 for an empty mask."""
+    return int(mask).bit_length() - 1
+
+
+@overload(highest, jit_options={"forceinline": True})
+def _highest(mask: Any) -> Any:
+    def implementation(mask: Any) -> Any:
+        return 63 - _ctlz(np.uint64(mask))  # type: ignore[call-arg]
+
+    return implementation
+
+
 def lowest(mask: np.uint64) -> int:
     """The position of the lowest set bit; 64 for an empty mask."""
     value = int(mask)

@@ -42,6 +42,8 @@ def group_of(ctx: Any, warp: int, register: int) -> int:
 def scheduler_of(ctx: Any, warp: int) -> int:
     """The scheduler that a warp belongs to."""
     machine = ctx.machine
+    if machine.schedulers == 2 and machine.sub_cores == 1:
+        return warp & 1  # the usual case, without divisions
     per_core = machine.schedulers // machine.sub_cores
     return warp % machine.sub_cores * per_core + warp // machine.sub_cores % per_core
 

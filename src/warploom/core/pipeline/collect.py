@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from warploom.core.layout import DISTANCE_BINS, MAX_READS
-from warploom.policies.bits import NOTHING, below, bit, has, lowest, next_after, without_lowest
+from warploom.policies.bits import NOTHING, below, bit, has, highest, lowest, next_after, without_lowest
 from warploom.policies.checking import check_read
 from warploom.policies.hooks import (
     fetch_cycles,
@@ -24,7 +24,6 @@ from warploom.policies.hooks import (
 )
 from warploom.policies.services import inlined, settle, stage
 
-SP, SFU, MEM = 0, 1, 2  # kinds of ports: unit number - 1
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
@@ -34,10 +33,7 @@ def note_access(sm: Any, cycle: int, entry: int) -> None:
     owned = sm.entry[entry]
     if owned.last_access > 0:
         distance = cycle - owned.last_access
-        place = 0
-        while distance >> (place + 1) > 0 and place < DISTANCE_BINS - 1:
-            place += 1
-        sm.count.distance[place] += 1
+        sm.count.distance[min(max(highest(distance), 0), DISTANCE_BINS - 1)] += 1
         if distance <= REACH:
             sm.count.distance_sum += distance
             sm.count.distance_count += 1
@@ -73,30 +69,6 @@ def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any
     return banks_of(ctx, form)
 
 
-@inlined
-def ports_out(ctx: Any, kind: int) -> int:
-    """Instructions that leave one sub-core's collectors of a kind in a cycle."""
-    machine = ctx.machine
-    width = min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
-    if kind == SFU:
-        width = min(machine.collectors_ports_out_sfu, machine.units_dispatch_sfu)
-    elif kind == MEM:
-        width = min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
-    return max(1, width // machine.sub_cores)
-
-
-@inlined
-def ports_in(ctx: Any, kind: int) -> int:
-    """Instructions that enter one sub-core's collectors of a kind in a cycle."""
-    machine = ctx.machine
-    width = machine.collectors_ports_in_sp
-    if kind == SFU:
-        width = machine.collectors_ports_in_sfu
-    elif kind == MEM:
-        width = machine.collectors_ports_in_mem
-    return max(1, width // machine.sub_cores)
-
-
 @stage
 def collect(ctx: Any, sm: Any, cycle: int) -> bool:
     """One cycle of all collectors: send on, read, take in."""
@@ -122,7 +94,7 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
         mine = (sm.collector_full >> np.uint64(first)) & below(size)
         if mine == NOTHING:
             continue
-        width = ports_out(ctx, number % 3)
+        width = sm.ports_out[number]
         for _ in range(width):
             if mine == NOTHING or sm.dispatched_count[number] >= width:
                 break
@@ -220,7 +192,7 @@ def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
     for number in range(3 * ctx.machine.sub_cores):
-        for _ in range(ports_in(ctx, number % 3)):
+        for _ in range(sm.ports_in[number]):
             if sm.issued_count[number] == 0:
                 break
             slot = sm.issued[number, 0]

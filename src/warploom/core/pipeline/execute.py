@@ -58,7 +58,7 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
     cores = ctx.machine.sub_cores
     for step in range(cores):
-        core = (sm.last_memory_port + 1 + step) % cores
+        core = 0 if cores == 1 else (sm.last_memory_port + 1 + step) % cores
         number = 3 * core + MEM
         if sm.dispatched_count[number] == 0:
             continue

@@ -101,14 +101,14 @@ def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
 def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
     """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
     state = sm.warp[warp]
-    per_line = ctx.machine.l1i_line_bytes // ctx.machine.l1i_instruction_bytes
+    shift = ctx.info.line_shift
     room = min(ctx.machine.decode_width, ctx.machine.ibuffer_entries - (state.decoded - state.next))
     start = state.decoded
     end = start
     taken = 0
     while end < state.end and taken < room:
         pc = pc_at(ctx, end)
-        if end > start and (jumps_after(ctx, end - 1) or pc // per_line != pc_at(ctx, start) // per_line):
+        if end > start and (jumps_after(ctx, end - 1) or pc >> shift != pc_at(ctx, start) >> shift):
             break
         if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
             sm.count.metadata_skipped += 1
@@ -119,5 +119,5 @@ def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
         state.decoded = end
         sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
         update_fetchable(ctx, sm, warp)
-    state.full_group = taken == ctx.machine.decode_width or (pc_at(ctx, end - 1) + 1) % per_line == 0
+    state.full_group = taken == ctx.machine.decode_width or (pc_at(ctx, end - 1) + 1) & ((1 << shift) - 1) == 0
     return end

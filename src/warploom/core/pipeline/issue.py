@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag, Space
-from warploom.core.layout import LATCH, MAX_READS, SLOT_RESERVE, STALLS
+from warploom.core.layout import MAX_READS, SLOT_RESERVE, STALLS
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
@@ -24,7 +24,6 @@ from warploom.policies.hooks import (
     foresee,
     holds,
     issue_delay,
-    issue_stages,
     looks_ahead,
     lookup,
     map_read,
@@ -46,27 +45,13 @@ FULL = np.uint32(0xFFFFFFFF)
 DEAD_WRITE = 8
 
 
-@inlined
-def latch_size(ctx: Any, unit: int) -> int:
-    """Instructions that fit between issue and the collectors of one kind of unit, in one sub-core."""
-    machine = ctx.machine
-    width = machine.units_issue_sp
-    if unit == SFU:
-        width = machine.units_issue_sfu
-    elif unit == MEM:
-        width = machine.units_issue_mem
-    stages = 1 + issue_stages(ctx.design.allocation)
-    return min(LATCH, max(1, width // machine.sub_cores) * stages)
-
-
 @stage
 def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Let every scheduler issue; whether any did."""
     moved = False
     machine = ctx.machine
-    per_core = machine.schedulers // machine.sub_cores
     for scheduler in range(machine.schedulers):
-        core = scheduler // per_core
+        core = sm.scheduler_core[scheduler]
         mine = sm.scheduler_warps[scheduler]
         done = 0
         coming = -1
@@ -82,7 +67,7 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             for unit in range(SP, MEM + 1):
                 waiting = sm.ready[unit] & only
                 if waiting != NOTHING:
-                    if sm.issued_count[3 * core + unit - 1] < latch_size(ctx, unit):
+                    if sm.issued_count[3 * core + unit - 1] < sm.latch_size[3 * core + unit - 1]:
                         ready |= waiting
                     else:
                         blocked = True
@@ -143,11 +128,11 @@ def _put(sm: Any, port_number: int, slot: int) -> None:
 
 
 @inlined
-def _group(ctx: Any, warp: int, register: int, entry: int) -> int:
+def _group(ctx: Any, sm: Any, warp: int, register: int, entry: int) -> int:
     """The bank group of an access. Literal code has more names than registers; there the name decides, as in its model."""
     if ctx.info.literal != 0:
         return group_of(ctx, warp, register)
-    return entry % ctx.info.groups
+    return sm.entry[entry].group
 
 
 @inlined
@@ -158,7 +143,7 @@ def _add_write(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: in
     work.writes_left += 1
     work.registers[number] = register
     work.writes[number] = entry
-    work.write_group[number] = _group(ctx, warp, register, entry)
+    work.write_group[number] = _group(ctx, sm, warp, register, entry)
     if entry >= 0:
         sm.entry[entry].writers += 1
     sm.warp[warp].pending[register >> 6] |= bit(register & 63)
@@ -172,7 +157,7 @@ def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int
     work.sources[number] = register
     work.reads[number] = entry
     if entry >= 0:
-        work.read_group[number] = _group(ctx, warp, register, entry)
+        work.read_group[number] = _group(ctx, sm, warp, register, entry)
         work.reads_left += 1
         sm.entry[entry].readers += 1
 
@@ -203,7 +188,7 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
     """Issue the oldest spill or refill that a policy has asked for."""
     queued = sm.injected[sm.injected_head]
     port_number = 3 * core + MEM - 1
-    if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= latch_size(ctx, MEM):
+    if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= sm.latch_size[port_number]:
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
         return False
@@ -244,7 +229,7 @@ def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, m
         if sm.entry[entry].evictions > 0:
             return 2  # the value is on its way down
         port_number = 3 * core
-        if sm.issued_count[port_number] >= latch_size(ctx, SP):
+        if sm.issued_count[port_number] >= sm.latch_size[port_number]:
             return 2
         slot = new_slot(sm)
         work = sm.slot[slot]

@@ -14,7 +14,7 @@ from warploom.code.table import Flag
 from warploom.core.layout import RING
 from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ldst_pop_done
 from warploom.core.pipeline.collect import banks_of, count_access
-from warploom.policies.bits import NOTHING, bit, has, lowest
+from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.policies.checking import check_placed, check_write
 from warploom.policies.columns import value_at
 from warploom.policies.hooks import (
@@ -66,9 +66,11 @@ def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Everything that arrives in this cycle, and writes that wait for their bank."""
     moved = False
     if sm.written_groups != NOTHING:
+        written = sm.written_groups
         sm.written_groups = NOTHING
-        for group in range(ctx.info.groups):
-            sm.writes_in_cycle[group] = 0
+        while written != NOTHING:
+            sm.writes_in_cycle[lowest(written)] = 0
+            written = without_lowest(written)
     place = cycle % RING
     arrived = -1
     if has(sm.ring_busy[place >> 6], place & 63):
