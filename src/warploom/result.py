@@ -61,7 +61,7 @@ class Result:
     power: list[dict[str, float]] = field(
         default_factory=list
     )  # watts by part over time: one row per interval, ending at `seconds`
-    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated and live, likewise
+    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live, likewise
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for."""

@@ -33,7 +33,7 @@ from warploom.code.slots import bits
 from warploom.code.table import static_table
 from warploom.code.warp import warp_liveness
 
-# --- the 64 bits --------------------------------------------------------------------------------------------------------------
+# --- the 64 bits ------------------------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.integers(0, 7), max_size=FLAGS))
@@ -75,7 +75,7 @@ def test_a_pir_is_no_pbr():
         decode_pbr(encode_pir([1]))
 
 
-# --- release points -----------------------------------------------------------------------------------------------------------
+# --- release points ---------------------------------------------------------------------------------------------------------
 
 
 def flags_by_register(code: Code) -> dict[int, set[str]]:
@@ -149,7 +149,7 @@ join:
 
 def test_what_both_arms_read_is_released_where_lanes_meet():
     code = assemble(ARMS, allocated=True, registers=4)
-    # R1 is read in both arms: at the join. R2 is read in one, which releases it; a warp whose lanes all take the other does so later.
+    # R1 is read in both arms: at the join. R2 is read in one, which releases it; warps that take only the other do so later.
     assert flags_by_register(code) == {3: {"R0"}, 5: {"R2"}, 8: {"R3"}}
     assert block_releases(code) == {3: {1, 2}}
 
@@ -259,7 +259,7 @@ def test_no_lane_reads_what_was_released(seed, assume):
         held &= ~gone
 
 
-# --- exempt registers -----------------------------------------------------------------------------------------------------------
+# --- exempt registers -------------------------------------------------------------------------------------------------------
 
 
 def test_lifetimes_and_the_choice_of_exempt_registers():

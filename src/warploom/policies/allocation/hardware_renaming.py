@@ -54,6 +54,9 @@ class HardwareRenaming(NamedTuple):
             notes[pc]["conflicts"] = table_conflicts(row["reads"][: row["n_reads"]].tolist())
         return notes
 
+    def freed_with_cta(policy) -> bool:
+        return True
+
     def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
 

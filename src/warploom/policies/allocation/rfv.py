@@ -52,7 +52,16 @@ PBR = np.uint64(Release.PBR >> LOW_OPCODE_BITS)  # the upper part of its opcode
 OPCODE_AT = np.uint64(LOW_OPCODE_BITS + PAYLOAD_BITS)
 NUMBER_MASK = np.uint64(NO_REGISTER)
 INSTRUCTION_BITS = 64
-COUNTED = ("renames", "releases_pir", "releases_pbr", "flag_fetches", "flag_cache_hits", "throttled_cycles", "borrowed")
+COUNTED = (
+    "renames",
+    "releases_pir",
+    "releases_pbr",
+    "releases_exit",  # what no flag has released
+    "flag_fetches",
+    "flag_cache_hits",
+    "throttled_cycles",
+    "borrowed",  # entries taken in another bank than the compiler's
+)
 
 
 # --- the balance of registers, and who may take more of them ----------------------------------------------------------------
@@ -119,7 +128,9 @@ def _give_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> bool:
     """Release a register that is dead; False if there is nothing to release."""
     state = sm.allocation
     word, place = register >> 6, register & 63
-    state.in_memory[warp, word] &= ~bit(place)
+    if has(state.in_memory[warp, word], place):
+        state.in_memory[warp, word] &= ~bit(place)
+        return True
     if sm.map[warp, register] < 0 or register < state.exempt:
         return False
     release(ctx, sm, cycle, warp, register)
@@ -443,9 +454,13 @@ class Rfv(NamedTuple):
         for register in range(state.exempt):
             allocate(ctx, sm, cycle, warp, register, state.exempt * warp + register)
 
+    def freed_with_cta(policy) -> bool:
+        return True  # the exempt ones; all others go with their warp at the latest
+
     def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         for register in range(sm.allocation.exempt, ctx.info.registers):
-            _give_back(ctx, sm, cycle, warp, register)
+            if _give_back(ctx, sm, cycle, warp, register):
+                sm.allocation.releases_exit += 1
 
     def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         entry = sm.map[warp, register]

@@ -1,0 +1,36 @@
+"""Hardware-only renaming: small kernels as plain Python, and the papers' programs under the shadow checker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from virtual_kernels import ONE_SM
+
+from warploom.simulation import simulate
+from warploom.workloads.registry import workload_names
+
+CHECKS = Path(__file__).parent / "hardware_renaming_checks.py"
+
+
+def test_small_kernels() -> None:
+    """Compiling the core for one more policy would take longer than running these as plain Python."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(CHECKS)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", workload_names())
+def test_all_programs(name: str) -> None:
+    result = simulate(name, "hardware-renaming", ONE_SM, size="tiny", check=True)
+    assert result.verified is not False
+    assert result.counters["renames"] > 0
