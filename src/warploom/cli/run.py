@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 
 if TYPE_CHECKING:
+    from warploom.designs import Design
     from warploom.result import Result
     from warploom.workloads.program import Program
 
@@ -69,17 +71,21 @@ def command(
     with progress_bar(len(programs) * len(designs), "running") as step:
         for program in programs:
             executions = Executions()
+            made: dict[Design, Result] = {}
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
                 if emulate_only:
                     results.append(emulate(program, point, chip, size=size))
-                else:
-                    options: dict[str, Any] = {"size": size, "check": check, "technology": technology, "executions": executions}
-                    result = simulate(program, point, chip, **options)
-                    reference = reference_of(point)
-                    if json and reference != point:
-                        result = against(result, simulate(program, reference, chip, **options), point)
-                    results.append(result)
+                    step()
+                    continue
+                reference = reference_of(point)
+                for needed in (point, reference) if json else (point,):
+                    if needed not in made:
+                        made[needed] = simulate(
+                            program, needed, chip, size=size, check=check, technology=technology, executions=executions
+                        )
+                result = replace(made[point], design=point.to_dict())  # an equal design may have another name
+                results.append(against(result, made[reference], point) if json and reference != point else result)
                 step()
     if json:
         options = {"power": True} if power and not emulate_only else {}
