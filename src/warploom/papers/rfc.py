@@ -132,7 +132,8 @@ def _value_use(results: Results, size: str) -> Outcome:
 
 
 SWEEP = [_alone(entries, last_use=bit) for bit in ("true", "false") for entries in ENTRIES]
-VARIANTS = [_alone(6, replacement="lru"), _alone(6, last_use="false", allocate="sources")]
+LARGE = 13  # entries; the paper judges the allocation of sources with a large cache
+VARIANTS = [_alone(6, replacement="lru"), _alone(LARGE, last_use="false", allocate="sources")]
 
 
 def _entries(results: Results, size: str) -> Outcome:
@@ -152,7 +153,7 @@ def _entries(results: Results, size: str) -> Outcome:
             if entries == 6:
                 at_six[panel], overall[panel] = averages, _mean(values.values())
     plain, lru, sources = (_alone(6, last_use="true"), *VARIANTS)
-    without_bit = _alone(6, last_use="false")
+    without_bit = _alone(LARGE, last_use="false")
     gained = _mean(_main_accesses(results, plain, size).values()) - _mean(_main_accesses(results, lru, size).values())
     kept = {key: _ratio_of_sums(results, sources, without_bit, size, key) for key in ("mrf_reads", "mrf_writes")}
     facts = {

@@ -30,11 +30,12 @@ def relative_energy(
     read, write = technology.register_cache_energy(active, entries)
     reads, writes = counters["mrf_reads_without_cache"], counters["mrf_writes_without_cache"]
     before = reads * (SLICES * file.read + main_wire) + writes * (SLICES * file.write + main_wire)
-    main = counters["mrf_reads"] * (SLICES * file.read + main_wire) + counters["mrf_writes"] * (SLICES * file.write + main_wire)
-    # A read of a value that waits to be written down costs what one of the cache costs; write-backs use the main file's wires.
-    read_up = (counters["rfc_reads"] + counters["forwarded_reads"]) * SLICES * read
-    wires_up = (counters["rfc_hits"] + counters["forwarded_reads"] + counters["rfc_results"]) * cache_wire
-    return (main + read_up + counters["rfc_writes"] * SLICES * write + wires_up) / before
+    # A read that meets its value on the way down counts as one of the main file; write-backs use the main file's wires.
+    reads_below, writes_below = counters["mrf_reads"] + counters["forwarded_reads"], counters["mrf_writes"]
+    below = reads_below * (SLICES * file.read + main_wire) + writes_below * (SLICES * file.write + main_wire)
+    above = counters["rfc_reads"] * SLICES * read + counters["rfc_writes"] * SLICES * write
+    wires_above = (counters["rfc_hits"] + counters["rfc_results"]) * cache_wire
+    return (below + above + wires_above) / before
 
 
 def least_energy(counters: Mapping[str, Any], technology: Technology, active: int, entries: int) -> float:

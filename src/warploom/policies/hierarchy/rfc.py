@@ -11,7 +11,7 @@ from warploom.code.cache_hints import HINT_FIELDS, cache_hints
 from warploom.machines.schema import MAX_WARPS
 from warploom.policies import policy
 from warploom.policies.bits import count, has
-from warploom.policies.columns import last_at
+from warploom.policies.columns import last_at, mask_at
 from warploom.policies.services import fill, inlined, write_back
 from warploom.trace.value_usage import value_usage
 
@@ -20,6 +20,7 @@ BUFFERED = 128  # values of a flush that wait for their banks at once, at most; 
 SLICES = 8  # accesses of 128 bits that one warp register takes
 REGISTER_BITS = 1024
 TAG_BITS = 9  # register name (6), valid, dirty, dead
+LANES = 32
 FULL = np.uint32(0xFFFFFFFF)
 RESULTS, SOURCES = 0, 1
 FIFO, LRU = 0, 1
@@ -97,8 +98,9 @@ def _owners(design: Any, machine: Any) -> int:
 class Rfc(NamedTuple):
     """Results of active warps stay in a few entries per thread; what falls out is written to the main file unless it is dead.
 
-    A tag names an architected register, so the cache does not care where, or whether, the main file has room for it. A result
-    under a partial mask enters only if its register is already there, or if no other lane needs the old value.
+    A tag names an architected register, so the cache does not care where, or whether, the main file has room for it. An entry
+    knows which lanes it holds: a result under a partial mask brings only its own, unless the compiler knows that no other lane
+    needs the old value; an instruction that reads lanes which are not there has the entry written down and reads below.
     """
 
     CHOICE = "hierarchy"
@@ -126,6 +128,7 @@ class Rfc(NamedTuple):
         ("register", "i2", (MAX_WARPS, MOST_ENTRIES)),
         ("status", "u1", (MAX_WARPS, MOST_ENTRIES)),
         ("stamp", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when it was filled, or used
+        ("lanes", "u4", (MAX_WARPS, MOST_ENTRIES)),
         ("ready", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when a source operand arrives from the main file
         ("clock", "i8"),
         ("hits", "i8"),
@@ -139,6 +142,7 @@ class Rfc(NamedTuple):
         ("bypasses", "i8"),
         ("late_results", "i8"),
         ("partial_results", "i8"),
+        ("incomplete", "i8"),
         ("last_reads", "i8"),
         ("last_reads_unmarked", "i8"),
         ("last_reads_wrong", "i8"),
@@ -162,6 +166,10 @@ class Rfc(NamedTuple):
         if way < 0 or sm.hierarchy.ready[warp, way] > cycle:
             return -1
         state, hints = sm.hierarchy, ctx.code[pc].hierarchy
+        if mask_at(ctx, sm.warp[warp].next) & ~state.lanes[warp, way] != 0:
+            state.incomplete += 1
+            _write_down(ctx, sm, cycle, warp, way)
+            return -1
         state.hits += 1
         if policy.last_use and hints.last_use >> operand & 1 != 0:
             state.status[warp, way] |= DEAD
@@ -189,6 +197,7 @@ class Rfc(NamedTuple):
                     continue
                 way = _take(policy, ctx, sm, cycle, warp, register)
                 state.status[warp, way] = VALID
+                state.lanes[warp, way] = FULL
                 state.ready[warp, way] = cycle + 1 + ctx.machine.rf_operand_fetch_cycles
                 state.fills += 1
                 fill(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way)
@@ -202,10 +211,10 @@ class Rfc(NamedTuple):
             if row.writes[place] == register:
                 number = np.int64(place)
         unread = row.hierarchy.unread >> number & 1 != 0
-        merges = mask != FULL and row.hierarchy.rest_needed >> number & 1 != 0
+        lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
         around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
-        if way >= 0 and around and not merges:
+        if way >= 0 and around and lanes == FULL:
             state.status[warp, way] = 0  # the main file gets the register's next value
             way = -1
         if way < 0:
@@ -215,16 +224,17 @@ class Rfc(NamedTuple):
             if not has(sm.active, warp):
                 state.late_results += 1
                 return -1
-            if merges:
-                state.partial_results += 1
-                return -1
             way = _take(policy, ctx, sm, cycle, warp, register)
+            state.lanes[warp, way] = 0
         elif policy.replacement == LRU:
             state.clock += 1
             state.stamp[warp, way] = state.clock
         state.status[warp, way] = VALID | DIRTY | (COLD if unread else 0)
+        state.lanes[warp, way] |= lanes
         state.ready[warp, way] = 0
         state.results += 1
+        if lanes != FULL:
+            state.partial_results += 1
         return warp * MOST_ENTRIES + way
 
     def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
@@ -269,6 +279,7 @@ class Rfc(NamedTuple):
             "rfc_results": total.pop("results"),
             "rfc_fills": total.pop("fills"),
             "rfc_lookups": total.pop("lookups"),
+            "rfc_incomplete": total.pop("incomplete"),
             **total,
         }
 
@@ -287,18 +298,22 @@ class Rfc(NamedTuple):
     def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
         warps = _owners(run.design, run.machine)
         read, write = technology.register_cache_energy(warps, policy.entries)
-        buffered = counters["forwarded_reads"]  # from the buffer in front of the banks, as large as an entry
-        yield "register cache reads", "dynamic", (counters["rfc_reads"] + buffered) * SLICES * read
+        yield "register cache reads", "dynamic", counters["rfc_reads"] * SLICES * read
         yield "register cache writes", "dynamic", counters["rfc_writes"] * SLICES * write
         moved = counters["rfc_hits"] + counters["rfc_results"]
         wire = policy.distance * 1e-3 * technology.wire_energy
         yield "register cache wires", "dynamic", moved * REGISTER_BITS * wire
+        # A read that meets its value on the way down is charged like one of the main file: it may have to merge lanes.
+        below = (
+            technology.access("read", run.cycle_time) + REGISTER_BITS * technology.register_file.distance * technology.wire_energy
+        )
+        yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
         # One look at a warp's tags costs what that many bits of an entry cost.
         tags = policy.entries * TAG_BITS / (REGISTER_BITS / SLICES)
         yield "register cache tags", "overhead", counters["rfc_lookups"] * tags * read
 
     def storage_bits(policy, machine: Any, design: Any) -> int:
-        return _owners(design, machine) * policy.entries * (REGISTER_BITS + TAG_BITS)
+        return _owners(design, machine) * policy.entries * (REGISTER_BITS + LANES + TAG_BITS)
 
     def versus(policy, result: Any, reference: Any) -> dict[str, Any]:
         """Without leakage, which the paper leaves out."""
