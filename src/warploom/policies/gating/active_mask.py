@@ -39,8 +39,8 @@ class ActiveMask(NamedTuple):
         return {"lanes_accessed": counters["rf_read_lanes"] + counters["rf_write_lanes"]}
 
     def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
-        # The paper gives the table's size, not its energy: it is scaled from the register file's. It is written when a collector is
-        # assigned and looked up by each read; a write brings its mask along.
+        # The paper gives the table's size, not its energy: it is scaled from the register file's. It is written when a collector
+        # is assigned and looked up by each read; a write brings its mask along.
         access, leakage = technology.small_array(policy.storage_bits(run.machine), LANES, run.cycle_time)
         yield "active-mask table", "overhead", (counters["issued"] + counters["mrf_reads"]) * access
         yield "active-mask table leakage", "overhead", leakage * run.sms * run.seconds

@@ -96,7 +96,7 @@ class Trimodal(NamedTuple):
         state.width[entry] = 0
 
     def looks_ahead(policy) -> int:
-        # A warp whose turn comes in the next cycle is given a collector in the one after: for two cycles ahead it is known in time.
+        # A warp whose turn comes in the next cycle is given a collector in the one after: it is known two cycles ahead.
         return max(policy.lookahead - 1, min(policy.lookahead, 1))
 
     def foresee(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
