@@ -13,7 +13,7 @@ import numpy as np
 
 from warploom.policies.columns import pc_at, value_at
 from warploom.policies.hooks import awake, recoverable
-from warploom.policies.services import INSTRUCTION, MOVE, UNKNOWN, inlined
+from warploom.policies.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
 FULL = np.uint32(0xFFFFFFFF)
@@ -61,6 +61,12 @@ class Checker(NamedTuple):
         elif work.kind == INSTRUCTION:
             for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
                 shadow.expected[slot, operand] = 0
+        # So may be what is spilled; what comes back is what went.
+        elif work.kind == SPILL:
+            shadow.expected[slot, 0] = 0
+            shadow.spilled[work.warp, work.sources[0]] = shadow.entry_version[work.reads[0]]
+        elif work.kind == REFILL:
+            shadow.made[slot, 0] = shadow.spilled[work.warp, work.registers[0]]
 
     def check_cached(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check

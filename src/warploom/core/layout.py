@@ -174,6 +174,7 @@ CHECK = np.dtype(
         ("entry_register", "i2", (MAX_WARP_REGISTERS,)),
         ("entry_version", "i4", (MAX_WARP_REGISTERS,)),
         ("evicted_version", "i4", (MAX_WARP_REGISTERS,)),  # on its way down to the entry
+        ("spilled", "i4", (MAX_WARPS, MAX_REGISTERS)),  # the version that went to memory
         ("place_warp", "i4", (MAX_PLACES,)),
         ("place_register", "i2", (MAX_PLACES,)),
         ("place_version", "i4", (MAX_PLACES,)),

@@ -168,8 +168,8 @@ def new_slot(sm: Any) -> int:
 
 
 @register_jitable
-def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
-    """Write the value of an upper-level place down to its register in the main file, through the bank's port."""
+def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int, lanes: Any) -> None:
+    """Write the lanes (a mask) of an upper-level place down to its register in the main file, through the bank's port."""
     entry = sm.map[warp, register]
     if entry < 0:
         return  # released meanwhile: nobody will read it
@@ -184,7 +184,7 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     work.writes_left = 1
     work.registers[0] = register
     work.writes[0] = entry
-    work.mask = np.uint32(0xFFFFFFFF)
+    work.mask = lanes
     work.value = sm.place_value[place]
     work.stage = 0
     work.written = 0

@@ -33,6 +33,7 @@ from warploom.policies.hooks import (
     needs_move,
     next_warp,
     on_issue,
+    on_suspend,
     on_wait,
 )
 from warploom.policies.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
@@ -192,6 +193,11 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
         return False
+    if queued.kind == SPILL:
+        if holds(ctx.design.hierarchy, ctx, sm, queued.warp, queued.register):
+            on_suspend(ctx.design.hierarchy, ctx, sm, cycle, queued.warp)
+        if sm.entry[queued.entry].evictions > 0:
+            return False  # what the upper level had is on its way down
     slot = new_slot(sm)
     work = sm.slot[slot]
     _begin(sm, cycle, slot, queued.kind, queued.warp, MEM)

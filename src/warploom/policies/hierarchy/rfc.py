@@ -45,7 +45,7 @@ def _write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> bool:
     state.status[warp, way] = 0
     written = status & DIRTY != 0 and status & DEAD == 0 and sm.map[warp, register] >= 0
     if written:
-        write_back(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way)
+        write_back(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way, state.lanes[warp, way])
         state.writebacks += 1
     elif status & DIRTY != 0:
         state.writebacks_elided += 1
