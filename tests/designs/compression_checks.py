@@ -226,7 +226,8 @@ def test_a_freed_entry_is_not_compressed_and_holds_no_bank() -> None:
     code, trace = with_values(kernel, [BYTE])
     counters = timed((code, trace), design(wakeup=10)).counters
     assert counters["moves"] == 0
-    partial = replace(trace, mask=np.where(np.arange(len(trace.mask)) >= len(trace.mask) // 2, HALF, trace.mask).astype(np.uint32))
+    second = np.arange(len(trace.mask)) >= len(trace.mask) // 2
+    partial = replace(trace, mask=np.where(second, HALF, trace.mask).astype(np.uint32))
     assert timed((code, partial), design(wakeup=10)).counters["moves"] == 0
 
 
@@ -280,7 +281,10 @@ def test_a_partial_write_that_finds_a_compressed_register_reads_it_first() -> No
     assert counters["bank_writes"] == 3 + 8
 
 
-@pytest.mark.parametrize(("broken", "complaint"), [(EncodesLanes(), "other lanes are lost"), (AlwaysSame(), "cannot be read back")])
+LOSSES = [(EncodesLanes(), "other lanes are lost"), (AlwaysSame(), "cannot be read back")]
+
+
+@pytest.mark.parametrize(("broken", "complaint"), LOSSES)
 def test_the_checker_sees_values_that_are_lost(broken: Any, complaint: str) -> None:
     with pytest.raises(SimulationError) as error:
         timed(PARTIAL, design(broken))

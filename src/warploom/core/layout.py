@@ -23,6 +23,7 @@ MAX_COLLECTORS = 64  # of all kinds together
 MAX_SUB_CORES = 4
 PORTS = 3 * MAX_SUB_CORES  # one way from issue to a kind of unit in each sub-core
 LATCH = 8  # instructions that fit between two stages, at most
+DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
 RING = 1024  # cycles ahead for which write-back is planned; later events go round
 MAX_BARRIERS = 16
@@ -274,7 +275,7 @@ def sm_dtype(design: Design, checked: bool) -> np.dtype:
         ("collector_full", "u8"),  # all operands there
         ("issued", "i2", (PORTS, LATCH)),  # waiting for a collector
         ("issued_count", "i2", (PORTS,)),
-        ("dispatched", "i2", (PORTS, LATCH)),  # waiting for a unit
+        ("dispatched", "i2", (PORTS, DISPATCHED)),  # waiting for a unit
         ("dispatched_count", "i2", (PORTS,)),
         ("in_latches", "i8"),  # instructions in all latches together
         ("in_dispatch", "i8"),

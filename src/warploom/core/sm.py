@@ -58,8 +58,12 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
             ready = sm.slot[sm.issued[number, 0]].ready_at
             if ready > cycle:
                 event = min(event, ready)
-        if sm.dispatched_count[number] > 0 and number % 3 != MEM:
-            return cycle + 1  # waits for a unit or a place on the result bus
+        if sm.dispatched_count[number] > 0:
+            if number % 3 != MEM:
+                return cycle + 1  # waits for a unit or a place on the result bus
+            decoded = sm.slot[sm.dispatched[number, 0]].ready_at
+            if decoded > cycle:
+                event = min(event, decoded)
     waiting = sm.collector_full
     while waiting != NOTHING:
         ready = sm.collector[lowest(waiting)].ready_at

@@ -82,7 +82,10 @@ def on_warp_launch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> Non
 
 @hook(*CHOICES)
 def on_warp_exit(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """A warp has issued its last instruction and nothing of it is in flight. Registers still mapped are freed after this, or with the CTA."""
+    """A warp has issued its last instruction and nothing of it is in flight.
+
+    Registers still mapped are freed after this, or with the CTA.
+    """
 
 
 @hook("scheduler", "allocation", "hierarchy", "encoding")
@@ -302,8 +305,14 @@ def stored_lanes(policy: Any, form: int) -> int:
 
 @hook("encoding")
 def read_ready(policy: Any, ctx: Any, sm: Any, cycle: int, form: int) -> int:
-    """The cycle at which an operand that leaves its bank at ``cycle`` is decoded."""
+    """The cycle at which an operand of a form other than 0 that leaves its collector at ``cycle`` is decoded."""
     return cycle
+
+
+@hook("encoding")
+def operand_stages(policy: Any) -> int:
+    """Pipeline stages that decoding puts between collectors and units; each holds as many instructions as the latch there."""
+    return 0
 
 
 @hook("encoding")

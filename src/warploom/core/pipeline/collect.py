@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.core.layout import DISTANCE_BINS, MAX_READS
+from warploom.core.layout import DISPATCHED, DISTANCE_BINS, MAX_READS
 from warploom.policies.bits import NOTHING, below, bit, has, highest, lowest, next_after, without_lowest
 from warploom.policies.checking import check_read
 from warploom.policies.hooks import (
@@ -17,6 +17,7 @@ from warploom.policies.hooks import (
     lanes_accessed,
     on_gated,
     on_read,
+    operand_stages,
     prepare_read,
     prepare_write,
     read_ready,
@@ -95,8 +96,9 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
         if mine == NOTHING:
             continue
         width = sm.ports_out[number]
+        room = min(DISPATCHED, width * (1 + operand_stages(ctx.design.encoding)))
         for _ in range(width):
-            if mine == NOTHING or sm.dispatched_count[number] >= width:
+            if mine == NOTHING or sm.dispatched_count[number] >= room:
                 break
             place = next_after(mine, sm.collector_last[number])
             mine &= ~bit(place)
@@ -180,8 +182,10 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
-    there = read_ready(ctx.design.encoding, ctx, sm, cycle, form) + ctx.machine.rf_operand_fetch_cycles
+    there = cycle + ctx.machine.rf_operand_fetch_cycles
     unit.ready_at = max(unit.ready_at, there)
+    if form != 0:  # decoded on the way to its unit, at which it would arrive in the next cycle
+        work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, there + 1, form))
     unit.waiting -= 1
     if unit.waiting == 0:
         sm.collector_full |= bit(number)

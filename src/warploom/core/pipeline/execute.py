@@ -40,6 +40,8 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
             if sm.unit_free_at[unit] > cycle:
                 continue
             work = sm.slot[sm.dispatched[number, 0]]
+            if work.ready_at > cycle:
+                break  # its operands are being decoded
             latency, interval = ctx.machine.latency[MOVE_CLASS], 1
             if work.kind == INSTRUCTION:
                 latency, interval = ctx.code[work.pc].latency, ctx.code[work.pc].initiation
@@ -60,7 +62,7 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     for step in range(cores):
         core = 0 if cores == 1 else (sm.last_memory_port + 1 + step) % cores
         number = 3 * core + MEM
-        if sm.dispatched_count[number] == 0:
+        if sm.dispatched_count[number] == 0 or sm.slot[sm.dispatched[number, 0]].ready_at > cycle:
             continue
         if not ldst_can_accept(ctx.machine, port, cycle):
             return False

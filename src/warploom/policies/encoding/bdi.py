@@ -119,10 +119,10 @@ UNIT = np.dtype(
 class Bdi(NamedTuple):
     """A result is stored as its first chunk and the others' differences to it, in the smallest image that it fits.
 
-    Values pass a compressor on their way to the banks and a decompressor on their way from them, unless they are stored as they
-    are. A result for some lanes only is stored as it is. Where it finds its register compressed, either a MOV of the register
-    onto itself goes ahead of it ("mov"), or the instruction reads its destination and the merged register is compressed
-    again ("merge").
+    Values pass a compressor on their way to the banks and a decompressor between collector and execution unit, unless they are
+    stored as they are. A result for some lanes only is stored as it is. Where it finds its register compressed, either a MOV of
+    the register onto itself goes ahead of it ("mov"), or the instruction reads its destination and the merged register is
+    compressed again ("merge").
     """
 
     CHOICE = "encoding"
@@ -199,9 +199,10 @@ class Bdi(NamedTuple):
         return _pass_through(policy, sm.encoding.compressor, policy.compressors, policy.compression, cycle)
 
     def read_ready(policy, ctx: Any, sm: Any, cycle: int, form: int) -> int:
-        if form == 0:
-            return cycle
         return _pass_through(policy, sm.encoding.decompressor, policy.decompressors, policy.decompression, cycle)
+
+    def operand_stages(policy) -> int:
+        return policy.decompression
 
     def stored_lanes(policy, form: int) -> int:
         return FORM_SLICES[form] * LANES_PER_SLICE
