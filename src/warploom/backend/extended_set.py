@@ -19,6 +19,7 @@ from warploom.code.graph import flow_graph, without_empty, without_unreachable
 from warploom.code.holding import holding, prove_holding
 from warploom.code.instruction import Block, Code, Instruction, Operation, Reg
 from warploom.code.liveness import thread_liveness
+from warploom.code.loops import loop_depths
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
@@ -86,7 +87,9 @@ class _Attempt:
             down = {place: [s for s in slots if _Move(place, s, True) not in useless] for place, slots in down.items()}
             up = {place: [s for s in slots if _Move(place, s, False) not in useless] for place, slots in up.items()}
         ranges = LiveRanges(code, None, graph)
-        problem = conflicts(code, ranges, dict.fromkeys(limited, self.base), self.total, moved)
+        depths = loop_depths(graph)
+        weights = {pc: 10 ** depths[move.place[0]] for pc, move in moved.items()}
+        problem = conflicts(code, ranges, dict.fromkeys(limited, self.base), self.total, weights)
         registers = recolour(problem)
         if registers is None:
             return None

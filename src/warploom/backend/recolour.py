@@ -36,11 +36,18 @@ class Conflicts:
     node_of: dict[int, int]  # value -> node
     slot_of: list[int]  # value -> its register now
     adjacent: list[int]  # per value, the mask of values that it conflicts with
-    copies: list[tuple[int, int]]  # values that would like to share a register, the most wanted first
+    copies: list[tuple[int, int, int]]  # two values that would like to share a register, and how much; the most wanted first
+
+    def cost(self, registers: list[int]) -> int:
+        """What the copies cost that remain."""
+        return sum(weight for a, b, weight in self.copies if registers[a] != registers[b])
 
 
-def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int, copies: Iterable[int] = ()) -> Conflicts:
-    """What recolouring must respect: `limits` bounds some values, `most` all others; `copies` are pcs of moves to get rid of."""
+def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int, copies: dict[int, int]) -> Conflicts:
+    """What recolouring must respect: `limits` bounds some values, `most` all others.
+
+    `copies` are the pcs of moves that it would be good to get rid of, and how often each executes.
+    """
     values = ranges.values
     slot_of = [value.slot for value in values]
     adjacent = _adjacency(code, ranges)
@@ -76,10 +83,10 @@ def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int,
     ]
     node_of = {member: index for index, node in enumerate(nodes) for member in node.members}
     wanted = []
-    for pc in copies:
-        source = next(value for (at, slot), value in values.used.items() if at == pc and slot < PREDICATES)
-        target = next(value for (at, slot), value in values.defined.items() if at == pc)
-        wanted.append((source.number, target.number))
+    sources = {pc: value for (pc, slot), value in values.used.items() if slot < PREDICATES and pc in copies}
+    targets = {pc: value for (pc, _), value in values.defined.items() if pc in copies}
+    for pc, weight in sorted(copies.items(), key=lambda copy: -copy[1]):
+        wanted.append((sources[pc].number, targets[pc].number, weight))
     return Conflicts(nodes, node_of, slot_of, adjacent, wanted)
 
 
@@ -119,26 +126,37 @@ def _adjacency(code: Code, ranges: LiveRanges) -> list[int]:
 
 
 def recolour(problem: Conflicts) -> list[int] | None:
-    """The register of each value, -1 for predicates; None when no way was found."""
-    order = sorted(range(len(problem.nodes)), key=lambda index: _urgency(problem, index))
-    for keep in (True, False):
-        first: list[int] = []
-        for _ in range(_PATIENCE):
-            chosen = set(first)
-            attempt = _Attempt(problem, keep)
-            failed = attempt.place([*first, *(index for index in order if index not in chosen)])
-            if not failed:
-                return attempt.registers
-            first = [*failed, *(index for index in first if index not in failed)]
+    """The register of each value, -1 for predicates, with few moves left; None when no way was found."""
+    moved = {value for a, b, _ in problem.copies for value in (a, b)}
+    found = []
+    for moved_first in (True, False):
+        order = sorted(range(len(problem.nodes)), key=lambda index: _urgency(problem.nodes[index], index, moved, moved_first))
+        for keep in (True, False):
+            registers = _placed(problem, order, keep)
+            if registers is not None:
+                found.append(registers)
+    if found:
+        return min(found, key=problem.cost)
     attempt = _Attempt(problem, keep=True)
     return attempt.registers if attempt.drive_out(order) else None
 
 
-def _urgency(problem: Conflicts, index: int) -> tuple[int, bool, bool, int]:
-    """The most constrained first; of those, pairs; then values at both ends of a move; then in order of definition."""
-    node = problem.nodes[index]
-    moved = any(member in pair for pair in problem.copies for member in node.members)
-    return node.limit, not node.paired, not moved, index
+def _placed(problem: Conflicts, order: list[int], keep: bool) -> list[int] | None:
+    """The outcome of placing nodes in an order, again and again with those that found no room moved to its front."""
+    first: list[int] = []
+    for _ in range(_PATIENCE):
+        chosen = set(first)
+        attempt = _Attempt(problem, keep)
+        failed = attempt.place([*first, *(index for index in order if index not in chosen)])
+        if not failed:
+            return attempt.registers
+        first = [*failed, *(index for index in first if index not in failed)]
+    return None
+
+
+def _urgency(node: Node, index: int, moved: set[int], moved_first: bool) -> tuple[int, bool, bool, int]:
+    """The most constrained first; of those, pairs; then, or not, values at an end of a move; then in order of definition."""
+    return node.limit, not node.paired, moved_first and moved.isdisjoint(node.members), index
 
 
 class _Attempt:
@@ -150,7 +168,7 @@ class _Attempt:
         self.holders: dict[int, int] = {}  # register -> mask of the values that have it
         self.driven = [0] * len(problem.nodes)  # how often a node was driven out
         self.partners: dict[int, list[int]] = {}
-        for a, b in problem.copies:
+        for a, b, _ in problem.copies:
             self.partners.setdefault(a, []).append(b)
             self.partners.setdefault(b, []).append(a)
 

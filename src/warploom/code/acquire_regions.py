@@ -19,6 +19,7 @@ from warploom.code.warp_flow import warp_predecessors
 
 ACQUIRE, RELEASE = "acquire", "release"
 SHORT_GAP = 4  # instructions: twice what a release and an acquire cost
+SLOW_ACCESS = 20  # several hundred cycles, in which each of some tens of warps issues once or twice
 
 
 def is_barrier(instruction: Instruction) -> bool:
@@ -67,11 +68,16 @@ def plan_regions(code: Code, base: int) -> Regions | None:
 
 
 def held_share(code: Code, regions: Regions) -> float:
-    """The share of executed instructions that a warp holds its extended registers for, if every loop runs ten times."""
+    """The share of its time that a warp holds its extended registers, if every loop runs ten times."""
     depths = loop_depths(flow_graph(code))
-    weight = [10 ** depths[number] for number, block in enumerate(code.blocks) for _ in block.instructions]
-    held = sum(times for times, holds in zip(weight, regions.held, strict=True) if holds)
-    return held / max(1, sum(weight))
+    times = [10 ** depths[number] * _time(i) for number, block in enumerate(code.blocks) for i in block.instructions]
+    return sum(time for time, holds in zip(times, regions.held, strict=True) if holds) / max(1, sum(times))
+
+
+def _time(instruction: Instruction) -> int:
+    """How long an instruction keeps its warp, in instructions of an SM with many warps."""
+    slow = instruction.op.name in ("ld", "tex", "atom") and instruction.op.space not in ("shared", "const", "param")
+    return SLOW_ACCESS if slow else 1
 
 
 def _join_short_gaps(code: Code, before: list[frozenset[int]], need: list[bool], barrier: list[bool]) -> list[bool]:

@@ -21,6 +21,7 @@ from warploom.machines import Machine
 WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
+WORTHWHILE = 1.1  # so many times the warps that make progress without sharing must make it with it
 LARGEST = "largest_launch_peak"  # the figures of the launch with most instructions
 COUNTED = ("acquires", "acquires_failed", "acquire_wait_cycles", "releases", "held_cycles")
 FIGURES = ("base_registers", "extended_registers", "sections", "occupancy_before", "occupancy_after")
@@ -72,7 +73,7 @@ def shared_code(
         return sections(with_size(size), machine, warps)
 
     def under_way(size: int) -> float:
-        """How many of the resident warps can progress at once, by the share of their instructions that needs a section."""
+        """How many of the resident warps can progress at once, by the share of their time for which they need a section."""
         warps = resident(size)
         regions = plan_regions(code, registers - size)
         share = held_share(code, regions) if regions else 0.0
@@ -84,7 +85,8 @@ def shared_code(
         sizes = list(ranked_sizes(registers, least, unshared, resident, places))
         if weighed:
             progress = {size: under_way(size) for size in sizes}
-            sizes = sorted((size for size in sizes if progress[size] > unshared), key=lambda size: -progress[size])
+            sizes = [size for size in sizes if progress[size] >= WORTHWHILE * unshared]
+            sizes.sort(key=lambda size: -progress[size])
     for size in sizes:
         split = split_registers(code, registers - size, size)
         if split is not None:
