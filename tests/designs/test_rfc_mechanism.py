@@ -74,6 +74,12 @@ def test_lru_keeps_what_was_read(replacement: str, hits: int) -> None:
     assert c["rfc_hits"] == hits
 
 
+def test_a_register_that_is_written_again_is_young_again() -> None:
+    """R1 is the first register to enter but holds the youngest value when R3 comes; R2 makes room."""
+    c = run([mov(1), mov(2), wait(2), mov(1), wait(1), mov(3), wait(3), *keep(1)], entries=2)
+    assert c["rfc_hits"] == 2 + 2 + 2 + 2
+
+
 def test_a_dead_value_is_not_written_back() -> None:
     body = [mov(1), add(2, 1, 1), mov(3), mov(4), *keep(2, 3, 4)]
     with_bit, without = run(body, entries=3), run(body, entries=3, last_use=False)

@@ -16,8 +16,8 @@ VARIANTS = (
     "rfc(entries=2, active=6)",
     "rfc(entries=6, active=8)",
     "rfc(entries=6, active=8, last_use=false)",
-    "rfc(entries=4, active=6, allocate=sources, replacement=lru)",
-    "rfc(entries=6, active=8, bypass_unread=true, evict_first=true, bypass_slow=false)",
+    "rfc(entries=4, active=6, allocate=sources, replacement=lru, bypass_slow=false)",
+    "rfc(entries=6, active=8, bypass_unread=true, evict_first=true)",
 )
 
 
@@ -42,7 +42,7 @@ def test_programs_under_every_variant(name: str) -> None:
     small, middle, whole, unmarked, _, refined = found.values()
     assert small["mrf_read_reduction"] < middle["mrf_read_reduction"] < whole["mrf_read_reduction"]
     assert whole["mrf_write_reduction"] > unmarked["mrf_write_reduction"]
-    assert refined["rfc_writes"] < whole["rfc_writes"]
+    assert refined["rfc_writes"] <= whole["rfc_writes"]
 
 
 @pytest.mark.slow

@@ -226,7 +226,7 @@ class Rfc(NamedTuple):
                 return -1
             way = _take(policy, ctx, sm, cycle, warp, register)
             state.lanes[warp, way] = 0
-        elif policy.replacement == LRU:
+        else:  # a new value, the youngest, wherever the old one was
             state.clock += 1
             state.stamp[warp, way] = state.clock
         state.status[warp, way] = VALID | DIRTY | (COLD if unread else 0)
