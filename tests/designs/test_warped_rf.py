@@ -59,9 +59,9 @@ def test_states_add_up(workload: str) -> None:
 
 
 def test_lanes_of_half_a_warp() -> None:
-    """A CTA of nn has sixteen threads; sgemm's warps are always full."""
+    """A CTA of nn has sixteen threads, the last one fewer; sgemm's warps are always full."""
     half, full = checked("nn").counters, checked("sgemm").counters
-    assert half["lanes_gated"] == half["lanes_accessed"] > 0
+    assert half["lanes_accessed"] < half["lanes_gated"] < 1.01 * half["lanes_accessed"]
     assert full["lanes_gated"] == 0
 
 
