@@ -122,7 +122,7 @@ def test_the_checker_sees_a_release_that_is_one_instruction_too_early() -> None:
 
 def test_the_checker_sees_it_in_a_real_kernel() -> None:
     machine = load_machine("rfv")
-    execution = execute(workload_program("matrixmul"), RFV, machine, "tiny", Executions())
+    execution = execute(workload_program("blackscholes"), RFV, machine, "tiny", Executions())
     (first, trace), *_ = execution.traced()
     launch(first.code, trace, RFV, machine)
     with pytest.raises(SimulationError, match="released"):

@@ -282,10 +282,10 @@ def _oldest(sm: Any, warps: Any) -> int:
 
 @stage
 def _waiting_in_memory(sm: Any) -> int:
-    """The oldest warp whose registers are all in memory; -1: none."""
+    """The oldest warp that wants to go on and has its registers in memory; -1: none. One at a barrier can wait there."""
     state = sm.allocation
     stored = NOTHING
-    rest = state.spilled & ~state.returning
+    rest = state.spilled & ~state.returning & sm.held
     while rest != NOTHING:
         warp = lowest(rest)
         rest = without_lowest(rest)
@@ -310,7 +310,7 @@ class Rfv(NamedTuple):
     NAME = "rfv"
     SOURCE = "Jeon, Ravi, Kim, Annavaram: GPU Register File Virtualization, MICRO 2015, sections 6 to 8"
     LIMITS = {
-        "shrink": (0.05, 1.0),
+        "shrink": (0.01, 1.0),
         "table_bytes": (0, 65536),
         "flag_cache": (0, MAX_FLAG_CACHE),
         "rename_cycles": (0, 4),
