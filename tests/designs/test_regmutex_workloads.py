@@ -37,7 +37,7 @@ def checked(name: str, *designs: str) -> list[Result]:
         assert set(COUNTERS) <= set(counters)
         assert counters["acquires"] == counters["releases"]
         assert counters["acquires_failed"] <= counters["acquires"]
-        assert counters["occupancy_before"] <= counters["occupancy_after"] == result.occupancy
+        assert counters["occupancy_before"] <= counters["occupancy_after"] == pytest.approx(result.occupancy)
         assert (counters["extended_registers"] == 0) <= (counters["acquires"] == 0)
         results.append(result)
     return results

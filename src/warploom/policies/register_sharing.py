@@ -121,8 +121,8 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
     code, machine = run.code, run.machine
     moves = np.array([is_compaction(instruction) for instruction in code.instructions()])
     before = min(resident_ctas(replace(code, threads=WARP * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
-    warps = run.occupancy.warps_per_cta / machine.sm.warps_per_sm
-    figures = (*sizes, sections, before * warps, run.occupancy.ctas * warps)
+    occupancies = run.occupancy._replace(ctas=before).fraction(machine), run.occupancy.fraction(machine)
+    figures = (*sizes, sections, *occupancies)
     return {
         **{name: int(states[name].sum()) for name in COUNTED},
         "compaction_moves": int(moves[run.trace.pc].sum()) if moves.any() else 0,
