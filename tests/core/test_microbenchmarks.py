@@ -1,0 +1,121 @@
+"""Small kernels whose time follows from the machine file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op
+
+from warploom.core.simulate import time_launches
+from warploom.machines import Machine, load_machine
+from warploom.policies import baseline_design
+
+STAGES = 6  # issue to collector, read, dispatch, unit, result bus, write-back: what a dependent instruction waits besides latency
+
+
+def _cycles(kernel: Kernel, machine: Machine) -> int:
+    return time_launches([kernel.launch()], baseline_design(), machine, check=True).cycles
+
+
+@pytest.fixture(scope="module")
+def fermi() -> Machine:
+    return load_machine("gtx480").scaled(1)
+
+
+def _warm(kernel: Kernel, machine: Machine) -> int:
+    """Cycles of a second launch, with its code in the cache."""
+    return time_launches([kernel.launch()] * 2, baseline_design(), machine, check=True).launches[1]["cycles"]
+
+
+def _slope(body: list, machine: Machine, **options) -> float:
+    """Cycles that one repetition of some instructions adds, code in the cache."""
+    short, long = (Kernel([body * n + [exit_()]], 16, **options) for n in (4, 8))
+    return (_warm(long, machine) - _warm(short, machine)) / 4
+
+
+@pytest.mark.parametrize(("name", "latency"), [("add", "f32_add"), ("mul", "f32_mul"), ("fma", "f32_mad"), ("sin", "sfu")])
+def test_a_dependent_instruction_waits_for_latency(fermi, name, latency):
+    sources = (1,) * {"sin": 1, "fma": 3}.get(name, 2)
+    expected = fermi.to_dict()["latency"][latency] + STAGES + (len(sources) - 1)  # the same register: one read after the other
+    assert _slope([op(name, 1, *sources)], fermi) == expected
+
+
+def test_latencies_that_count_from_issue_to_issue():
+    """Where a machine's file forwards results, a chain takes just the latency."""
+    machine = load_machine("rfc")
+    assert _slope([add(1, 1, 3)], machine) == machine.to_dict()["latency"]["f32_add"]
+
+
+def test_independent_instructions_fill_the_pipeline(fermi):
+    """Twelve warps of independent work keep both schedulers near one instruction each cycle."""
+    body = [add(1 + n, 8 + n, 9 + n) for n in range(6)]
+    instructions = 12 * len(body)
+    assert instructions / 2 <= _slope(body, fermi, warps_per_cta=12) <= 1.25 * instructions / 2
+
+
+def test_one_warp_is_limited_by_its_own_fetch(fermi):
+    """A warp issues an instruction a cycle as long as its buffer of two is refilled in time."""
+    body = [add(1 + n, 8 + n, 9 + n) for n in range(6)]
+    assert 6 <= _slope(body, fermi) <= 18
+
+
+@pytest.mark.parametrize("passes", [1, 2, 8, 32])
+def test_shared_memory_conflicts(fermi, passes):
+    kernel = [load(1, 1, "shared")]
+    one = _slope(kernel, fermi, access=lambda warp, pc, n: Access(passes=1))
+    many = _slope(kernel, fermi, access=lambda warp, pc, n: Access(passes=passes))
+    assert many - one == passes - 1
+
+
+def test_narrow_banks_make_reads_wait():
+    """Three operands of one bank group take two cycles more than three of different groups."""
+    machine = load_machine("compression").scaled(1)
+    apart, together = [fma(1, 1, 2, 3)], [fma(1, 1, 5, 9)]
+    assert _slope(together, machine) - _slope(apart, machine) == 2
+
+
+def test_a_barrier_waits_for_the_last(fermi):
+    slow = [load(1, 1) for _ in range(2)]
+    blocks = [[*slow, barrier(), add(2, 1, 1), exit_()]]
+
+    def path(warp: int) -> list[int]:
+        return [0, 1, 2, 3, 4] if warp == 0 else [2, 3, 4]
+
+    together = Kernel(blocks, 8, warps_per_cta=4, path=path)
+    alone = Kernel(blocks, 8, warps_per_cta=1, path=path)
+    assert abs(_warm(together, fermi) - _warm(alone, fermi)) < 20
+
+
+def test_ctas_are_replaced_as_they_finish(fermi):
+    """Twice the CTAs that fit take about twice the time, and every SM gets its share."""
+    chip = load_machine("gtx480")
+    body = [add(1, 1, 2)] * 200 + [exit_()]
+    fits = chip.sm.ctas_per_sm * chip.chip.sms
+    once, twice = (Kernel([body], 8, warps_per_cta=4, ctas=n * fits) for n in (1, 2))
+    assert _warm(twice, chip) == pytest.approx(2 * _warm(once, chip), rel=0.1)
+
+
+def test_occupancy_names_its_limit(fermi):
+    def run(**options):
+        return time_launches([chain(4, **options).launch()], baseline_design(), fermi, check=True)
+
+    assert (run(registers=63, warps_per_cta=4).ctas_per_sm, run(registers=63, warps_per_cta=4).limited_by) == (4, "registers")
+    assert (run(registers=8, warps_per_cta=16).ctas_per_sm, run(registers=8, warps_per_cta=16).limited_by) == (3, "threads")
+    assert run(registers=8).limited_by == "CTAs"
+    assert run(registers=8, shared_bytes=20000).ctas_per_sm == 2
+
+
+def test_registers_are_rounded_as_the_machine_says(fermi):
+    exact = replace(fermi, sm=replace(fermi.sm, register_rounding=1))
+    kernel = chain(4, registers=21, warps_per_cta=8).launch()
+    fine, coarse = (time_launches([kernel], baseline_design(), machine, check=True) for machine in (exact, fermi))
+    assert (fine.ctas_per_sm, coarse.ctas_per_sm) == (6, 5)
+    assert coarse.counters["allocated_peak"] == 8 * 24
+
+
+def test_the_same_run_twice(fermi):
+    chip = load_machine("gtx480")
+    kernel = Kernel([[load(1, 1), add(2, 1, 1), barrier(), load(3, 3), fma(4, 3, 2, 1), exit_()]], 8, warps_per_cta=8, ctas=64)
+    first, second = (time_launches([kernel.launch()], baseline_design(), chip, check=True) for _ in range(2))
+    assert first == second
