@@ -36,11 +36,12 @@ def occupancy(code: Code, machine: Machine, allocation: Any, warps_per_cta: int,
         registers = int(allocation.registers_per_warp(code, machine))
     limits = {
         "registers": machine.warp_registers // max(1, registers * warps_per_cta),
-        "shared memory": machine.sm.shared_bytes // shared if shared else machine.sm.ctas_per_sm,
         "threads": machine.sm.threads_per_sm // (32 * warps_per_cta),
         "warps": machine.sm.warps_per_sm // warps_per_cta,
         "CTAs": machine.sm.ctas_per_sm,
     }
+    if shared > 0:
+        limits["shared memory"] = machine.sm.shared_bytes // shared
     if hasattr(allocation, "resident_limit"):
         limits["registers"] = int(allocation.resident_limit(code, machine, warps_per_cta))
     limited_by = min(limits, key=lambda name: limits[name])
