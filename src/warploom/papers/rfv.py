@@ -184,7 +184,7 @@ def _slow_down(results: Results, size: str) -> Outcome:
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
     shrink = (
-        "against 128 KB with renaming, as the paper finds nothing added where nothing is throttled; our scheduler hoists loads, so "
+        "against 128 KB with renaming, as the paper adds nothing where nothing is throttled; our scheduler hoists loads, so "
         "that many warps wait with all registers live (scalarprod), and one CTA of heartwall nearly fills the half file"
     )
     reasons = {
