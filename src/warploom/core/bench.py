@@ -51,14 +51,18 @@ _TAIL = """
     ret;
 }
 """
-# Eight loads per thread from anywhere in the array: almost every one misses the first-level cache.
+# Eight loads per warp of lines from anywhere in the array: almost every one misses the first-level cache.
 GATHER = (
     _HEAD.format(name="gather")
     + """
+    and.b32 %r10, %r4, 31;
+    shr.u32 %r5, %r4, 5;
 next:
     mad.lo.s32 %r5, %r5, 1664525, 1013904223;
-    shr.u32 %r7, %r5, 8;
+    shr.u32 %r7, %r5, 3;
     and.b32 %r8, %r7, %r9;
+    and.b32 %r8, %r8, 1048544;
+    or.b32 %r8, %r8, %r10;
     mul.wide.u32 %d4, %r8, 4;
     add.s64 %d5, %d1, %d4;
     ld.global.f32 %f2, [%d5];

@@ -27,7 +27,7 @@ PYTHON_METHODS = frozenset(
         "describe",
     }
 )
-ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "KEEP", "MEANING", "COMPILED_BY"})
+ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY"})
 
 
 class Design(NamedTuple):

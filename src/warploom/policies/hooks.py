@@ -57,7 +57,7 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
 
 @hook(*CHOICES)
 def reset(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
-    """A launch begins; the policy's state is all zeros (kept from the previous launch only if the class has KEEP = True)."""
+    """A launch begins; the policy's state is all zeros."""
 
 
 @hook(*CHOICES)
