@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import json
 
 import pytest
+from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "code"))
-from assembler import assemble
 from random_kernels import options, random_kernel, run_thread, run_warp
 
 from warploom.backend.allocate import allocate
+from warploom.cli.app import run_command
 from warploom.code.instruction import Bank, Code
 from warploom.code.lifetimes import choose_exempt, exempt_first, register_lifetimes
 from warploom.code.release_flags import (
@@ -225,6 +223,16 @@ def test_description_decodes_the_bits():
     notes = describe_releases(code)
     assert notes[0] == "flags 0001"
     assert {"releases R0", "releases R2", "releases R3", "releases R1 R2"} <= set(notes.values())
+
+
+def test_inspect_shows_the_metadata(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert run_command(["inspect", "vectoradd", "--design", "rfv"]) == 0
+    listing = capsys.readouterr().out
+    assert "pir 0x" in listing and "flags 00" in listing and "releases R0 R1" in listing
+    assert run_command(["inspect", "vectoradd", "--design", "rfv", "--json"]) == 0
+    (kernel,) = json.loads(capsys.readouterr().out)
+    assert "releases R0 R1" in kernel["notes"].values()
 
 
 @settings(max_examples=80, deadline=None)
