@@ -49,7 +49,8 @@ INFO_DTYPE = np.dtype(
             "registers",  # names that the code uses
             "literal",
             "words",  # of 64 registers that the scoreboard looks at
-            "groups",
+            "groups",  # of banks: how many registers can be accessed at once
+            "core_groups",  # of one sub-core
             "row_words",
             "entries",
             "warps_per_cta",
@@ -117,6 +118,7 @@ def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: 
     names = 1 + max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
     file = machine.register_file
     info.groups = file.banks * file.entry_bytes // 128
+    info.core_groups = info.groups // machine.sm.sub_cores
     info.entries = machine.warp_registers
     info.row_words = (info.entries // info.groups + 63) // 64
     info.registers_per_warp = registers_per_warp

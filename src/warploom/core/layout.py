@@ -79,7 +79,8 @@ ENTRY = np.dtype(
         ("register", "i2"),
         ("readers", "i2"),  # issued instructions that have yet to read it
         ("writers", "i2"),  # issued instructions and evictions that have yet to write it
-        ("group", "u1"),  # of banks
+        ("row", "i2"),  # in its group of banks
+        ("group", "u1"),
         ("evictions", "i2"),  # of the writers, those that write an old value down
         ("form", "u1"),  # in which the encoding keeps its value; 0: as it is
         ("allocated", "?"),

@@ -133,6 +133,7 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         sm.cta[slot].number = -1
     for entry in range(ctx.info.entries):
         row = entry // ctx.info.groups
+        sm.entry[entry].row = row
         sm.entry[entry].group = entry % ctx.info.groups
         sm.free_rows[entry % ctx.info.groups, row >> 6] |= bit(row & 63)
     cores = machine.sub_cores

@@ -24,16 +24,11 @@ stage = register_jitable  # a function of its own
 
 
 @inlined
-def bank_groups(ctx: Any) -> int:
-    """How many registers can be accessed at once: groups of ``rf_banks_per_register`` neighbouring banks."""
-    return ctx.machine.rf_banks // ctx.machine.rf_banks_per_register
-
-
-@inlined
 def group_of(ctx: Any, warp: int, register: int) -> int:
     """The bank group in which the compiler and the machine's mapping want a register of a warp to be."""
-    machine = ctx.machine
-    groups = machine.rf_banks // machine.rf_banks_per_register // machine.sub_cores
+    machine, groups = ctx.machine, ctx.info.core_groups
+    if machine.sub_cores == 1:
+        return (register + warp if machine.rf_mapping == 0 else register) % groups
     spread = register + warp // machine.sub_cores if machine.rf_mapping == 0 else register
     return warp % machine.sub_cores * groups + spread % groups
 
@@ -63,7 +58,7 @@ def find_free_anywhere(ctx: Any, sm: Any, group: int) -> int:
     """The lowest free entry of a bank group, else of the next group that has one; -1: the register file is full."""
     groups = ctx.info.groups
     for step in range(groups):
-        entry = find_free(ctx, sm, (group + step) % groups)
+        entry = find_free(ctx, sm, group + step if group + step < groups else group + step - groups)
         if entry >= 0:
             return entry
     return -1
@@ -86,8 +81,7 @@ def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int
     owned.warp = warp
     owned.register = register
     owned.released = False
-    group, row = entry % ctx.info.groups, entry // ctx.info.groups
-    sm.free_rows[group, row >> 6] &= ~bit(row & 63)
+    sm.free_rows[owned.group, owned.row >> 6] &= ~bit(owned.row & 63)
     if not owned.allocated:
         owned.allocated = True
         _count_allocated(sm, cycle, 1)
@@ -102,8 +96,7 @@ def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     owned = sm.entry[entry]
     owned.allocated = False
     owned.released = False
-    group, row = entry % ctx.info.groups, entry // ctx.info.groups
-    sm.free_rows[group, row >> 6] |= bit(row & 63)
+    sm.free_rows[owned.group, owned.row >> 6] |= bit(owned.row & 63)
     _count_allocated(sm, cycle, -1)
     on_free(ctx.design.allocation, ctx, sm, cycle, entry)
     on_free(ctx.design.encoding, ctx, sm, cycle, entry)
