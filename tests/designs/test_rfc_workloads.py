@@ -12,11 +12,11 @@ from warploom.workloads.registry import workload_names
 
 PROGRAMS = ("pathfinder", "parallax", "fft", "lavamd")  # barriers; textures and divergent loops; wide loads; partial warps
 VARIANTS = (
-    "rfc(entries=1, active=2)",
-    "rfc(entries=2, active=6)",
+    "rfc(entries=1, active=8)",
+    "rfc(entries=2, active=8)",
     "rfc(entries=6, active=8)",
     "rfc(entries=6, active=8, last_use=false)",
-    "rfc(entries=4, active=6, allocate=sources, replacement=lru, bypass_slow=false)",
+    "rfc(entries=4, active=2, allocate=sources, replacement=lru, bypass_slow=false)",
     "rfc(entries=6, active=8, bypass_unread=true, evict_first=true)",
 )
 
