@@ -1,72 +1,68 @@
-"""Many runs: designs x workloads over several processes, with the same results whatever their number."""
+"""Many runs over several processes, with the same results whatever their number."""
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from warploom.compilation import announce_compilation
-from warploom.designs import Design, from_dict
+from warploom.designs import from_dict
 from warploom.machines import Machine
-from warploom.policies import load_policy_file
+from warploom.policies import CHOICES, load_policy_file
 from warploom.result import Result
 from warploom.simulation import Executions, simulate
 from warploom.workloads.program import workload_program
 
 
 @dataclass(frozen=True)
-class Batch:
-    """What all runs of a batch share. Designs travel to other processes as plain data, policy files as paths."""
+class Task:
+    """One run. The design travels to other processes as plain data (`Design.to_dict`)."""
 
-    designs: tuple[dict[str, Any], ...]
+    workload: str
+    design: dict[str, Any]
     machine: Machine
-    size: str
-    technology: str | None
-    check: bool
-    policy_files: tuple[str, ...] = ()
+    size: str = "small"
+    technology: str | None = None
+    check: bool = False
+
+    @property
+    def compiled_for(self) -> tuple[Any, ...]:
+        """What decides the compiled core: tasks of equal value share it."""
+        return (*(self.design[choice]["policy"] for choice in CHOICES), self.check)
 
 
-def run_batch(
-    workloads: Sequence[str],
-    designs: Sequence[Design],
-    machine: Machine,
-    *,
-    size: str = "small",
-    technology: str | None = None,
-    check: bool = False,
-    jobs: int = 1,
-    policy_files: Sequence[str] = (),
-    step: Callable[[str], None] = lambda name: None,
-) -> list[Result]:
-    """Run every workload under every design; results in the order workload by workload, design by design.
+def run_tasks(tasks: Sequence[Task], jobs: int = 1, policy_files: Sequence[str] = ()) -> Iterator[tuple[int, Result]]:
+    """Run every task; results come as they are done, each with its task's place in the list.
 
-    One task is one workload under all designs, so that designs which share code share one emulation.
+    Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
-    batch = Batch(tuple(d.to_dict() for d in designs), machine, size, technology, check, tuple(policy_files))
-    done: dict[str, list[Result]] = {}
-    if jobs <= 1 or len(workloads) < 2:
-        for name in workloads:
-            done[name] = _run_workload(name, batch)
-            step(name)
-    else:
-        with worker_pool(min(jobs, len(workloads))) as pool:
-            futures = {pool.submit(_run_workload, name, batch): name for name in workloads}
+    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].size))
+    if jobs <= 1 or len(tasks) < 2:
+        for place in order:
+            yield place, _run(tasks[place])
+        return
+    # One of each combination of policies goes first, so that no two workers compile the same.
+    first = list({tasks[place].compiled_for: place for place in reversed(order)}.values())
+    rest = [place for place in order if place not in set(first)]
+    with worker_pool(min(jobs, len(tasks)), policy_files) as pool:
+        for places in (first, rest):
+            futures = {pool.submit(_run, tasks[place]): place for place in places}
             for future in as_completed(futures):
-                done[futures[future]] = future.result()
-                step(futures[future])
-    return [result for name in workloads for result in done[name]]
+                yield futures[future], future.result()
 
 
 @contextmanager
-def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
     """Worker processes that are not left behind when this one is interrupted or a run fails."""
     # Numba's threads and a fork do not mix, so workers start afresh.
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_worker)
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=(tuple(policy_files),))
     try:
         yield pool
     except BaseException:
@@ -79,24 +75,25 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin_worker() -> None:
+def _begin_worker(policy_files: Iterable[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     announce_compilation()
-
-
-def _run_workload(name: str, batch: Batch) -> list[Result]:
-    for file in batch.policy_files:
+    for file in policy_files:
         load_policy_file(file)
-    program, executions = workload_program(name), Executions()
-    return [
-        simulate(
-            program,
-            from_dict(data),
-            batch.machine,
-            size=batch.size,
-            technology=batch.technology,
-            check=batch.check,
-            executions=executions,
-        )
-        for data in batch.designs
-    ]
+
+
+@functools.lru_cache(maxsize=1)
+def _executions(workload: str, size: str) -> Executions:
+    return Executions()
+
+
+def _run(task: Task) -> Result:
+    return simulate(
+        workload_program(task.workload),
+        from_dict(task.design),
+        task.machine,
+        size=task.size,
+        technology=task.technology,
+        check=task.check,
+        executions=_executions(task.workload, task.size),
+    )

@@ -31,7 +31,7 @@ numba_ir: Any = _numba_ir
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
-_KEPT_DIGESTS = 40
+_KEPT_DIGESTS = 250  # some 5 MB each; every module and every combination of policies has one
 
 
 def _share_scopes() -> None:

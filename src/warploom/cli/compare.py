@@ -29,13 +29,14 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
 ) -> int:
     """Compare designs on workloads: time, occupancy, energy by part, size. The first design is what others are compared with."""
-    from warploom.batch import run_batch
+    from warploom.batch import Task, run_tasks
     from warploom.cli.machine_options import chosen_machine
     from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
     from warploom.policies import load_policy_file
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
+    from warploom.result import Result
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
@@ -53,18 +54,14 @@ def command(
     programs = select_workloads([workloads])
     announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
-    with progress_bar(len(programs), "comparing") as step:
-        results = run_batch(
-            programs,
-            points,
-            chosen_machine(machine, override or (), sms),
-            size=size,
-            technology=technology,
-            check=check,
-            jobs=jobs or os.cpu_count() or 1,
-            policy_files=policy or (),
-            step=step,
-        )
+    chip = chosen_machine(machine, override or (), sms)
+    tasks = [Task(name, point.to_dict(), chip, size, technology, check) for name in programs for point in points]
+    done: dict[int, Result] = {}
+    with progress_bar(len(tasks), "comparing") as step:
+        for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1, policy or ()):
+            done[place] = result
+            step(tasks[place].workload)
+    results = [done[place] for place in range(len(tasks))]
     if out is not None:
         draw_comparison(results, out)
         message(f"wrote {out}")

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import as_completed
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warploom.batch import worker_pool
+from warploom.batch import Task, run_tasks
 from warploom.designs import parse_design
 from warploom.files import replace_file
 from warploom.machines import Machine, load_machine
 from warploom.papers.experiment import Run
 from warploom.result import plain
-from warploom.simulation import Executions, simulate
-from warploom.workloads.program import workload_program
 
 PACKAGE = Path(__file__).parents[1]
 ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result
@@ -76,32 +73,11 @@ class Store:
 
 def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], None]) -> None:
     """Make and store every run that is not stored yet, on several processes; ``step`` is told of each that is done."""
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in store.missing(runs):
-        groups.setdefault((run.workload, run.size), []).append(run)
-    if jobs <= 1 or len(groups) < 2:
-        for group in groups.values():
-            for run in _perform_group(group, store):
-                step(run)
-        return
-    with worker_pool(min(jobs, len(groups))) as pool:
-        futures = [pool.submit(_performed, group, store) for group in groups.values()]
-        for future in as_completed(futures):
-            for run in future.result():
-                step(run)
+    missing = store.missing(runs)
+    for place, result in run_tasks([_task(run) for run in missing], jobs):
+        store.save(missing[place], result.to_dict(power=True))
+        step(missing[place])
 
 
-def _performed(group: Sequence[Run], store: Store) -> list[Run]:
-    return list(_perform_group(group, store))
-
-
-def _perform_group(group: Sequence[Run], store: Store) -> Iterable[Run]:
-    """The runs of one workload, which share executions where their designs share code."""
-    program, executions = workload_program(group[0].workload), Executions()
-    for run in group:
-        technology = run.technology or None
-        result = simulate(
-            program, run.design, _machine(run), size=run.size, check=run.check, technology=technology, executions=executions
-        )
-        store.save(run, result.to_dict(power=True))
-        yield run
+def _task(run: Run) -> Task:
+    return Task(run.workload, parse_design(run.design).to_dict(), _machine(run), run.size, run.technology or None, run.check)
