@@ -16,6 +16,7 @@ from warploom.papers.reproduce import Reproduction, Score
 from warploom.papers.store import Store, content_key
 from warploom.report.charts import draw, save
 from warploom.result import flat
+from warploom.workloads.registry import load_workload
 
 _STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
 
@@ -44,7 +45,8 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
     """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours."""
     rows = []
     for run in runs:
-        provenance = {"version": __version__, "key": content_key(run), "design_text": run.design}
+        seed = load_workload(run.workload).seed
+        provenance = {"version": __version__, "key": content_key(run), "design_text": run.design, "seed": seed}
         rows.append(provenance | {key: value for key, value in flat(store.load(run) or {}) if not isinstance(value, list)})
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:

@@ -65,4 +65,5 @@ class Workload:
     host: Callable[[Gpu, Arrays], Arrays]  # uploads, launches, downloads; returns the outputs by name
     reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
+    seed: int | None = None  # of the inputs; None where nothing is random
     category: str = ""  # of the rfc paper: "video", "simulation", "image", "hpc", "shader"

@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 6
 UNITS = 16
 INPUTS = {"tiny": 256, "small": 8192, "paper": 65536}
 RATE, MOMENTUM = np.float32(0.3), np.float32(0.3)
@@ -13,7 +14,7 @@ RATE, MOMENTUM = np.float32(0.3), np.float32(0.3)
 
 def inputs(size: Size) -> Arrays:
     n = INPUTS[size]
-    random = np.random.default_rng(6)
+    random = np.random.default_rng(SEED)
     return {
         "input": random.uniform(0, 1, n).astype(np.float32),
         "weights": random.uniform(-0.05, 0.05, (n, UNITS)).astype(np.float32),
@@ -60,6 +61,7 @@ WORKLOAD = Workload(
         Published("warped-rf", ctas_per_sm=5, allocated_percent=52.0),
         Published("compression"),
     ),
+    seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,

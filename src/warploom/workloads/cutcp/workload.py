@@ -8,6 +8,7 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 15
 SIDE, DEPTH, MARGIN = 8, 8, 1
 SPACING, CUTOFF = np.float32(0.5), np.float32(4.0)
 BIN = float(SPACING) * SIDE
@@ -17,7 +18,7 @@ ATOMS_PER_BIN = 1.6
 
 def inputs(size: Size) -> Arrays:
     regions = np.array(SHAPES[size])
-    random = np.random.default_rng(15)
+    random = np.random.default_rng(SEED)
     low, high = -MARGIN * BIN, (regions + MARGIN) * BIN
     count = int(ATOMS_PER_BIN * np.prod(regions + 2 * MARGIN))
     place = random.uniform(low, high, (count, 3)).astype(np.float32)  # z, y, x
@@ -78,6 +79,7 @@ WORKLOAD = Workload(
         Published("warped-rf", ctas_per_sm=8, allocated_percent=62.5),
         Published("regmutex", registers=25, base_set=20),
     ),
+    seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,

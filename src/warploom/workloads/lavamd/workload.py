@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 37
 _THREADS, _PARTICLES = 128, 100
 _BOXES = {"tiny": (2, 1, 1), "small": (75, 1, 1), "paper": (4, 4, 4)}  # boxes along x, y, z
 _ALPHA = 0.5
@@ -14,7 +15,7 @@ _ALPHA = 0.5
 def _inputs(size: Size) -> Arrays:
     """Particles uniform in unit boxes; the list of a box starts with itself."""
     extent = _BOXES[size]
-    random = np.random.default_rng(37)
+    random = np.random.default_rng(SEED)
     boxes = np.array(list(np.ndindex(*extent)))
     particles = np.empty((len(boxes), _PARTICLES, 4), np.float32)
     particles[..., :3] = boxes[:, None, :] + random.uniform(0, 1, (len(boxes), _PARTICLES, 3))
@@ -51,6 +52,7 @@ WORKLOAD = Workload(
     name="lavamd",
     title="Forces among particles in neighbouring boxes of space",
     published=(Published("regmutex", registers=37, base_set=28), Published("rfc")),
+    seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -6,13 +6,14 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 11
 BLOCK = 16
 ORDER = {"tiny": 64, "small": 192, "paper": 256}  # 256 makes the paper's 15 CTAs of the first perimeter
 
 
 def inputs(size: Size) -> Arrays:
     n = ORDER[size]
-    random = np.random.default_rng(11)
+    random = np.random.default_rng(SEED)
     # A dominant diagonal keeps the decomposition without pivoting stable.
     return {"matrix": (random.uniform(-1, 1, (n, n)) + n * np.eye(n) / 4).astype(np.float32)}
 
@@ -42,6 +43,7 @@ WORKLOAD = Workload(
     name="lud",
     title="LU decomposition in 16 x 16 blocks",
     published=(Published("rfv", registers=19, ctas=15, threads_per_cta=32, ctas_per_sm=6),),
+    seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,

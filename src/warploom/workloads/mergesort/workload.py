@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 15
 _THREADS = 256  # also the pairs of a tile
 _TILES = {"tiny": 7, "small": 96, "paper": 512}
 
@@ -13,7 +14,7 @@ _TILES = {"tiny": 7, "small": 96, "paper": 512}
 def _inputs(size: Size) -> Arrays:
     """Keys from a range half as long as the array, so that equal keys occur and the order of their values matters."""
     length = _TILES[size] * _THREADS
-    keys = np.random.default_rng(15).integers(0, length // 2, length).astype(np.uint32)
+    keys = np.random.default_rng(SEED).integers(0, length // 2, length).astype(np.uint32)
     return {"keys": keys, "values": np.arange(length, dtype=np.uint32)}
 
 
@@ -40,6 +41,7 @@ WORKLOAD = Workload(
     name="mergesort",
     title="Merge sort of key-value pairs by binary-search ranks",
     published=(Published("regmutex", registers=15, base_set=12),),
+    seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,

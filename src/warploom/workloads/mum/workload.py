@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 14
 THREADS = 256
 SHAPES = {"tiny": (400, 1500), "small": (7680, 10_000), "paper": (50_000, 60_000)}  # reads, letters of the reference
 READ_LENGTH, LEAST = 25, 20
@@ -66,7 +67,7 @@ def suffix_tree(letters: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def inputs(size: Size) -> Arrays:
     reads, length = SHAPES[size]
-    random = np.random.default_rng(14)
+    random = np.random.default_rng(SEED)
     sequence = random.integers(0, 4, length).astype(np.uint8)
     # Reads from the reference with errors, so that most match in part.
     starts = random.integers(0, length - READ_LENGTH, reads)
@@ -115,6 +116,7 @@ WORKLOAD = Workload(
     name="mum",
     title="longest matches of DNA reads in a reference by its suffix tree",
     published=(Published("rfv", registers=19, ctas=196, threads_per_cta=256, ctas_per_sm=6), Published("compression")),
+    seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -7,6 +7,7 @@ import numpy as np
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
 from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
 
+SEED = 203
 _BLOCK = (32, 8)
 _LAYERS, _SIDE = 16, 64
 _SIZES = {"tiny": (32, 64), "small": (240, 320), "paper": (480, 640)}  # height, width
@@ -20,7 +21,7 @@ def _inputs(size: Size) -> Arrays:
     y, x = np.mgrid[0:_SIDE, 0:_SIDE] * (2 * np.pi / _SIDE)
     depths = 0.5 + 0.22 * np.sin(2 * x + y) + 0.2 * np.cos(2 * y - x)
     shape = np.array(_SIZES[size], np.int32)
-    return {"depths": depths.astype(np.float32), "colours": smooth_texture(203, _SIDE), "shape": shape}
+    return {"depths": depths.astype(np.float32), "colours": smooth_texture(SEED, _SIDE), "shape": shape}
 
 
 def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
@@ -68,6 +69,7 @@ WORKLOAD = Workload(
     name="parallax",
     title="Shader: parallax occlusion mapping, ray marching through a depth texture",
     published=(Published("rfc"),),
+    seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
