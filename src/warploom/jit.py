@@ -130,12 +130,20 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     return _compiled(function, [function.__code__.co_filename], options)
 
 
+def allocation_free(function: Callable | None = None, **options: Any) -> Any:
+    """`njit` for code that makes no arrays: it then does not count references to the arrays inside of records.
+
+    Records of the timing core are full of arrays, and counting every look at one of them took an eighth of its time.
+    """
+    return njit(function, **{"_nrt": False, **options})
+
+
 @functools.cache
 def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
-    """A dispatcher for a function whose callees are chosen by these argument types when it is compiled (hooks of policies).
+    """An allocation-free function whose callees are chosen by these argument types when it is compiled (hooks of policies).
 
     Its cache directory also follows the sources of the types, wherever they are: a user's policy file counts like ours, and
     an edit of one policy leaves what was compiled for others alone.
     """
     sources = [function.__code__.co_filename, *(inspect.getfile(kind) for kind in kinds)]
-    return _compiled(function, sources, {})
+    return _compiled(function, sources, {"_nrt": False})

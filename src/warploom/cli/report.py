@@ -17,6 +17,7 @@ def command(
     designs: Annotated[
         str | None, typer.Option(help="Named designs, with commas; else all published ones and the oracle.")
     ] = None,
+    design: Annotated[list[str] | None, typer.Option(help="Also this design, as text or .toml file. Repeatable.")] = None,
     combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
@@ -41,7 +42,7 @@ def command(
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
     names = designs.split(",") if designs else list(PUBLISHED)
-    texts = [*names, *(COMBINATIONS if combinations else ())]
+    texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = select_workloads([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
     store = Store(results / "runs")

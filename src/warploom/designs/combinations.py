@@ -1,7 +1,20 @@
 """Designs that stand side by side in the report: the published ones, and what they give together."""
 
 # The baseline comes first: everything is relative to it.
-PUBLISHED = ("baseline", "rfc", "warped-rf", "compression", "rfv", "gpu-shrink", "regmutex", "oracle")
+PUBLISHED = (
+    "baseline",
+    "rfc",
+    "warped-rf",
+    "compression",
+    "rfv",
+    "gpu-shrink",
+    "hardware-renaming",
+    "compiler-spill",
+    "regmutex",
+    "regmutex-paired",
+    "owf",
+    "oracle",
+)
 SHOWN = "warped-rf"  # the design whose register states are drawn over time
 
 # Each combination with the published designs that it is made of. Where two designs bring a policy for the same choice, the
