@@ -44,3 +44,11 @@ def test_the_extra_stage() -> None:
     kernel = Kernel([[mov(0), mov(1), mov(2), *[fma(0, 0, 1, 2)] * 30, exit_()]], 3)
     slow, fast = run(kernel, "hardware-renaming"), run(kernel, "hardware-renaming(rename_cycles=0)")
     assert 25 <= slow["cycles"] - fast["cycles"] <= 35
+
+
+def test_the_extra_stage_costs_latency_but_no_throughput() -> None:
+    """Six warps with independent instructions keep every latch full, with the stage or without it."""
+    body = [mov(0), mov(1), *[add(2 + number % 8, 0, 1) for number in range(64)], exit_()]
+    kernel = Kernel([body], 10, warps_per_cta=6)
+    slow, fast = run(kernel, "hardware-renaming"), run(kernel, "hardware-renaming(rename_cycles=0)")
+    assert fast["cycles"] <= slow["cycles"] < 1.03 * fast["cycles"]

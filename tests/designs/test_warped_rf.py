@@ -73,16 +73,19 @@ def test_wake_up_in_one_cycle_costs_no_time() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workload", workload_names())
-@pytest.mark.parametrize("design", ["warped-rf", "warped-rf(wakeup=2, lookahead=1)", "warped-rf(wakeup=9, lookahead=4)"])
-def test_states_add_up_on_every_workload(workload: str, design: str) -> None:
-    checked(workload, design)
+@pytest.mark.parametrize(
+    "design",
+    ["warped-rf", "warped-rf(wakeup=2, lookahead=1) + scheduler=lrr", "warped-rf(wakeup=9, lookahead=4) + scheduler=lrr"],
+)
+def test_states_add_up_on_every_workload(workload: str, parameters: str) -> None:
+    checked(workload, f"warped-rf{parameters} + scheduler=lrr")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workload", workload_set("warped-rf"))
 @pytest.mark.parametrize("other", ["allocation=rfv", "encoding=bdi", "hierarchy=rfc"])
 def test_combinations_on_programs(workload: str, other: str) -> None:
-    checked(workload, f"warped-rf(lookahead=1, active=8) + {other}")  # a cache cannot hold registers of 48 active warps
+    checked(workload, f"warped-rf(lookahead=1) + scheduler=two-level(active=8) + {other}")
 
 
 @pytest.mark.slow

@@ -150,10 +150,10 @@ def test_only_active_lanes_switch() -> None:
 
 
 COMBINED = {
-    "alone": (MACHINE, "warped-rf(lookahead=2)"),
+    "alone": (MACHINE, "warped-rf(lookahead=2) + scheduler=lrr"),
     "narrow banks": (NARROW, "warped-rf"),
     "renaming": (MACHINE, "warped-rf + allocation=hardware-renaming"),
-    "perfect renaming": (MACHINE, "warped-rf(lookahead=1) + allocation=oracle"),
+    "perfect renaming": (MACHINE, "warped-rf(lookahead=1) + scheduler=lrr + allocation=oracle"),
     "cache": (CACHED, "rfc + power=trimodal(lookahead=2) + gating=active-mask"),
     "compression": (NARROW, "warped-rf + encoding=bdi"),
     "all": (NARROW, "rfc + power=trimodal(lookahead=3) + gating=active-mask + encoding=bdi + allocation=hardware-renaming"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warploom.policies import HOOKS
 
+PACKAGE = Path(__file__).parents[2] / "src" / "warploom"
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
 DRIVER = """
 import json, sys
@@ -57,3 +58,11 @@ def test_every_hook_is_on_the_page():
     names = {name for hooks in HOOKS.values() for name in hooks}
     missing = sorted(name for name in names if f"`{name}`" not in PAGE)
     assert not missing, f"docs/policies.md does not mention {', '.join(missing)}"
+
+
+def test_every_hook_is_called():
+    """A hook that nobody asks would make policies that define it silently wrong."""
+    sources = "\n".join(file.read_text() for room in ("core", "policies") for file in (PACKAGE / room).rglob("*.py"))
+    names = {name for hooks in HOOKS.values() for name in hooks}
+    never = sorted(name for name in names if not re.search(rf"(?<!def )\b{name}\((?!policy)", sources))
+    assert not never, f"nothing calls {', '.join(never)}"

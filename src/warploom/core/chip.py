@@ -121,6 +121,7 @@ def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, end: i
         event = min(event, sms[number].next_event, max(end, ports[number].ldst.event))
     if event >= FOREVER:
         return FOREVER
+    event = min(event, chip.next_sample - 1)  # samples are taken at the same cycles whether quanta are skipped or not
     return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.core.layout import MAX_SLOTS, RING
+from warploom.core.layout import LATCH, MAX_SLOTS, RING
 from warploom.core.memory import FOREVER, ldst_idle, ldst_next_event, ldst_step
 from warploom.core.pipeline.collect import collect
 from warploom.core.pipeline.execute import execute, start_memory
@@ -13,7 +13,7 @@ from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.policies.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
-from warploom.policies.hooks import finish, next_event, on_stuck, reset
+from warploom.policies.hooks import finish, issue_stages, next_event, on_stuck, reset
 from warploom.policies.services import ON, inlined, settle_states, stage
 
 SP, SFU, MEM = 0, 1, 2
@@ -153,7 +153,7 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         elif kind == MEM:
             collectors, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
             enter, leave = machine.collectors_ports_in_mem, min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
-        sm.latch_size[port_number] = max(1, latch // cores)
+        sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * (1 + issue_stages(ctx.design.allocation)))
         sm.ports_in[port_number] = max(1, enter // cores)
         sm.ports_out[port_number] = max(1, leave // cores)
         sm.collector_first[port_number] = first

@@ -22,7 +22,7 @@ SHOWN = "warped-rf"  # the design whose register states are drawn over time
 COMBINATIONS = {
     "rfv + compression + power=subarray-gating": ("rfv", "compression"),
     "rfv + warped-rf + power=trimodal": ("rfv", "warped-rf"),
-    "rfc + warped-rf + scheduler=two-level": ("rfc", "warped-rf"),
+    "rfc + warped-rf": ("rfc", "warped-rf"),
     "regmutex + compression": ("regmutex", "compression"),
-    "rfc + rfv + warped-rf + compression + scheduler=two-level + power=trimodal": ("rfc", "rfv", "warped-rf", "compression"),
+    "rfc + rfv + warped-rf + compression + power=trimodal": ("rfc", "rfv", "warped-rf", "compression"),
 }

@@ -35,8 +35,9 @@ WORKLOADS = (  # as in table 1
     "lbm",
     "sad",
 )
-PLAIN = "baseline + scheduler=two-level(active=48, inner=round-robin)"
-WAKEUPS = {1: "warped-rf(wakeup=1)", 2: "warped-rf(wakeup=2)", 3: "warped-rf"}
+SCHEDULER = "scheduler=two-level(active=48, inner=round-robin)"  # no limit on active warps: the paper describes none
+PLAIN = f"baseline + {SCHEDULER}"
+WAKEUPS = {1: f"warped-rf(wakeup=1) + {SCHEDULER}", 2: f"warped-rf(wakeup=2) + {SCHEDULER}", 3: f"warped-rf + {SCHEDULER}"}
 NODES = {90: "warped-rf-90", 65: "warped-rf-65", 32: "warped-rf"}
 MARGINS = range(0, 301, 50)  # mV
 LANES = 32
