@@ -15,6 +15,8 @@ from warploom.papers.experiment import Chart
 from warploom.report.charts import draw, save
 from warploom.result import Result
 
+SHORT = ("dyn.", "leak.", "over.")  # headings of the energy's parts
+
 
 def geometric_mean(values: Sequence[float]) -> float:
     """The mean that ratios want; not a number for none."""
@@ -58,12 +60,14 @@ def comparison_table(results: Sequence[Result]) -> list[Table]:
 
     Times and energies are relative to the first design.
     """
-    each = _table("Each run", "workload", "design", "cycles", "time", "occupancy", *PARTS, "energy", "verified")
+    each = _table("Each run", "cycles", "time", "occ.", *SHORT, "energy", "verified")
     reference: dict[str, Result] = {}
     for r in results:
+        if r.workload not in reference:
+            each.add_section()
+            each.add_row(f"[bold]{r.workload}[/]")
         base = reference.setdefault(r.workload, r)
         each.add_row(
-            r.workload if base is r else "",
             r.design["name"],
             f"{r.cycles:,}",
             f"{r.cycles / base.cycles:.3f}",
@@ -71,11 +75,11 @@ def comparison_table(results: Sequence[Result]) -> list[Table]:
             *(f"{r.energy_pj[part] / base.energy_pj['total']:.1%}" for part in (*PARTS, "total")),
             {True: "yes", False: "NO", None: "-"}[r.verified],
         )
-    overall = _table("All workloads", "design", "", "time", "occupancy", *PARTS, "energy", "file", "bits added")
+    overall = _table("All workloads", "time", "occ.", *SHORT, "energy", "file", "bits")
+    overall.caption = "occ.: occupancy; dyn., leak., over.: parts of the energy; bits: storage that the design adds to an SM"
     for row in summary(results):
         overall.add_row(
             row["design"],
-            "",
             f"{row['time']:.3f}",
             f"{row['occupancy']:.0%}",
             *(f"{row[part]:.1%}" for part in (*PARTS, "energy")),
@@ -85,10 +89,14 @@ def comparison_table(results: Sequence[Result]) -> list[Table]:
     return [each, overall]
 
 
-def _table(title: str, *headings: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, padding=(0, 1))
-    for position, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if position > 1 else "left", overflow="fold")
+def _table(title: str, *numbers: str) -> Table:
+    """A table of designs that gives way in their names where the terminal is narrow, never in the numbers."""
+    table = Table(
+        box=box.SIMPLE_HEAD, title=title, title_justify="left", caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    table.add_column("design", overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
