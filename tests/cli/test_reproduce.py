@@ -1,0 +1,103 @@
+"""``warploom reproduce``: a figure from start to end, after an interruption, and with stored runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas
+import pytest
+
+from warploom.papers.experiment import Run
+from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
+from warploom.papers.store import Store, content_key, perform
+
+FIGURE = ("rfv", "figure 1")  # six runs of one combination of policies
+
+
+def ask(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "warploom",
+        "reproduce",
+        "rfv",
+        "--figure",
+        "1",
+        "--size",
+        "tiny",
+        "--out",
+        str(out),
+        *options,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Half of the runs, as an interruption leaves them."""
+    folder = tmp_path_factory.mktemp("results")
+    runs = runs_of(select(*FIGURE), "tiny")
+    done: list[Run] = []
+
+    def interrupted(run: Run) -> None:
+        done.append(run)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(runs, Store(folder / "runs"), 1, interrupted)
+    assert sorted(file.stem for file in (folder / "runs").iterdir()) == sorted(content_key(run) for run in done)
+    return folder
+
+
+def test_it_goes_on_where_it_was(folder: Path) -> None:
+    before = {file: file.stat().st_mtime_ns for file in (folder / "runs").iterdir()}
+    ended = ask(folder, "--json", "--jobs", "2")
+    assert ended.returncode == 0, ended.stderr
+    assert "6 runs, 3 of them stored" in ended.stderr
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    scores = json.loads(ended.stdout)
+    assert {score["id"] for score in scores} == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
+    assert all({"id", "what", "paper", "ours", "unit", "verdict", "reason"} <= set(score) for score in scores)
+    assert (folder / "rfv" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
+    rows = pandas.read_csv(folder / "rfv" / "figure-1.csv")
+    assert rows["workload"].nunique() == 6
+    again = ask(folder)
+    assert again.returncode == 0
+    assert "of them stored" not in again.stderr  # nothing is missing
+
+
+def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
+    ask(folder)
+    table = pandas.read_parquet(folder / "results.parquet")
+    assert len(table) == 6
+    assert {"version", "key", "seed", "workload", "machine", "size", "design_text", "cycles", "energy_pj.total"} <= set(
+        table.columns
+    )
+    assert table["key"].is_unique and set(table["key"]) == {file.stem for file in (folder / "runs").iterdir()}
+    assert set(pandas.read_csv(folder / "scorecard.csv")["id"]) == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
+
+
+def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
+    """What the scorecard says changes with what the simulator measured; nothing is filled in."""
+    selected, store = select(*FIGURE), Store(folder / "runs")
+    kept = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
+    for run in runs_of(selected, "tiny"):
+        result = store.load(run)
+        assert result is not None
+        for state in result["states"]:
+            state["live"] = state["allocated"]
+        store.save(run, result)
+    changed = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
+    assert {score.ours for score in kept} != {score.ours for score in changed}
+    assert next(score for score in changed if score.fact.id == "live-share-vectoradd").ours == pytest.approx(100)
+
+
+def test_a_parameter_of_a_design_makes_another_run() -> None:
+    runs = [Run("bfs", design, "rfv", "tiny") for design in ("rfv", "rfv(flag_cache=5)", "rfv", "rfv(flag_cache=2)")]
+    keys = [content_key(run) for run in runs]
+    assert keys[0] == keys[2]
+    assert len(set(keys)) == 3
