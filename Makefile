@@ -16,11 +16,13 @@ demo: $(VENV)/.usable
 test: $(VENV)/.installed lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Every workload against its reference in the sizes that the tests do not run, and the wide sweeps of designs.
+# Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, and the core with
+# every array index checked.
 verify: $(VENV)/.installed
 	$(BIN)/warploom run all --size small --emulate-only
 	$(BIN)/warploom run all --size paper --emulate-only
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 --dist worksteal tests/core tests/memory
 
 # The reference of the Python interface, from its docstrings.
 docs: $(VENV)/.installed
