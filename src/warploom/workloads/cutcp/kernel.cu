@@ -1,7 +1,7 @@
-// Adds to the electrostatic potential on a lattice that of point charges within a cutoff distance. Space is divided into bins of up to
-// eight atoms; one bin is as large as the region of 8 x 8 x 8 lattice points that a CTA of 8 x 2 x 8 threads works on, four
-// points a thread. The bins near the CTA's region (32 at most) come to shared memory at once, with all loads of a thread in
-// flight together; then every thread goes through them, atom by atom. An atom without charge ends a bin.
+// Adds to the electrostatic potential on a lattice that of point charges within a cutoff distance. Space is divided into bins
+// of up to eight atoms; one bin is as large as the region of 8 x 8 x 8 lattice points that a CTA of 8 x 2 x 8 threads works on,
+// four points a thread. The bins near the CTA's region (32 at most) come to shared memory at once, with all loads of a thread
+// in flight together; then every thread goes through them, atom by atom. An atom without charge ends a bin.
 
 #define DEPTH 8
 #define WORDS (4 * DEPTH)

@@ -33,8 +33,8 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
         corner[t] = (t == 0 ? rows : columns)[blockIdx.x] - window / 2;
     __syncthreads();
 
-    // The window around the point, brought by some of the warps with all loads of a thread on their way at once; pixels beyond the
-    // image's edge repeat the edge.
+    // The window around the point, brought by some of the warps with all loads of a thread on their way at once; pixels beyond
+    // the image's edge repeat the edge.
     if (t < LOADERS) {
         float pixel[LOADS];
 #pragma unroll

@@ -2,7 +2,7 @@
 // frame and the reference frame, displaced by every vector within 16 pixels (33 x 33 = 1089 positions), and from these the
 // sums for blocks of 8 x 8 and 16 x 16.
 
-#define RANGE 16
+#define RANGE 16  // at most
 #define ACROSS (2 * RANGE + 1)
 #define POSITIONS (ACROSS * ACROSS)
 #define POSITIONS_PER_THREAD 18

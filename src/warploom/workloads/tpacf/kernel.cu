@@ -1,7 +1,7 @@
-// Two-point angular correlation: histograms of the angles between all pairs of points on a sphere. CTA 0 pairs the data set with
-// itself, the next CTAs the data with each random set, the rest each random set with itself. A pair's bin is found by binary
-// search over the cosines that bound the bins; every warp counts in a histogram of its own. The
-// other set of a CTA (597 points at most) comes to shared memory as a whole.
+// Two-point angular correlation: histograms of the angles between all pairs of points on a sphere. CTA 0 pairs the data set
+// with itself, the next CTAs the data with each random set, the rest each random set with itself. A pair's bin is found by
+// binary search over the cosines that bound the bins; every warp counts in a histogram of its own. The other set of a CTA (597
+// points at most) comes to shared memory as a whole.
 
 #define THREADS 256
 #define WARPS (THREADS / 32)
@@ -30,7 +30,7 @@ tpacf(const float* __restrict__ points, int points_per_set, int random_sets, con
         y = first[points_per_set + point];
         z = first[2 * points_per_set + point];
     }
-    // Half of the warps bring the other set, with all loads of a thread on their way at once, while the others prepare the bins.
+    // Half of the warps bring the other set, with all loads of a thread on their way at once; the others prepare the bins.
     if (threadIdx.x < LOADERS) {
         int words = 3 * points_per_set;
         float word[LOADS];
