@@ -68,7 +68,8 @@ dwt97(const float* __restrict__ image, int width, int height, float* __restrict_
     bool stores = lifts && 2 * x_out + high < width;
 #pragma unroll
     for (int first = 0; first < ROWS; first += SPAN) {
-        __syncthreads();
+        if (first > 0)
+            __syncthreads();
 #pragma unroll
         for (int i = 0; i < SPAN; i++)
             tile[i * PITCH + threadIdx.x] = x[HALO + first + i];

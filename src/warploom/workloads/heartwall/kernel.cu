@@ -7,6 +7,8 @@
 #define THREADS 512
 #define MAX_WINDOW 33
 #define FOLLOW 0.05f
+#define LOADERS 128  // threads that bring the window
+#define LOADS ((MAX_WINDOW * MAX_WINDOW + LOADERS - 1) / LOADERS)
 
 // Sum over the rectangle of rows [top, bottom) and columns [left, right) from an integral image of the window.
 __device__ __forceinline__ float rectangle(const float (*integral)[MAX_WINDOW + 1], int top, int bottom, int left, int right)
@@ -17,31 +19,45 @@ __device__ __forceinline__ float rectangle(const float (*integral)[MAX_WINDOW + 
 extern "C" __global__ void heartwall(const float* frame, float* templates, int* rows, int* columns, float* best_scores,
                                      int height, int width, int window, int side)
 {
+    __shared__ int corner[2];  // the window's row and column
     __shared__ float pixels[MAX_WINDOW][MAX_WINDOW];
     __shared__ float sums[MAX_WINDOW + 1][MAX_WINDOW + 1];
     __shared__ float squares[MAX_WINDOW + 1][MAX_WINDOW + 1];
-    __shared__ float scores[THREADS];
-    __shared__ int places[THREADS];
-    __shared__ int window_top, window_left;
+    // The threads' best matches lie where the window was.
+    float* const scores = pixels[0];
+    int* const places = (int*)(scores + THREADS);
     const int t = threadIdx.x;
     float* const pattern = templates + blockIdx.x * side * side;
 
-    if (t == 0) {
-        window_top = rows[blockIdx.x] - window / 2;
-        window_left = columns[blockIdx.x] - window / 2;
-    }
+    if (t < 2)
+        corner[t] = (t == 0 ? rows : columns)[blockIdx.x] - window / 2;
     __syncthreads();
 
-    // The window around the point; pixels beyond the image's edge repeat the edge.
-    for (int i = t; i < window * window; i += THREADS) {
-        const int y = i / window;
-        const int x = i - y * window;
-        const int from_row = min(max(window_top + y, 0), height - 1);
-        const int from_column = min(max(window_left + x, 0), width - 1);
-        pixels[y][x] = frame[from_row * width + from_column];
-    }
-    for (int i = t; i <= window; i += THREADS)
+    // The window around the point, brought by some of the warps with all loads of a thread on their way at once; pixels beyond
+    // the image's edge repeat the edge.
+    if (t < LOADERS) {
+        float pixel[LOADS];
+#pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            pixel[i] = 0.0f;
+            if (i * LOADERS + t < window * window) {
+                const int y = (i * LOADERS + t) / window;
+                const int x = i * LOADERS + t - y * window;
+                const int from_row = min(max(corner[0] + y, 0), height - 1);
+                const int from_column = min(max(corner[1] + x, 0), width - 1);
+                pixel[i] = frame[from_row * width + from_column];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < LOADS; ++i)
+            if (i * LOADERS + t < window * window) {
+                const int y = (i * LOADERS + t) / window;
+                pixels[y][i * LOADERS + t - y * window] = pixel[i];
+            }
+    } else if (t - LOADERS <= window) {
+        const int i = t - LOADERS;
         sums[i][0] = sums[0][i] = squares[i][0] = squares[0][i] = 0.0f;
+    }
     __syncthreads();
 
     // Integral images: a thread a column, then a thread a row.
@@ -69,7 +85,7 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
     const int across = window + side - 1;
     float best = -2.0f;
     int best_place = 0;
-    for (int i = t; i < across * across; i += THREADS) {
+    for (int i = t; i / across < across; i += THREADS) {
         const int shift_y = i / across - side + 1;
         const int shift_x = i % across - side + 1;
         const int top = max(shift_y, 0), bottom = min(shift_y + side, window);
@@ -77,26 +93,33 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
         const int overlap = (bottom - top) * (right - left);
         if (2 * overlap < side * side)
             continue;
-        float product = 0.0f, pattern_sum = 0.0f, pattern_square = 0.0f;
-        for (int y = top; y < bottom; ++y)
-#pragma unroll 1
-            for (int x = left; x < right; ++x) {
-                const float value = pattern[(y - shift_y) * side + x - shift_x];
-                product += value * pixels[y][x];
-                pattern_sum += value;
-                pattern_square += value * value;
-            }
         const float count = (float)overlap;
         const float sum = rectangle(sums, top, bottom, left, right);
         const float square = rectangle(squares, top, bottom, left, right);
+        const float variance = square - sum * sum / count;
+        float product = 0.0f, pattern_sum = 0.0f, pattern_square = 0.0f;
+        const float* value = pattern + (top - shift_y) * side + left - shift_x;
+        const float* pixel = &pixels[top][left];
+#pragma unroll 1
+        for (int row = bottom - top; row > 0; --row) {
+#pragma unroll 1
+            for (int x = 0; x < right - left; ++x) {
+                product += value[x] * pixel[x];
+                pattern_sum += value[x];
+                pattern_square += value[x] * value[x];
+            }
+            value += side;
+            pixel += MAX_WINDOW;
+        }
         const float covariance = product - pattern_sum * sum / count;
-        const float variances = (square - sum * sum / count) * (pattern_square - pattern_sum * pattern_sum / count);
-        const float score = variances > 0.0f ? covariance * rsqrtf(variances) : 0.0f;
+        const float variances = variance * (pattern_square - pattern_sum * pattern_sum / count);
+        const float score = covariance * (variances > 0.0f ? rsqrtf(variances) : 0.0f);
         if (score > best) {
             best = score;
             best_place = i;
         }
     }
+    __syncthreads();
     scores[t] = best;
     places[t] = best_place;
     __syncthreads();
@@ -108,8 +131,8 @@ extern "C" __global__ void heartwall(const float* frame, float* templates, int* 
         __syncthreads();
     }
 
-    const int match_row = window_top + places[0] / across - side + 1 + side / 2;
-    const int match_column = window_left + places[0] % across - side + 1 + side / 2;
+    const int match_row = corner[0] + places[0] / across - side + 1 + side / 2;
+    const int match_column = corner[1] + places[0] % across - side + 1 + side / 2;
     for (int i = t; i < side * side; i += THREADS) {
         const int from_row = min(max(match_row + i / side - side / 2, 0), height - 1);
         const int from_column = min(max(match_column + i % side - side / 2, 0), width - 1);

@@ -1,9 +1,10 @@
 // Potential and force on every particle from the particles of its own and the neighbouring boxes. A CTA owns a box, a thread a
-// particle of it; the boxes around it come through shared memory one after the other.
+// particle of it; the boxes around it come through shared memory three at a time.
 
 #define THREADS 128
 #define PARTICLES 100
-#define BATCH 20
+#define HALF (PARTICLES / 2)
+#define TOGETHER 3
 
 struct Neighbours {
     int count;
@@ -15,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 lavamd(const Neighbours* __restrict__ neighbours, const float4* __restrict__ particles, float4* __restrict__ forces,
        float alpha_squared)
 {
-    __shared__ float4 others[PARTICLES];
+    __shared__ float4 others[TOGETHER * PARTICLES];
 
     const Neighbours* around = neighbours + blockIdx.x;
     int particle = threadIdx.x;
@@ -24,30 +25,40 @@ lavamd(const Neighbours* __restrict__ neighbours, const float4* __restrict__ par
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
     int count = around->count;
-    for (int i = 0; i < count; i++) {
-        if (owns)
-            others[particle] = particles[around->box[i] * PARTICLES + particle];
+#pragma unroll 1
+    for (int i = 0; i < count; i += TOGETHER) {
+        // Half of the warps bring these boxes, with all loads of a thread on their way together.
+        if (particle < HALF) {
+            float4 lower[TOGETHER], upper[TOGETHER];
+#pragma unroll
+            for (int k = 0; k < TOGETHER; k++) {
+                lower[k] = upper[k] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                if (i + k < count) {
+                    const float4* box = particles + around->box[i + k] * PARTICLES + particle;
+                    lower[k] = box[0];
+                    upper[k] = box[HALF];
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < TOGETHER; k++) {
+                others[k * PARTICLES + particle] = lower[k];
+                others[k * PARTICLES + HALF + particle] = upper[k];
+            }
+        }
         __syncthreads();
         if (owns) {
-            for (int first = 0; first < PARTICLES; first += BATCH) {
-                // Several partners at a time, so that loads and exponentials overlap.
-                float3 away[BATCH];
-                float potential[BATCH];
-#pragma unroll
-                for (int j = 0; j < BATCH; j++) {
-                    float4 other = others[first + j];
-                    away[j] = make_float3(mine.x - other.x, mine.y - other.y, mine.z - other.z);
-                    float square = away[j].x * away[j].x + away[j].y * away[j].y + away[j].z * away[j].z;
-                    potential[j] = other.w * __expf(-alpha_squared * square);
-                }
-#pragma unroll
-                for (int j = 0; j < BATCH; j++) {
-                    float slope = 2.0f * potential[j];
-                    sum.w += potential[j];
-                    sum.x += slope * away[j].x;
-                    sum.y += slope * away[j].y;
-                    sum.z += slope * away[j].z;
-                }
+            int partners = min(count - i, TOGETHER) * PARTICLES;
+#pragma unroll 1
+            for (int j = 0; j < partners; j++) {
+                float4 other = others[j];
+                float3 away = make_float3(mine.x - other.x, mine.y - other.y, mine.z - other.z);
+                float square = away.x * away.x + away.y * away.y + away.z * away.z;
+                float potential = other.w * __expf(-alpha_squared * square);
+                float slope = 2.0f * potential;
+                sum.w += potential;
+                sum.x += slope * away.x;
+                sum.y += slope * away.y;
+                sum.z += slope * away.z;
             }
         }
         __syncthreads();

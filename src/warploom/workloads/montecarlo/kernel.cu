@@ -10,6 +10,12 @@ struct Option {
     float volatility;  // times the root of the years
 };
 
+// The sum of eight values, a warp's width apart, as a tree.
+__device__ __forceinline__ float eight(const float* values)
+{
+    return ((values[0] + values[128]) + (values[64] + values[192])) + ((values[32] + values[160]) + (values[96] + values[224]));
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 montecarlo(const Option* __restrict__ options, const float* __restrict__ deviates, int paths, float2* __restrict__ sums)
 {
@@ -19,6 +25,7 @@ montecarlo(const Option* __restrict__ options, const float* __restrict__ deviate
 
     float sum = 0.0f;
     float sum_of_squares = 0.0f;
+#pragma unroll 1
     for (int path = threadIdx.x; path < paths; path += THREADS) {
         float gain = option.spot * __expf(option.drift + option.volatility * deviates[path]) - option.strike;
         gain = fmaxf(gain, 0.0f);
@@ -27,13 +34,17 @@ montecarlo(const Option* __restrict__ options, const float* __restrict__ deviate
     }
     total[threadIdx.x] = sum;
     square[threadIdx.x] = sum_of_squares;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) {
-            total[threadIdx.x] += total[threadIdx.x + half];
-            square[threadIdx.x] += square[threadIdx.x + half];
+    __syncthreads();
+    // One warp adds up: each lane eight pay-offs and eight squares, then across the lanes.
+    if (threadIdx.x < 32) {
+        sum = eight(total + threadIdx.x);
+        sum_of_squares = eight(square + threadIdx.x);
+#pragma unroll
+        for (int half = 16; half > 0; half /= 2) {
+            sum += __shfl_down_sync(0xffffffff, sum, half);
+            sum_of_squares += __shfl_down_sync(0xffffffff, sum_of_squares, half);
         }
+        if (threadIdx.x == 0)
+            sums[blockIdx.x] = make_float2(sum, sum_of_squares);
     }
-    if (threadIdx.x == 0)
-        sums[blockIdx.x] = make_float2(total[0], square[0]);
 }

@@ -2,7 +2,6 @@
 // how much the picture around it looks like the disk; normalise the weights and add them up; draw the next generation.
 
 #define THREADS 512
-#define BATCH 3
 
 __device__ __forceinline__ float uniform(unsigned& state)
 {
@@ -10,15 +9,35 @@ __device__ __forceinline__ float uniform(unsigned& state)
     return ((state >> 8) + 0.5f) * (1.0f / 16777216.0f);
 }
 
-__device__ __forceinline__ float block_sum(float value, float* scratch)
+// The sum of the CTA's values, of which `count` exist. One warp adds them, each lane sixteen, all on their way at once.
+__device__ __forceinline__ float block_sum(float value, float* scratch, int count)
 {
     scratch[threadIdx.x] = value;
     __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            scratch[threadIdx.x] += scratch[threadIdx.x + half];
-        __syncthreads();
+    if (threadIdx.x < 32) {
+        float values[THREADS / 32];
+#pragma unroll
+        for (int i = 0; i < THREADS / 32; i++) {
+            values[i] = 0.0f;
+            if (i * 32 + threadIdx.x < count)
+                values[i] = scratch[i * 32 + threadIdx.x];
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            values[i] += values[i + 8];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            values[i] += values[i + 4];
+        values[0] += values[2];
+        values[1] += values[3];
+        values[0] += values[1];
+#pragma unroll
+        for (int half = 16; half > 0; half /= 2)
+            values[0] += __shfl_down_sync(0xffffffff, values[0], half);
+        if (threadIdx.x == 0)
+            scratch[0] = values[0];
     }
+    __syncthreads();
     float sum = scratch[0];
     __syncthreads();
     return sum;
@@ -56,40 +75,30 @@ likelihood(const float* __restrict__ frame, int width, int height, const float2*
 {
     __shared__ float scratch[THREADS];
     int particle = blockIdx.x * blockDim.x + threadIdx.x;
-    float mine = 0.0f;
+    float px = 0.0f, py = 0.0f, mine = 0.0f;
+    unsigned state = 0;
     if (particle < particles) {
-        unsigned state = seed[particle];
+        state = seed[particle];
         float radius = spread * sqrtf(-2.0f * __logf(uniform(state)));
         float angle = 6.283185307f * uniform(state);
-        seed[particle] = state;
-        float px = x[particle] + drift_x + radius * __cosf(angle);
-        float py = y[particle] + drift_y + radius * __sinf(angle);
+        px = x[particle] + drift_x + radius * __cosf(angle);
+        py = y[particle] + drift_y + radius * __sinf(angle);
         px = fminf(fmaxf(px, 0.0f), width - 1.001f);
         py = fminf(fmaxf(py, 0.0f), height - 1.001f);
+
+        float sum = 0.0f;
+#pragma unroll 1
+        for (int point = 0; point < points; point++)
+            sum += contrast(fetch(frame, width, height, px, py, disk[point]));
+        mine = weight[particle] * __expf(sum / points);
+    }
+    float total = block_sum(mine, scratch, particles - blockIdx.x * blockDim.x);
+    if (particle < particles) {
+        seed[particle] = state;
         x[particle] = px;
         y[particle] = py;
-
-        // The pixels of the next points are on their way while these are weighed.
-        float sum = 0.0f;
-        Sample sample[BATCH];
-#pragma unroll
-        for (int i = 0; i < BATCH; i++)
-            sample[i] = fetch(frame, width, height, px, py, disk[i]);
-#pragma unroll 1
-        for (int point = BATCH; point < points; point += BATCH) {
-#pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                sum += contrast(sample[i]);
-                sample[i] = fetch(frame, width, height, px, py, disk[point + i]);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < BATCH; i++)
-            sum += contrast(sample[i]);
-        mine = weight[particle] * __expf(sum / points);
         weight[particle] = mine;
     }
-    float total = block_sum(mine, scratch);
     if (threadIdx.x == 0)
         partial[blockIdx.x] = total;
 }
@@ -105,13 +114,14 @@ normalise(const float* __restrict__ partial, int partials, const float* __restri
         sum += partial[i];
         sum_before += i < blockIdx.x ? partial[i] : 0.0f;
     }
-    float total = block_sum(sum, scratch);
-    float before = block_sum(sum_before, scratch) / total;
+    float total = block_sum(sum, scratch, THREADS);
+    float before = block_sum(sum_before, scratch, THREADS) / total;
 
     int particle = blockIdx.x * blockDim.x + threadIdx.x;
     float mine = particle < particles ? weight[particle] / total : 0.0f;
-    float moment_x = block_sum(particle < particles ? mine * x[particle] : 0.0f, scratch);
-    float moment_y = block_sum(particle < particles ? mine * y[particle] : 0.0f, scratch);
+    int here = particles - blockIdx.x * blockDim.x;
+    float moment_x = block_sum(particle < particles ? mine * x[particle] : 0.0f, scratch, here);
+    float moment_y = block_sum(particle < particles ? mine * y[particle] : 0.0f, scratch, here);
 
     // Inclusive scan of the CTA's weights, on top of those of the CTAs before it.
     scratch[threadIdx.x] = mine;

@@ -26,7 +26,7 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     rows, columns = arrays["frame"].shape
     frame, moved = gpu.array(arrays["frame"]), gpu.texture(arrays["reference"])
     sads = {side: gpu.array(np.zeros((rows // side, columns // side, POSITIONS), np.uint16)) for side in (4, 8, 16)}
-    gpu.launch("sad4", (columns // 4, rows // 4), (THREADS,), frame, moved, sads[4], np.int32(columns))
+    gpu.launch("sad4", (columns // 4, rows // 4), (THREADS,), frame, moved, sads[4], np.int32(columns), np.int32(RANGE))
     for side in (8, 16):
         gpu.launch("larger", (columns // side, rows // side), (LARGER_THREADS,), sads[side // 2], sads[side])
     return {f"sad{side}": buffer.get() for side, buffer in sads.items()}
