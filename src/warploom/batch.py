@@ -66,9 +66,8 @@ def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[Process
     try:
         yield pool
     except BaseException:
-        workers = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
+        for worker in multiprocessing.active_children():  # also one that the pool has started but not yet counted
             worker.terminate()
         raise
     else:

@@ -73,10 +73,7 @@ def test_wake_up_in_one_cycle_costs_no_time() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workload", workload_names())
-@pytest.mark.parametrize(
-    "design",
-    ["warped-rf", "warped-rf(wakeup=2, lookahead=1) + scheduler=lrr", "warped-rf(wakeup=9, lookahead=4) + scheduler=lrr"],
-)
+@pytest.mark.parametrize("parameters", ["", "(wakeup=2, lookahead=1)", "(wakeup=9, lookahead=4)"])
 def test_states_add_up_on_every_workload(workload: str, parameters: str) -> None:
     checked(workload, f"warped-rf{parameters} + scheduler=lrr")
 
