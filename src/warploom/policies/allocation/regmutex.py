@@ -46,7 +46,7 @@ class RegMutex(NamedTuple):
     LIMITS = {"extended": (0, 64)}
     MEANING = {
         "extended": "registers of the extended set; 0 lets the compiler choose",
-        "weighed": "the compiler refuses sizes with which warps would wait for each other too long; false: as published",
+        "weighed": "the compiler refuses sizes with which warps would wait for each other too long, which the paper does not",
     }
     COMPILED_BY = ("extended", "weighed")
     STATE = (
@@ -66,7 +66,7 @@ class RegMutex(NamedTuple):
     )
 
     extended: int = AUTO
-    weighed: bool = True
+    weighed: bool = False
 
     # The compile-time half.
 
