@@ -1,4 +1,4 @@
-"""What policies that share registers between warps have in common: the compiler's choice, the picture of it, the counters."""
+"""What policies that share registers between warps have in common: the compiler's choice and its picture, waiting, counters."""
 
 from __future__ import annotations
 
@@ -14,16 +14,32 @@ from warploom.backend.extended_size import ranked_sizes
 from warploom.code.acquire_regions import barrier_pressure, held_share, plan_regions
 from warploom.code.holding import holding
 from warploom.code.instruction import Code
+from warploom.code.table import Flag
 from warploom.core.occupancy import occupancy, rounded
 from warploom.errors import WarploomError
 from warploom.machines import Machine
+from warploom.machines.schema import MAX_WARPS
+from warploom.policies.bits import bit, has
+from warploom.policies.services import release, stage
 
 WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
 WORTHWHILE = 1.1  # so many times the warps that make progress without sharing must make it with it
 LARGEST = "largest_launch_peak"  # the figures of the launch with most instructions
-COUNTED = ("acquires", "acquires_failed", "acquire_wait_cycles", "releases", "held_cycles")
+COUNTED = (
+    "acquires",
+    "acquires_failed",  # those that had to wait, each once
+    "acquire_wait_cycles",
+    "releases",
+    "held_cycles",
+)
+ACQUIRE, RELEASE = int(Flag.ACQUIRE), int(Flag.RELEASE)
+WAITING_STATE = (
+    ("queued", "u8"),  # warps that wait for shared registers
+    ("since", "i8", (MAX_WARPS,)),  # when a warp began to wait or to hold
+    *((name, "i8") for name in COUNTED),
+)
 FIGURES = ("base_registers", "extended_registers", "sections", "occupancy_before", "occupancy_after")
 
 
@@ -43,6 +59,11 @@ def warps_of(code: Code) -> int:
 def whole_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
     """The CTAs for which registers suffice when every warp has all of them."""
     return machine.warp_registers // (rounded(code.registers, machine) * warps_per_cta)
+
+
+def base_set(code: Code, machine: Machine) -> int:
+    """The registers that every warp has to itself: all of them where the code is not split."""
+    return code.base_registers or rounded(code.registers, machine)
 
 
 def shared_code(
@@ -109,6 +130,52 @@ def described(code: Code) -> dict[int, str]:
     return notes
 
 
+@stage
+def wait_for_shared(sm: Any, cycle: int, warp: int) -> None:
+    """A warp cannot have the shared registers that it asks for, now or still."""
+    state = sm.allocation
+    if not has(state.queued, warp):
+        state.acquires_failed += 1
+        state.queued |= bit(warp)
+        state.since[warp] = cycle
+
+
+@stage
+def count_acquire(sm: Any, cycle: int, warp: int) -> None:
+    """A warp has got the shared registers; from now on it holds them."""
+    state = sm.allocation
+    if has(state.queued, warp):
+        state.queued &= ~bit(warp)
+        state.acquire_wait_cycles += cycle - state.since[warp]
+    state.acquires += 1
+    state.since[warp] = cycle
+
+
+@stage
+def asks_for_extended(ctx: Any, sm: Any, warp: int, pc: int) -> bool:
+    """Whether an instruction acquires the extended registers for a warp that does not hold them."""
+    return ctx.code[pc].traits & ACQUIRE != 0 and not has(sm.allocation.holds, warp)
+
+
+@stage
+def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Let a warp give back its extended registers if it holds them."""
+    state = sm.allocation
+    if has(state.holds, warp):
+        state.holds &= ~bit(warp)
+        state.releases += 1
+        state.held_cycles += cycle - state.since[warp]
+        for register in range(ctx.info.registers_per_warp, ctx.info.registers):
+            release(ctx, sm, cycle, warp, register)
+
+
+@stage
+def release_at(ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
+    """The same, if an instruction says so."""
+    if ctx.code[pc].traits & RELEASE != 0:
+        release_extended(ctx, sm, cycle, warp)
+
+
 def sizes_of(code: Code, machine: Machine) -> tuple[int, int]:
     """The base set and the extended set of compiled code."""
     if not code.base_registers:
@@ -128,6 +195,11 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
         "compaction_moves": int(moves[run.trace.pc].sum()) if moves.any() else 0,
         LARGEST: (run.trace.warp_instructions, *figures),
     }
+
+
+def section_counters(states: Any, run: Any) -> dict[str, Any]:
+    """The same where the program acquires and releases sections of extended registers."""
+    return shared_counters(states, run, sizes_of(run.code, run.machine), int(states["sections"].max()))
 
 
 def shared_summary(counters: dict[str, Any]) -> dict[str, Any]:

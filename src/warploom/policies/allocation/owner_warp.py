@@ -11,10 +11,17 @@ from warploom.code.instruction import Code
 from warploom.code.table import static_table
 from warploom.core.occupancy import rounded
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_CTAS, MAX_WARPS
+from warploom.machines.schema import MAX_CTAS
 from warploom.policies import policy
 from warploom.policies.bits import NOTHING, bit, has
-from warploom.policies.register_sharing import shared_counters, shared_summary, whole_limit
+from warploom.policies.register_sharing import (
+    WAITING_STATE,
+    count_acquire,
+    shared_counters,
+    shared_summary,
+    wait_for_shared,
+    whole_limit,
+)
 from warploom.policies.services import allocate, find_free_anywhere, group_of, release, wake
 
 
@@ -44,17 +51,11 @@ class OwnerWarp(NamedTuple):
     STATE = (
         ("partners", "u8"),  # warps that share registers with another
         ("owners", "u8"),  # warps that have taken the shared registers
-        ("queued", "u8"),  # warps that wait for their partner to exit
         ("owning_cta", "i8", (MAX_CTAS,)),  # of a pair, by its lower CTA slot: the slot + 1 whose warps never wait; 0: none yet
         ("private", "i8"),  # registers that each warp of a pair has to itself
         ("distance", "i8"),  # between the CTA slots of a pair; slots below may have a partner that far above
         ("sharing", "i8"),  # pairs of CTAs
-        ("since", "i8", (MAX_WARPS,)),  # when a warp began to wait or to own
-        ("acquires", "i8"),
-        ("acquires_failed", "i8"),  # those that had to wait, each once
-        ("acquire_wait_cycles", "i8"),
-        ("releases", "i8"),
-        ("held_cycles", "i8"),
+        *WAITING_STATE,
     )
 
     threshold: float = 0.1
@@ -106,22 +107,14 @@ class OwnerWarp(NamedTuple):
         pair = slot % state.distance
         step = state.distance * ctx.info.warps_per_cta
         partner = warp - step if slot >= state.distance else warp + step
-        queued = has(state.queued, warp)
         # One CTA of a pair never waits for the other: else each could wait at a barrier for a warp that waits for the other.
         owning = state.owning_cta[pair]
         if owning != 0 and owning != slot + 1 and has(sm.resident, partner):
-            if not queued:
-                state.acquires_failed += 1
-                state.queued |= bit(warp)
-                state.since[warp] = cycle
+            wait_for_shared(sm, cycle, warp)
             return False
-        if queued:
-            state.queued &= ~bit(warp)
-            state.acquire_wait_cycles += cycle - state.since[warp]
         if owning == 0:
             state.owning_cta[pair] = slot + 1
-        state.acquires += 1
-        state.since[warp] = cycle
+        count_acquire(sm, cycle, warp)
         state.owners |= bit(warp)
         for register in range(state.private, ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))

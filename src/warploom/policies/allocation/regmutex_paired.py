@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.instruction import Code
-from warploom.code.table import Flag
-from warploom.core.occupancy import rounded
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.policies import policy
 from warploom.policies.bits import NOTHING, bit, has
 from warploom.policies.register_sharing import (
     AUTO,
+    WAITING_STATE,
+    asks_for_extended,
+    base_set,
+    count_acquire,
     described,
+    release_at,
+    release_extended,
+    section_counters,
     shared_code,
-    shared_counters,
     shared_summary,
-    sizes_of,
+    wait_for_shared,
     whole_limit,
 )
-from warploom.policies.services import allocate, find_free_anywhere, group_of, release, wake
-
-ACQUIRE, RELEASE = int(Flag.ACQUIRE), int(Flag.RELEASE)
+from warploom.policies.services import allocate, find_free_anywhere, group_of, wake
 
 
 def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -57,13 +59,7 @@ class RegMutexPaired(NamedTuple):
         ("occupied", "i2", (MAX_WARPS,)),  # of a pair, registers not yet given back
         ("pair_of", "i1", (MAX_WARP_REGISTERS,)),  # of an entry, its pair + 1
         ("sections", "i8"),
-        ("queued", "u8"),  # warps that wait at an acquire
-        ("since", "i8", (MAX_WARPS,)),  # when they began to wait or to hold
-        ("acquires", "i8"),
-        ("acquires_failed", "i8"),  # those that had to wait, each once
-        ("acquire_wait_cycles", "i8"),
-        ("releases", "i8"),
-        ("held_cycles", "i8"),
+        *WAITING_STATE,
     )
 
     extended: int = AUTO
@@ -75,7 +71,7 @@ class RegMutexPaired(NamedTuple):
         return shared_code(code, machine, policy.extended, policy.weighed, _pair_limit, _pairs)
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
-        return code.base_registers or rounded(code.registers, machine)
+        return base_set(code, machine)
 
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
         if not code.base_registers:
@@ -106,21 +102,13 @@ class RegMutexPaired(NamedTuple):
 
     def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.allocation
-        if ctx.code[pc].traits & ACQUIRE == 0 or has(state.holds, warp):
+        if not asks_for_extended(ctx, sm, warp, pc):
             return True
         pair = warp // 2
-        queued = has(state.queued, warp)
         if has(state.taken, pair):
-            if not queued:
-                state.acquires_failed += 1
-                state.queued |= bit(warp)
-                state.since[warp] = cycle
+            wait_for_shared(sm, cycle, warp)
             return False
-        if queued:
-            state.queued &= ~bit(warp)
-            state.acquire_wait_cycles += cycle - state.since[warp]
-        state.acquires += 1
-        state.since[warp] = cycle
+        count_acquire(sm, cycle, warp)
         state.holds |= bit(warp)
         state.taken |= bit(pair)
         base = ctx.info.registers_per_warp
@@ -135,20 +123,10 @@ class RegMutexPaired(NamedTuple):
         return True
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        if ctx.code[pc].traits & RELEASE != 0 and has(sm.allocation.holds, warp):
-            sm.allocation.holds &= ~bit(warp)
-            sm.allocation.releases += 1
-            sm.allocation.held_cycles += cycle - sm.allocation.since[warp]
-            for register in range(ctx.info.registers_per_warp, ctx.info.registers):
-                release(ctx, sm, cycle, warp, register)
+        release_at(ctx, sm, cycle, warp, pc)
 
     def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-        if has(sm.allocation.holds, warp):
-            sm.allocation.holds &= ~bit(warp)
-            sm.allocation.releases += 1
-            sm.allocation.held_cycles += cycle - sm.allocation.since[warp]
-            for register in range(ctx.info.registers_per_warp, ctx.info.registers):
-                release(ctx, sm, cycle, warp, register)
+        release_extended(ctx, sm, cycle, warp)
 
     def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
         state = sm.allocation
@@ -164,7 +142,7 @@ class RegMutexPaired(NamedTuple):
     # What is reported.
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        return shared_counters(states, run, sizes_of(run.code, run.machine), int(states["sections"].max()))
+        return section_counters(states, run)
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return shared_summary(counters)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.policies import policy
-from warploom.policies.bits import NOTHING, has, lowest, without_lowest
+from warploom.policies.bits import NOTHING
+from warploom.policies.greedy import LAST_STATE, forget_last, greedy_then_oldest
 from warploom.policies.services import scheduler_of
 
 
@@ -16,7 +17,7 @@ class OwnerWarpFirst(NamedTuple):
     CHOICE = "scheduler"
     NAME = "owner-warp-first"
     SOURCE = "Jatala, Anantpur, Karkare: Improving GPU Performance Through Resource Sharing, HPDC 2016"
-    STATE = (("last", "i8", (4,)),)
+    STATE = LAST_STATE
 
     def conflict(policy, design: Any) -> str | None:
         if design.allocation.NAME != "owner-warp":
@@ -24,8 +25,7 @@ class OwnerWarpFirst(NamedTuple):
         return None
 
     def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
-        for scheduler in range(4):
-            sm.scheduler.last[scheduler] = -1
+        forget_last(sm)
 
     def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
         owners, partners = sm.allocation.owners, sm.allocation.partners
@@ -34,17 +34,7 @@ class OwnerWarpFirst(NamedTuple):
             candidates = ready & ~partners
         if candidates == NOTHING:
             candidates = ready
-        last = sm.scheduler.last[scheduler]
-        if last >= 0 and has(candidates, last):
-            return last
-        oldest = lowest(candidates)
-        rest = without_lowest(candidates)
-        while rest != NOTHING:
-            warp = lowest(rest)
-            if sm.warp[warp].age < sm.warp[oldest].age:
-                oldest = warp
-            rest = without_lowest(rest)
-        return oldest
+        return greedy_then_oldest(sm, scheduler, candidates)
 
     def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
         sm.scheduler.last[scheduler_of(ctx, warp)] = warp

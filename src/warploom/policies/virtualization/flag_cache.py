@@ -1,0 +1,55 @@
+"""The release flag cache: direct-mapped, it keeps flags that one warp has fetched for all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.machines.schema import MAX_WARPS
+from warploom.policies.services import inlined, stage
+
+MAX_FLAG_CACHE = 64
+FLAG_CACHE_STATE = (
+    ("tag", "i4", (MAX_FLAG_CACHE,)),  # pc + 1 of the pir in an entry of the flag cache
+    ("probed_from", "i8", (MAX_WARPS,)),
+    ("probed_pc", "i4", (MAX_WARPS,)),
+    ("missed_pc", "i4", (MAX_WARPS,)),
+)
+
+
+@inlined
+def forget_probes(sm: Any, warp: int) -> None:
+    """A warp begins without having asked for any flags."""
+    sm.allocation.probed_from[warp] = -1
+
+
+@inlined
+def keep_flags(sm: Any, entries: int, pc: int) -> None:
+    """Store the flags of a pir."""
+    if entries > 0:
+        sm.allocation.tag[pc % entries] = pc + 1
+
+
+@inlined
+def has_flags(sm: Any, entries: int, pc: int) -> bool:
+    """Whether the flags of a pir are stored."""
+    return entries > 0 and sm.allocation.tag[pc % max(1, entries)] == pc + 1
+
+
+@stage
+def count_probe(sm: Any, warp: int, pc: int, hit: bool) -> None:
+    """Count a look into the cache as a hit or a fetch, once for each dynamic metadata instruction."""
+    state = sm.allocation
+    start = sm.warp[warp].decoded
+    if start == state.probed_from[warp] and pc <= state.probed_pc[warp]:  # tried again: its line was missing
+        if hit and state.missed_pc[warp] == pc:  # and another warp has fetched the flags meanwhile
+            state.missed_pc[warp] = -1
+            state.flag_fetches -= 1
+            state.flag_cache_hits += 1
+        return
+    state.probed_from[warp] = start
+    state.probed_pc[warp] = pc
+    if hit:
+        state.flag_cache_hits += 1
+    else:
+        state.flag_fetches += 1
+        state.missed_pc[warp] = pc
