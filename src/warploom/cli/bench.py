@@ -11,6 +11,9 @@ from warploom.cli.output import message, plain_table, print_json, results_consol
 
 def command(
     only: Annotated[str | None, typer.Option(help="Only one part: emulator or timing.")] = None,
+    designs: Annotated[
+        str | None, typer.Option(help="Time these named designs instead of the baseline, with commas; or all.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure simulation speed on fixed cases, one core, after warm-up."""
@@ -24,9 +27,12 @@ def command(
         results["emulator"] = bench_emulator()
     if only != "emulator":
         from warploom.core.bench import bench_timing
+        from warploom.designs import parse_design
+        from warploom.designs.reading import named_designs
 
+        names = list(named_designs()) if designs == "all" else designs.split(",") if designs else []
         message("measuring the timing core ...")
-        results["timing"] = bench_timing()
+        results["timing"] = bench_timing({name: parse_design(name).policies for name in names} or None)
     if json:
         print_json(results)
         return
