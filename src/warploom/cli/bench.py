@@ -11,9 +11,7 @@ from warploom.cli.output import message, plain_table, print_json, results_consol
 
 def command(
     only: Annotated[str | None, typer.Option(help="Only one part: emulator or timing.")] = None,
-    designs: Annotated[
-        str | None, typer.Option(help="Time these named designs instead of the baseline, with commas; or all.")
-    ] = None,
+    designs: Annotated[str | None, typer.Option(help="Time these designs, with commas; or all named ones.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure simulation speed on fixed cases, one core, after warm-up."""
