@@ -56,6 +56,8 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
     if chart.facet:
         panels = list(dict.fromkeys(row[chart.facet] for row in rows))
         drawn = drawn.facet(alt.Facet(f"{chart.facet}:N", sort=panels, title=None), columns=3, data=data)
+        if named:  # each panel has names of its own
+            drawn = drawn.resolve_scale(x="independent")
     return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
 
 
