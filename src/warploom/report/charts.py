@@ -28,6 +28,7 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
     alt = _altair()
     data = alt.Data(values=[dict(row) for row in rows])
     order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
+    order.sort(key=lambda value: value == "mean")  # the mean stands last
     named = any(isinstance(value, str) for value in order)
     x_title = chart.x_title or None
     x = alt.X(f"{chart.x}:N", sort=order, title=x_title, axis=alt.Axis(labelAngle=-40)) if named else None
@@ -57,7 +58,7 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
         panels = list(dict.fromkeys(row[chart.facet] for row in rows))
         drawn = drawn.facet(alt.Facet(f"{chart.facet}:N", sort=panels, title=None), columns=3, data=data)
         if named:  # each panel has names of its own
-            drawn = drawn.resolve_scale(x="independent")
+            drawn = drawn.resolve_scale(x="independent", xOffset="independent")
     return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
 
 
