@@ -177,7 +177,9 @@ def _reduction(results: Results, size: str) -> Outcome:
     nothing = _added(results, size, _half, OTHERS, "baseline")
     slower += sum(value > nothing[name] + 0.5 for name, value in _added(results, size, _half, OTHERS, "regmutex").items())
     chart = Chart("bars", "workload", "cycles added", "design", y_title="cycles added, %", published={"paper: regmutex": 10.8})
-    reason = "a kernel that gains no occupancy is left unchanged here, so MergeSort is not slowed down by acquires in vain"
+    reason = (
+        "where occupancy hides nothing more, acquires and waiting for sections remain: bfs-queue, mri-q, sad, mergesort, spmv"
+    )
     return Outcome(rows, {"slow-downs": slower}, chart, {"slow-downs": reason})
 
 
@@ -206,7 +208,7 @@ def _rivals(results: Results, size: str) -> Outcome:
         facts[f"half-{label}"] = _mean(added.values())
     measured = {key: facts[key] for key in facts if key.partition("-")[2] not in VARIANTS}
     chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
-    most = f"registers for every CTA would save {-_mean(bound.values()):.1f}% here: most of our kernels are limited by memory"
+    most = f"registers for every CTA would save {-_mean(bound.values()):.1f}% here: not occupancy limits most of our kernels"
     reasons = dict.fromkeys(measured, GRIDS) | {key: most for key in measured if key.startswith("full")}
     for file, change in (("full", "saved"), ("half", "added")):
         reasons[f"{file}-rfv"] = (

@@ -156,7 +156,7 @@ def _entries(results: Results, size: str) -> Outcome:
     plain, lru, sources = (_alone(6, last_use="true"), *VARIANTS)
     without_bit = _alone(LARGE, last_use="false")
     gained = _mean(_main_accesses(results, plain, size).values()) - _mean(_main_accesses(results, lru, size).values())
-    kept = {key: _ratio_of_sums(results, sources, without_bit, size, key) for key in ("mrf_reads", "mrf_writes")}
+    kept = {key: _ratio(results, sources, without_bit, size, key, f"{key}_without_cache") for key in ("mrf_reads", "mrf_writes")}
     facts = {
         "reads-avoided-6": overall["reads"],
         "writes-avoided-6": overall["writes"],
@@ -174,9 +174,13 @@ def _entries(results: Results, size: str) -> Outcome:
     return Outcome(rows, facts, chart, dict.fromkeys(facts, INPUTS))
 
 
-def _ratio_of_sums(results: Results, design: str, reference: str, size: str, key: str) -> float:
-    """A counter under one design over the same under another, all workloads together: some have next to none of it."""
-    return sum(_counter(results, design, size, key).values()) / sum(_counter(results, reference, size, key).values())
+def _ratio(results: Results, design: str, reference: str, size: str, key: str, whole: str) -> float:
+    """A counter under one design over the same under another; both as shares of what there is without a cache, averaged."""
+    ours, theirs = (
+        _mean(result["counters"][key] / result["counters"][whole] for result in _of(results, each, size).values())
+        for each in (design, reference)
+    )
+    return ours / theirs
 
 
 def _per_trace(group: str) -> Callable[[Results, str], Outcome]:
@@ -261,7 +265,7 @@ def _flushed(results: Results, size: str) -> Outcome:
     facts = {
         "flush-accesses": 100 * (flushing / alone - 1),
         "bypass-accesses": 100 * (1 - refined / flushing),
-        "bypass-writebacks": 100 * (1 - _ratio_of_sums(results, REFINED, _combined(), size, "writebacks")),
+        "bypass-writebacks": 100 * (1 - _ratio(results, REFINED, _combined(), size, "writebacks", "mrf_writes_without_cache")),
     }
     chart = Chart("lines", "entries", "avoided", "category", "panel", "entries per thread", "% of MRF accesses avoided")
     reasons = dict.fromkeys(facts, INPUTS)
