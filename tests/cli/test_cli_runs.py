@@ -229,6 +229,7 @@ def test_an_interrupt_ends_the_run_without_a_traceback(tmp_path):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
     )
     assert process.stderr is not None
     assert "designs: 1, on workloads: 16" in process.stderr.readline()
