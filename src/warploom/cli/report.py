@@ -50,8 +50,11 @@ def command(
         perform(runs, store, jobs or os.cpu_count() or 1, lambda run: step(f"{run.workload} {run.design}"))
     loaded = [result_from_dict(store.load(run) or {}) for run in runs]
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_page(assemble(loaded, COMBINATIONS, SHOWN, read_scores(results)), out)
+    page = assemble(loaded, COMBINATIONS, SHOWN, read_scores(results))
+    write_page(page, out)
     console = results_console()
     console.print(comparison_table(loaded)[-1])
+    for sentence in page.findings:
+        console.print(sentence)
     message(f"the report is in {out.resolve()}")
     return 0
