@@ -49,7 +49,8 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1, policy_files: Sequence[str] 
         return
     # One of each combination of policies goes first, so that no two workers compile the same.
     first = list({tasks[place].compiled_for: place for place in reversed(order)}.values())
-    rest = [place for place in order if place not in set(first)]
+    ahead = set(first)
+    rest = [place for place in order if place not in ahead]
     with worker_pool(min(jobs, len(tasks)), policy_files) as pool:
         for places in (first, rest):
             futures = {pool.submit(_run, tasks[place]): place for place in places}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_python import run_checks
 
 from warploom.designs import parse_design
 from warploom.energy import load_technology
@@ -40,15 +38,7 @@ TABLE_1 = {  # <base,delta>: bytes, banks
 
 
 def test_plain_python() -> None:
-    checks = Path(__file__).parent / "compression_checks.py"
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(checks)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    run_checks(Path(__file__).parent / "compression_checks.py")
 
 
 # --- images -----------------------------------------------------------------------------------------------------------------

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from plain_python import run_checks
 from virtual_kernels import ONE_SM
 
 from warploom.simulation import simulate
@@ -18,14 +16,7 @@ CHECKS = Path(__file__).parent / "hardware_renaming_checks.py"
 
 def test_small_kernels() -> None:
     """Compiling the core for one more policy would take longer than running these as plain Python."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(CHECKS)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    run_checks(CHECKS)
 
 
 @pytest.mark.slow

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from plain_python import run_checks
 
 from warploom.designs import parse_design, storage_bits
 from warploom.energy import load_technology
@@ -25,15 +23,7 @@ MACHINE = load_machine("warped-rf").scaled(2)
 
 
 def test_mechanisms() -> None:
-    checks = Path(__file__).parent / "warped_rf_checks.py"
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(checks)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    run_checks(Path(__file__).parent / "warped_rf_checks.py")
 
 
 @cache

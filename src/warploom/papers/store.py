@@ -31,6 +31,7 @@ def simulator_digest() -> str:
     return digest.hexdigest()
 
 
+@cache
 def content_key(run: Run) -> str:
     """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
     machine = _machine(run)
