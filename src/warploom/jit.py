@@ -9,6 +9,7 @@ is compiled for those types by `specialised`, and their sources count as well.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import inspect
 import os
@@ -21,34 +22,53 @@ from typing import Any
 
 import numba
 from numba.core import config as _numba_config
-from numba.core import ir as _numba_ir
+from numba.core import event
 from numba.extending import intrinsic as _numba_intrinsic
 
 from warploom.cache import cache_directory
+from warploom.jit_linking import WholeCompiler
 
 config: Any = _numba_config  # its attributes are made at run time
-numba_ir: Any = _numba_ir
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
+_WHOLE = {"_nrt": False, "pipeline_class": WholeCompiler}
 _KEPT_DIGESTS = 250  # some 5 MB each; every module and every combination of policies has one
 
 
-def _share_scopes() -> None:
-    """Let Numba copy a function that it inlines without also copying all names of its scope once for every basic block.
+def _remember_descriptions() -> None:
+    """Let Numba describe a type of records once; it does so in every pass over a function that has one as an argument."""
+    kind: Any = numba.types.Record
+    describe = kind.__repr__
 
-    The names are replaced right after the copy, so nothing depends on it; with functions as large as the stages of the timing
-    core it is a quarter of the time to compile them.
-    """
+    def remembered(record: Any) -> str:
+        if "_description" not in record.__dict__:
+            record._description = describe(record)
+        return record._description
 
-    def itself(scope: Any, _memo: dict) -> Any:
-        return scope
-
-    numba_ir.Scope.__deepcopy__ = itself
-    numba_ir.Loc.__deepcopy__ = itself
+    kind.__repr__ = remembered
 
 
-_share_scopes()
+class _CollectLater(event.Listener):
+    """Garbage is collected after a function has been compiled, not while: the millions of objects made then live to its end."""
+
+    depth = 0
+    was_enabled = True
+
+    def on_start(self, started: Any) -> None:
+        if self.depth == 0:
+            self.was_enabled = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, ended: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.was_enabled:
+            gc.enable()
+
+
+_remember_descriptions()
+event.register("numba:compile", _CollectLater())
 
 
 def _files(module: str) -> list[Path]:
@@ -111,9 +131,13 @@ def _use(directory: Path) -> None:
         pass  # a read-only home or a race with another process: Numba then compiles without a disk cache
 
 
+def _uncached(function: Callable, options: dict[str, Any]) -> Any:
+    return numba.njit(**{"error_model": "numpy", "nogil": True, **options})(function)
+
+
 def _compiled(function: Callable, sources: Iterable[str], options: dict[str, Any]) -> Any:
     """A dispatcher with its disk cache."""
-    dispatcher = numba.njit(**{"error_model": "numpy", "nogil": True, **options})(function)
+    dispatcher = _uncached(function, options)
     if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
         previous, config.CACHE_DIR = config.CACHE_DIR, _directory(sources)
         try:
@@ -146,4 +170,9 @@ def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
     an edit of one policy leaves what was compiled for others alone.
     """
     sources = [function.__code__.co_filename, *(inspect.getfile(kind) for kind in kinds)]
-    return _compiled(function, sources, {"_nrt": False})
+    return _compiled(function, sources, _WHOLE)
+
+
+def specialised_anew(function: Callable) -> Any:
+    """What `specialised` makes, but neither taken from the disk nor put there: to measure how long it takes."""
+    return _uncached(function, _WHOLE)

@@ -36,7 +36,7 @@ from warploom.cli.app import run_command
         (["inspect", "gone.ptx"], "gone.ptx: cannot be read"),
         (["machines", "gtx999"], "gtx480"),
         (["workloads", "--set", "rvf"], "did you mean 'rfv'"),
-        (["bench", "--only", "speed"], "choose emulator or timing"),
+        (["bench", "--only", "speed"], "choose emulator, timing or compile"),
         (["fly"], "No such command 'fly'"),
     ],
 )

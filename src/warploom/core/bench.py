@@ -1,19 +1,23 @@
-"""How fast the timing core is: whole chip with caches and DRAM, one core of the host, after warm-up."""
+"""How fast the timing core is (whole chip with caches and DRAM, one core of the host, after warm-up) and how long it compiles."""
 
 from __future__ import annotations
 
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
 from importlib import resources
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 
 from warploom.code.instruction import Code
-from warploom.core.simulate import time_launches
+from warploom.core.chip import reset_chip, run_chip
+from warploom.core.simulate import Simulation, time_launches
 from warploom.emulator.device import Device
+from warploom.jit import specialised_anew
 from warploom.machines import load_machine
 from warploom.policies import Design, baseline_design, make_policy
 from warploom.trace.format import Trace
@@ -187,3 +191,26 @@ def bench_timing(designs: dict[str, Design] | None = None) -> dict[str, dict[str
             "seconds": best,
         }
     return results
+
+
+def bench_compilation(designs: dict[str, Design]) -> dict[str, dict[str, float]]:
+    """Seconds that a launch under a combination of policies takes when nothing has been compiled for it yet.
+
+    Each is measured in a process of its own. What all combinations share (emulator, memory system) comes from the disk.
+    """
+    processes = ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1)
+    with processes:
+        processes.submit(_first_launch, baseline_design(), False).result()  # puts the shared parts on the disk
+        return {name: {"seconds": processes.submit(_first_launch, design, True).result()} for name, design in designs.items()}
+
+
+def _first_launch(design: Design, anew: bool) -> float:
+    machine = load_machine("gtx480")
+    launch, baseline = bench_cases()["vector add 256k"]
+    time_launches([launch], baseline, machine)
+    simulation = Simulation(design, machine)
+    if anew:
+        simulation.reset_chip, simulation.run_chip = specialised_anew(reset_chip), specialised_anew(run_chip)
+    started = time.perf_counter()
+    simulation.launch(*launch)
+    return time.perf_counter() - started

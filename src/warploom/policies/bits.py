@@ -11,31 +11,33 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic
+
+from warploom.jit_linking import callee
 
 NOTHING = np.uint64(0)
 EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@register_jitable(forceinline=True)
+@callee(inlined=True)
 def bit(position: int) -> np.uint64:
     """The mask with one bit set."""
     return np.uint64(1) << np.uint64(position)
 
 
-@register_jitable(forceinline=True)
+@callee(inlined=True)
 def has(mask: np.uint64, position: int) -> bool:
     """Whether a bit is set."""
     return (mask >> np.uint64(position)) & np.uint64(1) != NOTHING
 
 
-@register_jitable(forceinline=True)
+@callee(inlined=True)
 def below(position: int) -> np.uint64:
     """The mask of all bits under a position (0 to 63)."""
     return (np.uint64(1) << np.uint64(position)) - np.uint64(1)
 
 
-@register_jitable(forceinline=True)
+@callee(inlined=True)
 def without_lowest(mask: np.uint64) -> np.uint64:
     """The mask less its lowest set bit: ``while mask != NOTHING: n = lowest(mask); mask = without_lowest(mask)``."""
     return mask & (mask - np.uint64(1))
@@ -70,12 +72,9 @@ def highest(mask: np.uint64) -> int:
     return int(mask).bit_length() - 1
 
 
-@overload(highest, jit_options={"forceinline": True})
+@callee(inlined=True, stands_for=highest)
 def _highest(mask: Any) -> Any:
-    def implementation(mask: Any) -> Any:
-        return 63 - _ctlz(np.uint64(mask))  # type: ignore[call-arg]
-
-    return implementation
+    return 63 - _ctlz(np.uint64(mask))  # type: ignore[call-arg]
 
 
 def lowest(mask: np.uint64) -> int:
@@ -89,23 +88,17 @@ def count(mask: np.uint64) -> int:
     return int(mask).bit_count()
 
 
-@overload(lowest, jit_options={"forceinline": True})
+@callee(inlined=True, stands_for=lowest)
 def _lowest(mask: Any) -> Any:
-    def implementation(mask: Any) -> Any:
-        return _ctz(np.uint64(mask))  # type: ignore[call-arg]
-
-    return implementation
+    return _ctz(np.uint64(mask))  # type: ignore[call-arg]
 
 
-@overload(count, jit_options={"forceinline": True})
+@callee(inlined=True, stands_for=count)
 def _count(mask: Any) -> Any:
-    def implementation(mask: Any) -> Any:
-        return _ctpop(np.uint64(mask))  # type: ignore[call-arg]
-
-    return implementation
+    return _ctpop(np.uint64(mask))  # type: ignore[call-arg]
 
 
-@register_jitable(forceinline=True)
+@callee(inlined=True)
 def next_after(mask: np.uint64, position: int) -> int:
     """The first set bit after a position, going round; the mask must not be empty. The round robin of everything here."""
     if position < 63:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic
+
+from warploom.jit_linking import callee
 
 NAMES = ("pc", "mask", "value", "memory", "sector", "lanes", "last", "start")
 COLUMNS_DTYPE = np.dtype([(name, "i8") for name in NAMES])
 
-inlined = register_jitable(forceinline=True)
+inlined = callee(inlined=True)
 
 
 def columns_record(arrays: dict[str, np.ndarray]) -> Any:
@@ -46,12 +48,9 @@ def _loader(bits: int, python_type: Any) -> Any:
     def plain(address: int, index: int) -> int:
         return python_type.from_address(int(address) + size * int(index)).value
 
-    @overload(plain, jit_options={"forceinline": True})
+    @callee(inlined=True, stands_for=plain)
     def _(address: Any, index: Any) -> Any:
-        def implementation(address: Any, index: Any) -> Any:
-            return load(address, index)  # type: ignore[call-arg]
-
-        return implementation
+        return load(address, index)  # type: ignore[call-arg]
 
     return plain
 

@@ -20,8 +20,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from numba.extending import overload
-
+from warploom.jit_linking import make_callable
 from warploom.policies.bits import lowest
 
 CHOICES = ("scheduler", "allocation", "hierarchy", "encoding", "power", "gating")
@@ -43,10 +42,7 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
         def point(policy: Any, *args: Any) -> Any:
             return pick(type(policy))(policy, *args)
 
-        @overload(point, strict=False, jit_options={"forceinline": True})
-        def _(policy: Any, *args: Any) -> Any:
-            return pick(policy.instance_class)
-
+        make_callable(point, lambda policy, *_: pick(policy.instance_class), inlined=True)
         return point
 
     return decorate

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
-from numba.extending import register_jitable
 
+from warploom.jit_linking import callee
 from warploom.policies.bits import NOTHING, bit, lowest
 from warploom.policies.checking import check_allocate, check_evict, check_filled
 from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_write
@@ -19,8 +18,8 @@ ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
 
-inlined = njit(inline="always")  # into the caller, before types are known: no function of its own to compile
-stage = register_jitable  # a function of its own
+inlined = callee(inlined=True)  # for what is small, or called in one place
+stage = callee  # for what is large and called in several places: the compiler decides
 
 
 @inlined
@@ -72,7 +71,7 @@ def _count_allocated(sm: Any, cycle: int, change: int) -> None:
     sm.allocated_peak = max(sm.allocated_peak, sm.allocated)
 
 
-@register_jitable
+@stage
 def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
     """Let a physical entry hold a register of a warp."""
     check_allocate(ctx.check, ctx, sm, cycle, warp, register, entry)
@@ -90,7 +89,7 @@ def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int
     on_allocate(ctx.design.power, ctx, sm, cycle, entry)
 
 
-@register_jitable
+@stage
 def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     """Give a physical entry back. Policies use `release`, which waits for accesses under way."""
     owned = sm.entry[entry]
@@ -104,7 +103,7 @@ def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     owned.form = 0
 
 
-@register_jitable
+@stage
 def release(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
     """Unmap a register: its value is dead. The entry is freed as soon as no read or write of it is under way."""
     entry = sm.map[warp, register]
@@ -160,7 +159,7 @@ def new_slot(sm: Any) -> int:
     return sm.free_slot[sm.free_slot_count]
 
 
-@register_jitable
+@stage
 def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int, lanes: Any) -> None:
     """Write the lanes (a mask) of an upper-level place down to its register in the main file, through the bank's port."""
     entry = sm.map[warp, register]

@@ -53,7 +53,7 @@ def release_listed(ctx: Any, sm: Any, cycle: int, warp: int, bits: Any) -> None:
         number = (bits >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
         if number != NUMBER_MASK:
             sm.allocation.table_accesses += 1
-            if _give_back(ctx, sm, cycle, warp, int(number)):
+            if _give_back(ctx, sm, cycle, warp, np.int64(number)):
                 sm.allocation.releases_pbr += 1
 
 
