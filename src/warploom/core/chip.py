@@ -13,6 +13,7 @@ import numpy as np
 from warploom.core.memory import FOREVER, memory_next_event, memory_step
 from warploom.core.pipeline.residency import wants_cta
 from warploom.core.sm import reset_sm, run_sm, settle_sm
+from warploom.jit import by_reference
 from warploom.policies.services import inlined
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
@@ -103,8 +104,9 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
     chip.next_sample = chip.cycle + chip.sample_every
 
 
-def reset_chip(ctx: Any, sms: Any, ports: Any, chip: Any) -> None:
+def reset_chip(context: Any, sms: Any, ports: Any, chip: Any) -> None:
     """Set up all SMs for a launch that begins at the chip's cycle."""
+    ctx = by_reference(context)
     for number in range(len(sms)):
         reset_sm(ctx, sms[number], ports[number], number, chip.cycle)
 
@@ -125,8 +127,9 @@ def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, end: i
     return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
 
 
-def run_chip(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
+def run_chip(context: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
     """Simulate until the launch is done or a cycle is reached; the status says which."""
+    ctx = by_reference(context)
     while chip.cycle < until:
         end = chip.cycle + ctx.machine.quantum
         _give_ctas(ctx, sms, chip, end)

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from warploom.jit_linking import callee
+from warploom.jit import callee
 
 NOTHING = np.uint64(0)
 EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)

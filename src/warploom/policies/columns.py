@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from warploom.jit_linking import callee
+from warploom.jit import callee
 
 NAMES = ("pc", "mask", "value", "memory", "sector", "lanes", "last", "start")
 COLUMNS_DTYPE = np.dtype([(name, "i8") for name in NAMES])

@@ -20,7 +20,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from warploom.jit_linking import make_callable
+from warploom.jit import make_callable
 from warploom.policies.bits import lowest
 
 CHOICES = ("scheduler", "allocation", "hierarchy", "encoding", "power", "gating")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.jit_linking import callee
+from warploom.jit import callee
 from warploom.policies.bits import NOTHING, bit, lowest
 from warploom.policies.checking import check_allocate, check_evict, check_filled
 from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_write

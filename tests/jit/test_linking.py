@@ -10,8 +10,7 @@ import pytest
 from numba.core import event
 
 from warploom.errors import WarploomError
-from warploom.jit import specialised_anew
-from warploom.jit_linking import callee, make_callable
+from warploom.jit import callee, make_callable, specialised_anew
 
 RECORD = np.dtype([("narrow", "i2"), ("wide", "i8"), ("mask", "u8")], align=True)
 

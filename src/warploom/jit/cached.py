@@ -26,11 +26,11 @@ from numba.core import event
 from numba.extending import intrinsic as _numba_intrinsic
 
 from warploom.cache import cache_directory
-from warploom.jit_linking import WholeCompiler
+from warploom.jit.linking import WholeCompiler
 
 config: Any = _numba_config  # its attributes are made at run time
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parent.parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
 _WHOLE = {"_nrt": False, "pipeline_class": WholeCompiler}
 _KEPT_DIGESTS = 250  # some 5 MB each; every module and every combination of policies has one

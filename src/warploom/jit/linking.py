@@ -23,7 +23,7 @@ from numba.core.lowering import Lower
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from warploom.errors import WarploomError
-from warploom.jit_errors import explain
+from warploom.jit.errors import explain
 
 _NARROW = (types.int8, types.int16, types.int32, types.uint8, types.uint16)
 
