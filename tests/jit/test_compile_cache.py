@@ -10,12 +10,21 @@ from pathlib import Path
 
 import warploom
 
-CALL = """
-import numpy as np
-from warploom.core.memory.dram import bursts_of
-machine = np.zeros(1, [("dram_burst_bytes", "i8"), ("compat_sectors_travel_alone", "i8")]).view(np.recarray)[0]
-machine.dram_burst_bytes = 32
-print(bursts_of(machine, 7, False), sum(bursts_of.stats.cache_hits.values()))
+CALL = "from warploom.asking import ask; print(ask(5), sum(ask.stats.cache_hits.values()))"
+ASKING = """
+from warploom.answering import answer
+from warploom.jit import whole
+
+@whole
+def ask(number):
+    return answer(number)
+"""
+ANSWERING = """
+from warploom.jit import callee
+
+@callee
+def answer(number):
+    return number + 1
 """
 
 
@@ -31,14 +40,12 @@ def call(package: Path, cache: Path) -> tuple[int, int]:
 def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
     package, cache = tmp_path / "package", tmp_path / "cache"
     shutil.copytree(Path(warploom.__file__).parent, package / "warploom", ignore=shutil.ignore_patterns("__pycache__", "*.cu"))
-    assert call(package, cache) == (3, 0)
-    assert call(package, cache) == (3, 1)
-    callee = package / "warploom" / "core" / "memory" / "bits.py"
-    text = callee.read_text()
-    body = text.index("def sectors_in(")
-    changed = text[:body] + text[body:].replace("    return ", "    return 100 + ", 1)
-    assert changed != text
-    callee.write_text(changed)
-    assert call(package, cache) == (103, 0)
-    callee.write_text(text)
-    assert call(package, cache) == (3, 1)  # what was compiled before the edit is still there
+    asking, answering = package / "warploom" / "asking.py", package / "warploom" / "answering.py"
+    asking.write_text(ASKING)
+    answering.write_text(ANSWERING)
+    assert call(package, cache) == (6, 0)
+    assert call(package, cache) == (6, 1)
+    answering.write_text(ANSWERING.replace("+ 1", "+ 100"))
+    assert call(package, cache) == (105, 0)
+    answering.write_text(ANSWERING)
+    assert call(package, cache) == (6, 1)  # what was compiled before the edit is still there

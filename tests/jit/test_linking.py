@@ -34,7 +34,7 @@ def record() -> Any:
     return made
 
 
-@callee
+@callee(widened=True)
 def twice(number: int) -> int:
     """A callee."""
     return 2 * number
@@ -93,7 +93,7 @@ def negate(policy: Any, number: int) -> int:
     return -number
 
 
-make_callable(act, lambda policy, *_: {Add: add, Negate: negate}[policy.instance_class], inlined=True)
+make_callable(act, lambda policy, *_: {Add: add, Negate: negate}[policy.instance_class], inlined=True, widened=False)
 
 
 def act_on_both(first: Any, second: Any, number: int) -> int:

@@ -91,7 +91,7 @@ def three(policy: Any) -> int:
     return 3
 
 
-make_callable(kind_of, lambda policy: {Empty: one, Pair: two, Mixed: three}[policy.instance_class], inlined=True)
+make_callable(kind_of, lambda policy: {Empty: one, Pair: two, Mixed: three}[policy.instance_class], inlined=True, widened=False)
 
 
 def kinds(values: Any) -> int:

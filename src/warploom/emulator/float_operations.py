@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import intrinsic, njit
+from warploom.jit import callee, intrinsic
 
 NAN32, NAN64 = 0x7FFFFFFF, 0xFFF8000000000000
 _INTEGER = {F32: I32, F64: I64}
@@ -211,19 +211,19 @@ CONVERSIONS = list(_conversions())
 _float32, _float64, _convert = family(FLOAT32), family(FLOAT64), family(CONVERSIONS)
 
 
-@njit
+@callee
 def float32(number, a, b, c, d, out, predicate):
     """Execute one operation of `FLOAT32`; operands are addresses of rows."""
     return _float32(number, a, b, c, d, out, predicate)
 
 
-@njit
+@callee
 def float64(number, a, b, c, d, out, predicate):
     """Execute one operation of `FLOAT64`."""
     return _float64(number, a, b, c, d, out, predicate)
 
 
-@njit
+@callee
 def convert(number, a, b, c, d, out, predicate):
     """Execute one operation of `CONVERSIONS`."""
     return _convert(number, a, b, c, d, out, predicate)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from warploom.emulator.lanes import BIT, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import njit
+from warploom.jit import callee
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -324,13 +324,13 @@ _integer32 = family(INTEGER32)
 _integer64 = family(INTEGER64)
 
 
-@njit
+@callee
 def integer32(number, a, b, c, d, out, predicate):
     """Execute one operation of `INTEGER32`; operands are addresses of rows."""
     return _integer32(number, a, b, c, d, out, predicate)
 
 
-@njit
+@callee
 def integer64(number, a, b, c, d, out, predicate):
     """Execute one operation of `INTEGER64`."""
     return _integer64(number, a, b, c, d, out, predicate)

@@ -16,7 +16,7 @@ from warploom.emulator.records import FULL, BarrierOperation, Family, Fault, Kin
 from warploom.emulator.special_functions import special
 from warploom.emulator.textures import fetch_texels
 from warploom.emulator.warp_operations import exchange
-from warploom.jit import njit
+from warploom.jit import callee
 from warploom.trace.encoding import survives
 from warploom.trace.format import ACTIVE_HALF_SHIFT
 from warploom.trace.values import classify
@@ -38,7 +38,7 @@ NEAREST = 1
 ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT = range(5)
 
 
-@njit
+@callee
 def _predicate_operation(number, x, y):
     if number == P_AND:
         return x & y
@@ -49,7 +49,7 @@ def _predicate_operation(number, x, y):
     return ~x if number == P_NOT else x
 
 
-@njit
+@callee
 def _compute(micro, first, count, rows, predicates, mask):
     """Execute the micro-operations of an instruction. Rows are written in all lanes, predicates in those of the mask."""
     for index in range(first, first + count):
@@ -81,7 +81,7 @@ def _compute(micro, first, count, rows, predicates, mask):
             put32(place, (get32(place) & ~mask) | (yielded & mask))
 
 
-@njit
+@callee
 def _arrive(machine, cta, warp, instruction, rows, predicates, mask):
     """A warp comes to a barrier. Returns whether it has to wait there; a fault is noted in the machine."""
     lane = first_lane(mask)
@@ -105,7 +105,7 @@ def _arrive(machine, cta, warp, instruction, rows, predicates, mask):
     return instruction.operation != ARRIVE
 
 
-@njit
+@callee
 def log_values(machine, instruction, rows, mask):
     """Classify every register written: the whole register, and the lanes that executed."""
     for index in range(instruction.values):
@@ -126,7 +126,7 @@ def log_values(machine, instruction, rows, mask):
         machine.n_value += 1
 
 
-@njit
+@callee
 def _check_encodings(instruction, rows, register, image, back):
     """In checked runs: every image that the classes promise is built and taken apart again."""
     for index in range(instruction.values):
@@ -138,7 +138,7 @@ def _check_encodings(instruction, rows, register, image, back):
     return True
 
 
-@njit
+@callee
 def _push(warp, pc, reconvergence, mask):
     depth = warp.depth
     warp.stack_pc[depth] = pc
@@ -147,7 +147,7 @@ def _push(warp, pc, reconvergence, mask):
     warp.depth = depth + 1
 
 
-@njit
+@callee
 def _resume(warp):
     """Take the next group of lanes that still live off the stack. Returns whether there was one."""
     while warp.depth > 0:
@@ -161,7 +161,7 @@ def _resume(warp):
     return False
 
 
-@njit
+@callee
 def _branch(warp, pc, target, meeting, end, taken):
     """Both sides of a branch have lanes: run one, leave the other and the continuation on the stack."""
     fallen = warp.active & ~taken
@@ -177,7 +177,7 @@ def _branch(warp, pc, target, meeting, end, taken):
     warp.reconvergence = meeting
 
 
-@njit
+@callee
 def _tick(machine, program, pc, rows, clock_rows):
     """Bring the rows of the clocks up to date: they count executed instructions."""
     for index in range(len(clock_rows)):
@@ -189,7 +189,7 @@ def _tick(machine, program, pc, rows, clock_rows):
                 fill_row(rows + row + 128, np.uint32(machine.executed >> 32))
 
 
-@njit
+@callee
 def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates

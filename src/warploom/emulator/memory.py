@@ -27,7 +27,7 @@ from warploom.emulator.pointers import (
     survey_addresses,
 )
 from warploom.emulator.records import FULL, AtomicOperation, AtomicType, Fault, Kind
-from warploom.jit import njit
+from warploom.jit import callee
 
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 SHARED_WINDOW = 0xF000_0000
@@ -43,12 +43,12 @@ _XOR, _EXCH, _CAS, _INC = (int(AtomicOperation[name]) for name in ("XOR", "EXCH"
 _U32, _S32, _F32, _U64, _S64, _F64 = (int(AtomicType[name]) for name in ("U32", "S32", "F32", "U64", "S64", "F64"))
 
 
-@njit
+@callee
 def _address_of(machine, lane):
     return np.int64(get64(machine.addresses + 8 * lane))
 
 
-@njit
+@callee
 def fail(machine, fault, lane, address, space):
     """Note what went wrong; the place in the program is noted by the caller's caller."""
     machine.fault = fault
@@ -58,7 +58,7 @@ def fail(machine, fault, lane, address, space):
     return False
 
 
-@njit
+@callee
 def _allocated(machine, low, high):
     """Whether the bytes from low to high (inclusive) lie in one allocation. The allocation found last is tried first."""
     at = machine.allocations + 16 * machine.hint
@@ -77,7 +77,7 @@ def _allocated(machine, low, high):
     return high < np.int64(get64(machine.allocations + 16 * (first - 1) + 8))
 
 
-@njit
+@callee
 def _check_lanes(machine, mask, size, space, limit):
     """Find the lane that is to blame, if any; device memory is checked against the allocations, others against a limit."""
     for lane in range(32):
@@ -94,7 +94,7 @@ def _check_lanes(machine, mask, size, space, limit):
     return True
 
 
-@njit
+@callee
 def _limit(machine, space):
     if space == SHARED:
         return machine.shared_bytes
@@ -103,7 +103,7 @@ def _limit(machine, space):
     return machine.parameter_bytes if space == PARAM else np.int64(-1)
 
 
-@njit
+@callee
 def _base(machine, cta, warp, space):
     """What to add to an address in its space to get an address of the host. Local memory is interleaved, see `_local_place`."""
     if space == SHARED:
@@ -113,18 +113,18 @@ def _base(machine, cta, warp, space):
     return machine.parameters if space == PARAM else machine.arena - machine.arena_start
 
 
-@njit
+@callee
 def _local_place(base, address, lane):
     """Words of the lanes lie side by side, as hardware lays local memory out."""
     return base + ((address >> 2) * 32 + lane) * 4 + (address & 3)
 
 
-@njit
+@callee
 def _place(base, space, address, lane):
     return _local_place(base, address, lane) if space == LOCAL else base + address
 
 
-@njit
+@callee
 def _read(base, space, address, lane, size, signed):
     """One element, extended to 64 bits."""
     place = _place(base, space, address, lane)
@@ -141,7 +141,7 @@ def _read(base, space, address, lane, size, signed):
     return np.uint64(np.int64(np.int8(byte))) if signed else np.uint64(byte)
 
 
-@njit
+@callee
 def _write(base, space, address, lane, size, value):
     place = _place(base, space, address, lane)
     if size == 4:
@@ -155,7 +155,7 @@ def _write(base, space, address, lane, size, value):
         put8(place, np.uint8(value))
 
 
-@njit
+@callee
 def _load(machine, instruction, rows, mask, base, space, sequential, uniform):
     size, wide = instruction.size, instruction.wide_registers != 0
     if size == 4 and instruction.elements == 1 and not wide and space != LOCAL:
@@ -181,7 +181,7 @@ def _load(machine, instruction, rows, mask, base, space, sequential, uniform):
                 put32(row + 128 + 4 * lane, np.uint32(value >> np.uint64(32)))
 
 
-@njit
+@callee
 def _store(machine, instruction, rows, mask, base, space, sequential):
     size, wide = instruction.size, instruction.wide_registers != 0
     if size == 4 and instruction.elements == 1 and space != LOCAL:
@@ -203,13 +203,13 @@ def _store(machine, instruction, rows, mask, base, space, sequential):
             _write(base, space, _address_of(machine, lane) + element * size, lane, size, value)
 
 
-@njit
+@callee
 def _flushed(bits):
     """A subnormal number as zero of its sign."""
     return bits & np.uint32(0x80000000) if bits & np.uint32(0x7F800000) == 0 else bits
 
 
-@njit
+@callee
 def _updated32(operation, kind, old, operand, other, flush):
     if operation == _ADD:
         if kind == _F32:
@@ -241,7 +241,7 @@ def _updated32(operation, kind, old, operand, other, flush):
     return operand if old == 0 or old > operand else np.uint32(old - np.uint32(1))
 
 
-@njit
+@callee
 def _updated64(operation, kind, old, operand, other):
     if operation == _ADD:
         if kind == _F64:
@@ -264,7 +264,7 @@ def _updated64(operation, kind, old, operand, other):
     return other if old == operand else old
 
 
-@njit
+@callee
 def _atomic(machine, instruction, rows, mask, base, space):
     """Lanes take their turn in order. Rows: the result (or -1), the operand, the value to swap in."""
     result, operand, other = instruction.rows[0], rows + instruction.rows[1], rows + instruction.rows[2]
@@ -296,7 +296,7 @@ def _atomic(machine, instruction, rows, mask, base, space):
                 put32(rows + result + at, half)
 
 
-@njit
+@callee
 def _ask(machine, word, serialise):
     """Ask a bank for a word; returns how many different words (with `serialise`, how many at all) it has been asked for."""
     bank = word & 31
@@ -311,7 +311,7 @@ def _ask(machine, word, serialise):
     return count + 1
 
 
-@njit
+@callee
 def bank_passes(machine, mask, size, serialise):
     """How many passes shared memory needs: lanes that want different words of one bank wait for each other.
 
@@ -338,7 +338,7 @@ def bank_passes(machine, mask, size, serialise):
     return total
 
 
-@njit
+@callee
 def add_sector(machine, count, sector, lane_mask):
     """Put a sector into the list that the current access appends to the log, in ascending order. Returns the new count."""
     at = machine.n_sector + count
@@ -356,7 +356,7 @@ def add_sector(machine, count, sector, lane_mask):
     return count + 1
 
 
-@njit
+@callee
 def log_access(machine, space, count):
     """One entry of the trace's memory column; sectors, if any, have been put into place."""
     put16(machine.log_memory + 2 * machine.n_memory, np.uint16(count | (space << 8)))
@@ -365,7 +365,7 @@ def log_access(machine, space, count):
         machine.n_sector += count
 
 
-@njit
+@callee
 def _log_regular(machine, mask, space, size):
     """The short way for a whole warp that reads successive elements, or for lanes that all read the same one."""
     first, last = _address_of(machine, first_lane(mask)), _address_of(machine, np.int64(31))
@@ -387,7 +387,7 @@ def _log_regular(machine, mask, space, size):
     return False
 
 
-@njit
+@callee
 def _log(machine, mask, space, size, serialise, regular):
     """Append the access to the trace."""
     if space == SHARED:
@@ -411,7 +411,7 @@ def _log(machine, mask, space, size, serialise, regular):
     log_access(machine, space, count)
 
 
-@njit
+@callee
 def _within(machine, cta, warp, instruction, rows, mask, space, log):
     """An access of lanes whose addresses all lie in one space."""
     size = instruction.size * instruction.elements
@@ -442,13 +442,13 @@ def _within(machine, cta, warp, instruction, rows, mask, space, log):
     return True
 
 
-@njit
+@callee
 def _shift_addresses(machine, by):
     for lane in range(32):
         put64(machine.addresses + 8 * lane, np.uint64(_address_of(machine, lane) - by))
 
 
-@njit
+@callee
 def _generic(machine, cta, warp, instruction, rows, mask):
     """A generic access: the lanes of each space in turn. The trace shows the space of the first lane."""
     shared, local = np.uint32(0), np.uint32(0)
@@ -476,7 +476,7 @@ def _generic(machine, cta, warp, instruction, rows, mask):
     return rest == 0 or _within(machine, cta, warp, instruction, rows, rest, GLOBAL, rest & first != 0)
 
 
-@njit
+@callee
 def access_memory(machine, cta, warp, instruction, rows, mask):
     """Execute a load, store or atomic for the lanes of the mask. False if a lane must not do what it tries."""
     space = np.int64(instruction.space)

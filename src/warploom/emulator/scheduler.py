@@ -12,7 +12,7 @@ import numpy as np
 from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values, run_warp
 from warploom.emulator.pointers import fill_row, get32, put32, put64
 from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, Outcome
-from warploom.jit import njit
+from warploom.jit import callee, whole
 
 FAULT_BUDGET = int(Fault.BUDGET)
 FAULT_DEADLOCK = int(Fault.DEADLOCK)
@@ -25,13 +25,13 @@ SPECIALS += ("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanema
 SMS = 15
 
 
-@njit
+@callee
 def _clear(address, count):
     for offset in range(0, count, 8):
         put64(address + offset, np.uint64(0))
 
 
-@njit
+@callee
 def _set_specials(machine, special_rows, warp, index):
     """Fill the rows of the special registers that differ between warps."""
     block_x, block_y = machine.block[0], machine.block[1]
@@ -75,7 +75,7 @@ def _set_specials(machine, special_rows, warp, index):
             put32(at + 4 * lane, np.uint32(value & 0xFFFFFFFF))
 
 
-@njit
+@callee
 def _begin(machine, special_rows, warps, ctas, slot):
     """Make the next CTA resident in a slot."""
     index = machine.next_cta
@@ -117,7 +117,7 @@ def _begin(machine, special_rows, warps, ctas, slot):
         _set_specials(machine, special_rows, warp, index)
 
 
-@njit
+@callee
 def _give_reduction(machine, program, warp, threads, true):
     """bar.red: the result goes to every lane that came, and the trace learns of it."""
     instruction = program[warp.barrier_pc]
@@ -138,7 +138,7 @@ def _give_reduction(machine, program, warp, threads, true):
         machine.n_value = here
 
 
-@njit
+@callee
 def _release(machine, program, warps, ctas, slot, barrier):
     """Let the warps at a barrier go if all that it waits for have come. Warps that have ended count as come."""
     cta = ctas[slot]
@@ -160,7 +160,7 @@ def _release(machine, program, warps, ctas, slot, barrier):
     cta.threads[barrier] = 0
 
 
-@njit
+@callee
 def _fault(machine, fault, ctas, slot, warp):
     machine.fault = fault
     machine.fault_pc = warp.barrier_pc if warp.status == WAITING else warp.pc
@@ -170,7 +170,7 @@ def _fault(machine, fault, ctas, slot, warp):
     machine.fault_detail = warp.barrier
 
 
-@njit
+@callee
 def _deadlock(machine, warps, ctas):
     """No warp can run: blame the first one that waits."""
     for slot in range(machine.resident):
@@ -181,7 +181,7 @@ def _deadlock(machine, warps, ctas):
                 return
 
 
-@njit
+@callee
 def _next_round(machine, special_rows, warps, ctas):
     """All resident warps have had their turn. Returns why Python is needed, or -1 to go on."""
     if machine.running == 0:  # the batch is complete
@@ -207,7 +207,7 @@ def _next_round(machine, special_rows, warps, ctas):
     return -1
 
 
-@njit
+@callee
 def _room(machine, turn):
     """For how many instructions the log has room; without a trace, as many as the turn has."""
     if not machine.tracing:
@@ -217,7 +217,7 @@ def _room(machine, turn):
     return min(room, turn) if machine.n_segment + 1 < machine.segment_room else np.int64(0)
 
 
-@njit
+@whole
 def run(machines, program, micro, textures, clock_rows, special_rows, warps, ctas, segments, scratch):
     """Run until the launch ends or Python has to make room. Returns an `Outcome`; call again after making room."""
     machine = machines[0]
@@ -271,7 +271,7 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
             machine.cursor_warp += 1
 
 
-@njit
+@whole
 def fill_constants(rows, row_bytes, places, words, warps):
     """Give every warp's rows their constants."""
     for warp in range(warps):
@@ -279,7 +279,7 @@ def fill_constants(rows, row_bytes, places, words, warps):
             fill_row(rows + warp * row_bytes + places[index], words[index])
 
 
-@njit
+@whole
 def gather(order, segments, ends, columns_in, columns_out, starts, origin):
     """Copy the log's segments, warp by warp, to contiguous columns; `starts` gets where each warp begins."""
     pc_in, mask_in, value_in, memory_in, sector_in, lanes_in = columns_in

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from warploom.emulator.pointers import bits_from_double, double_from_bits, get32, get_f32, put32, put_f32
-from warploom.jit import njit
+from warploom.jit import callee
 
 NAN32 = np.uint32(0x7FFFFFFF)
 NAN64 = np.uint64(0x7FFFFFFF00000000)
@@ -21,7 +21,7 @@ SIN, COS, LG2, EX2, TANH, RSQRT, DIVIDE, RCP64, RSQRT64, RSQRT_FULL, FNS = range
 _LARGE = np.float32(2.0**126)
 
 
-@njit
+@callee
 def _single(number, x, y):
     """An approximate function of f32."""
     wide = np.float64(x)
@@ -49,7 +49,7 @@ def _single(number, x, y):
     return np.float32(wide / np.float64(y))
 
 
-@njit
+@callee
 def _double(number, x):
     """rcp.approx.ftz.f64, rsqrt.approx.ftz.f64 and rsqrt.approx.f64."""
     if number == RCP64:
@@ -59,7 +59,7 @@ def _double(number, x):
     return 1.0 / math.sqrt(x) if x > 0.0 else np.nan
 
 
-@njit
+@callee
 def _nth_set(mask, base, offset):
     """fns: the position of the offset-th bit at or above (below, if negative) the base; all ones if there is none."""
     step = np.int64(1) if offset >= 0 else np.int64(-1)
@@ -79,7 +79,7 @@ def _nth_set(mask, base, offset):
     return np.uint32(0xFFFFFFFF)
 
 
-@njit
+@callee
 def special(number, a, b, c, out):
     """Execute one operation of `SPECIAL`; operands are addresses of rows."""
     if number == FNS:

@@ -10,7 +10,7 @@ from warploom.code.table import Space
 from warploom.emulator.memory import add_sector, fail, log_access
 from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put32, put_f32
 from warploom.emulator.records import Fault
-from warploom.jit import njit
+from warploom.jit import callee
 
 FAULT_TEXTURE = int(Fault.TEXTURE)
 CLAMP, WRAP, BORDER = 0, 1, 2
@@ -18,7 +18,7 @@ TEXTURE = int(Space.TEXTURE)
 _INTEGER_COORDINATES = 1
 
 
-@njit
+@callee
 def _placed(index, size, addressing):
     """The texel that an index means; -1 where the border shows."""
     if 0 <= index < size:
@@ -30,7 +30,7 @@ def _placed(index, size, addressing):
     return np.int64(0) if index < 0 else np.int64(size - 1)
 
 
-@njit
+@callee
 def _texel(machine, texture, x, y, z, bit, count):
     """Where the texel at integral coordinates lies (0: the border), and how many sectors the access now touches."""
     x = _placed(x, texture.width, texture.addressing)
@@ -44,7 +44,7 @@ def _texel(machine, texture, x, y, z, bit, count):
     return machine.arena - machine.arena_start + address, count
 
 
-@njit
+@callee
 def _channel(texture, place, channel):
     """One channel of a texel as a word; narrow integers are extended."""
     if texture.size == 4:
@@ -56,7 +56,7 @@ def _channel(texture, place, channel):
     return np.uint32(np.int32(np.int8(byte))) if texture.signed else np.uint32(byte)
 
 
-@njit
+@callee
 def _scaled(coordinate, size, texture):
     """A coordinate in texels. A normalised one is first cut to 21 fractional bits, as hardware does; a NaN counts as 0."""
     if math.isnan(coordinate):
@@ -70,7 +70,7 @@ def _scaled(coordinate, size, texture):
     return wide
 
 
-@njit
+@callee
 def _weight(position):
     """The texel below a position and the weight of the one above it, in 256ths."""
     below = math.floor(position)
@@ -78,13 +78,13 @@ def _weight(position):
     return np.int64(below), np.int64(weight)
 
 
-@njit
+@callee
 def _both(x, y):
     """The product of two weights, rounded to 256ths as hardware does."""
     return (x * y + 128) >> 8
 
 
-@njit
+@callee
 def _corner_weight(corner, wx, wy, wz):
     """The weight of one of the eight texels around a position. They add up to 256: what rounding adds here it takes there."""
     xy, xz, yz = _both(wx, wy), _both(wx, wz), _both(wy, wz)
@@ -104,7 +104,7 @@ def _corner_weight(corner, wx, wy, wz):
     return yz - xyz if corner == 6 else xyz
 
 
-@njit
+@callee
 def _filtered(machine, texture, x, y, z, channel, bit, count):
     """Linear interpolation between the 2, 4 or 8 texels around a position."""
     x0, wx = _weight(x - 0.5)
@@ -120,7 +120,7 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
     return np.float32(total), count
 
 
-@njit
+@callee
 def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 

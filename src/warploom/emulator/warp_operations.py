@@ -6,7 +6,7 @@ import numpy as np
 
 from warploom.emulator.pointers import copy_row, first_lane, get32, put32
 from warploom.emulator.records import WarpOperation
-from warploom.jit import njit
+from warploom.jit import callee
 
 UP, DOWN, XOR, INDEX = (int(WarpOperation[f"SHUFFLE_{name}"]) for name in ("UP", "DOWN", "XOR", "INDEX"))
 ALL, ANY, UNIFORM = (int(WarpOperation[f"VOTE_{name}"]) for name in ("ALL", "ANY", "UNIFORM"))
@@ -16,7 +16,7 @@ MAX_S, MAX_U = int(WarpOperation.REDUCE_MAX_S), int(WarpOperation.REDUCE_MAX_U)
 AND, OR = int(WarpOperation.REDUCE_AND), int(WarpOperation.REDUCE_OR)
 
 
-@njit
+@callee
 def _shuffle(operation, instruction, rows, mask, saved):
     """Rows: result, value, lane or distance, clamp and segment. Returns the lanes whose source was in range."""
     result, amounts, clamps = rows + instruction.rows[0], rows + instruction.rows[2], rows + instruction.rows[3]
@@ -50,7 +50,7 @@ def _shuffle(operation, instruction, rows, mask, saved):
     return in_range
 
 
-@njit
+@callee
 def _reduced(operation, total, value):
     if operation == ADD:
         return np.uint32(total + value)
@@ -69,7 +69,7 @@ def _reduced(operation, total, value):
     return total ^ value
 
 
-@njit
+@callee
 def _fill(row, mask, word):
     left = mask
     while left != 0:
@@ -78,7 +78,7 @@ def _fill(row, mask, word):
         put32(row + 4 * lane, word)
 
 
-@njit
+@callee
 def _matching(row, wide, mask, lane):
     """The lanes of the mask that hold what this lane holds."""
     low = get32(row + 4 * lane)
@@ -91,7 +91,7 @@ def _matching(row, wide, mask, lane):
     return found
 
 
-@njit
+@callee
 def exchange(instruction, rows, mask, predicate, saved):
     """Execute for the lanes of the mask. Returns the predicate that the instruction yields, as a mask of lanes."""
     operation = np.int64(instruction.operation)

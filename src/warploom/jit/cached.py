@@ -132,7 +132,8 @@ def _use(directory: Path) -> None:
 
 
 def _uncached(function: Callable, options: dict[str, Any]) -> Any:
-    return numba.njit(**{"error_model": "numpy", "nogil": True, **options})(function)
+    # Reference counting is named so that it is never inherited from a caller: what is on the disk serves all callers.
+    return numba.njit(**{"error_model": "numpy", "nogil": True, "_nrt": True, **options})(function)
 
 
 def _compiled(function: Callable, sources: Iterable[str], options: dict[str, Any]) -> Any:
@@ -154,17 +155,18 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     return _compiled(function, [function.__code__.co_filename], options)
 
 
-def allocation_free(function: Callable | None = None, **options: Any) -> Any:
-    """`njit` for code that makes no arrays: it then does not count references to the arrays inside of records.
+def whole(function: Callable) -> Any:
+    """A function that is compiled with all its callees at once, cached on disk, and called by Python or by other wholes.
 
-    Records of the timing core are full of arrays, and counting every look at one of them took an eighth of its time.
+    It must not make arrays or other objects. In return it does not count references to the arrays inside of records: the
+    records of the timing core are full of them, and counting every look at one took an eighth of its time.
     """
-    return njit(function, **{"_nrt": False, **options})
+    return _compiled(function, [function.__code__.co_filename], _WHOLE)
 
 
 @functools.cache
 def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
-    """An allocation-free function whose callees are chosen by these argument types when it is compiled (hooks of policies).
+    """A `whole` whose callees are chosen by these argument types when it is compiled (hooks of policies).
 
     Its cache directory also follows the sources of the types, wherever they are: a user's policy file counts like ours, and
     an edit of one policy leaves what was compiled for others alone.

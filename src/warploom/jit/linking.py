@@ -153,10 +153,11 @@ class WholeCompiler(_Compiler):
     lowering = WholeLowering
 
 
-def make_callable(function: Callable, choose: Callable[..., Callable], *, inlined: bool) -> None:
+def make_callable(function: Callable, choose: Callable[..., Callable], *, inlined: bool, widened: bool) -> None:
     """Let compiled code call a function: a call compiles what `choose` answers to the types of its arguments.
 
-    Whole numbers of less than 64 bits are widened, so that what is called with fields of many records is compiled once.
+    ``inlined``: LLVM must copy it into its callers. ``widened``: whole numbers of less than 64 bits become 64 bits wide, so that
+    what is called with fields of many records is compiled once.
     """
     pipeline = _InlinedCompiler if inlined else _SeparateCompiler
     options: dict[str, Any] = {"pipeline_class": pipeline, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
@@ -172,9 +173,9 @@ def make_callable(function: Callable, choose: Callable[..., Callable], *, inline
             if chosen not in dispatchers:
                 dispatchers[chosen] = numba.njit(**options)(chosen)
             called = types.Dispatcher(dispatchers[chosen])
-            widened = tuple(types.int64 if argument in _NARROW else argument for argument in args)
+            taken = tuple(types.int64 if widened and argument in _NARROW else argument for argument in args)
             try:
-                signature: Any = called.get_call_type(self.context, widened, kws)
+                signature: Any = called.get_call_type(self.context, taken, kws)
             except WarploomError:  # from a callee of this one
                 raise
             except Exception as error:
@@ -189,15 +190,15 @@ def make_callable(function: Callable, choose: Callable[..., Callable], *, inline
     infer_global(function, types.Function(Call))
 
 
-def callee(function: Any = None, *, inlined: bool = False, stands_for: Callable | None = None) -> Any:
+def callee(function: Any = None, *, inlined: bool = False, widened: bool = False, stands_for: Callable | None = None) -> Any:
     """A function for compiled code to call, as a decorator with or without arguments.
 
-    ``inlined``: LLVM must copy it into its callers. ``stands_for``: it is called where the source names another function, which
-    remains for plain Python.
+    ``inlined`` and ``widened`` as in `make_callable`. ``stands_for``: it is called where the source names another function,
+    which remains for plain Python.
     """
 
     def mark(marked: Callable) -> Callable:
-        make_callable(stands_for or marked, lambda *_: marked, inlined=inlined)
+        make_callable(stands_for or marked, lambda *_: marked, inlined=inlined, widened=widened)
         return marked
 
     return mark if function is None else mark(function)

@@ -19,7 +19,7 @@ from warploom.jit import callee
 NAMES = ("pc", "mask", "value", "memory", "sector", "lanes", "last", "start")
 COLUMNS_DTYPE = np.dtype([(name, "i8") for name in NAMES])
 
-inlined = callee(inlined=True)
+inlined = callee(inlined=True, widened=True)
 
 
 def columns_record(arrays: dict[str, np.ndarray]) -> Any:
@@ -48,7 +48,7 @@ def _loader(bits: int, python_type: Any) -> Any:
     def plain(address: int, index: int) -> int:
         return python_type.from_address(int(address) + size * int(index)).value
 
-    @callee(inlined=True, stands_for=plain)
+    @callee(inlined=True, widened=True, stands_for=plain)
     def _(address: Any, index: Any) -> Any:
         return load(address, index)  # type: ignore[call-arg]
 

@@ -42,7 +42,7 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
         def point(policy: Any, *args: Any) -> Any:
             return pick(type(policy))(policy, *args)
 
-        make_callable(point, lambda policy, *_: pick(policy.instance_class), inlined=True)
+        make_callable(point, lambda policy, *_: pick(policy.instance_class), inlined=True, widened=True)
         return point
 
     return decorate

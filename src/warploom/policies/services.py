@@ -18,8 +18,8 @@ ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
 
-inlined = callee(inlined=True)  # for what is small, or called in one place
-stage = callee  # for what is large and called in several places: the compiler decides
+inlined = callee(inlined=True, widened=True)  # for what is small, or called in one place
+stage = callee(widened=True)  # for what is large and called in several places: the compiler decides
 
 
 @inlined

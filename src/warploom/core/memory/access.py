@@ -24,13 +24,13 @@ from warploom.core.memory.state import (
     WRITE,
     Record,
 )
-from warploom.jit import allocation_free
+from warploom.jit import callee, whole
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
 
 
-@allocation_free
+@callee
 def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
     """Whether the miss queue has room for further requests; if not, when the pipe should look again."""
     before = pipe.sent + requests - 1 - depth
@@ -40,7 +40,7 @@ def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
     return True
 
 
-@allocation_free
+@callee
 def _request(
     machine: Record,
     ldst: Record,
@@ -60,7 +60,7 @@ def _request(
     pipe.sent += 1
 
 
-@allocation_free
+@callee
 def _load(
     machine: Record,
     ldst: Record,
@@ -117,7 +117,7 @@ def _load(
     return UNDER_WAY
 
 
-@allocation_free
+@callee
 def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
     cache = ldst.l1
@@ -147,7 +147,7 @@ def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: i
     return UNDER_WAY
 
 
-@allocation_free
+@callee
 def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int) -> int:
     """One access at the tags: BLOCKED, UNDER_WAY to L2, or FINISHED."""
     pipe = ldst.pipe[number]
@@ -212,7 +212,7 @@ def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int
     )
 
 
-@allocation_free
+@whole
 def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: int) -> int:
     """When the instruction at `pc` is there: at once from the instruction cache, or FOREVER.
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 
-@allocation_free
+@callee
 def sectors_in(mask: int) -> int:
     """How many of a line's four sectors a mask names."""
     bits = np.int64(mask)
     return int((bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1))
 
 
-@allocation_free
+@callee
 def lanes_in(mask: int) -> int:
     """How many of 32 lanes a mask names."""
     count = 0

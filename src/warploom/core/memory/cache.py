@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 
-@allocation_free
+@callee
 def set_of(line: int, sets: int, hashed: int) -> int:
     """The set of a line. Fermi's L1 folds address bits 13, 14, 15, 17 and 19 into the five lowest bits of the index."""
     if hashed:
@@ -14,7 +14,7 @@ def set_of(line: int, sets: int, hashed: int) -> int:
     return line & (sets - 1)
 
 
-@allocation_free
+@callee
 def find(cache: Record, line: int, first: int, ways: int) -> int:
     """The place of a line in the set that starts at `first`, or -1."""
     for place in range(first, first + ways):
@@ -23,7 +23,7 @@ def find(cache: Record, line: int, first: int, ways: int) -> int:
     return -1
 
 
-@allocation_free
+@callee
 def victim(cache: Record, first: int, ways: int) -> int:
     """The place that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
     best = -1
@@ -36,7 +36,7 @@ def victim(cache: Record, first: int, ways: int) -> int:
     return best
 
 
-@allocation_free
+@callee
 def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
     """Give a place to a line that is being fetched; the miss register that stands for it."""
     if cache.spare_count > 0:
@@ -55,14 +55,14 @@ def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
     return mshr
 
 
-@allocation_free
+@callee
 def wait_for(cache: Record, mshr: int, slot: int) -> None:
     """Let an instruction wait for a line."""
     cache.mshr_target[mshr, cache.mshr_count[mshr]] = slot
     cache.mshr_count[mshr] += 1
 
 
-@allocation_free
+@callee
 def fill(cache: Record, mshr: int) -> None:
     """The line has arrived."""
     cache.state[cache.mshr_line[mshr]] = VALID
@@ -71,7 +71,7 @@ def fill(cache: Record, mshr: int) -> None:
     cache.mshrs_used -= 1
 
 
-@allocation_free
+@callee
 def forget(cache: Record) -> None:
     """Empty the cache, but for lines that are still on their way."""
     for place in range(len(cache.state)):
@@ -79,7 +79,7 @@ def forget(cache: Record) -> None:
             cache.state[place] = INVALID
 
 
-@allocation_free
+@callee
 def holds(state: int) -> bool:
     """Whether a line's data is there."""
     return state in (VALID, DIRTY)

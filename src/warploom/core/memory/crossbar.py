@@ -8,10 +8,10 @@ one in order of time; among those that can go in the same cycle the inputs take 
 from __future__ import annotations
 
 from warploom.core.memory.state import FOREVER, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 
-@allocation_free
+@callee
 def new_request(memory: Record) -> int:
     """A free request from the pool, as index + 1."""
     if memory.spare > 0:
@@ -22,14 +22,14 @@ def new_request(memory: Record) -> int:
     return memory.fresh
 
 
-@allocation_free
+@callee
 def free_request(memory: Record, request: int) -> None:
     """Give a request back to the pool."""
     memory.pool[request - 1].next = memory.spare
     memory.spare = request
 
 
-@allocation_free
+@callee
 def enter_crossbar(memory: Record, crossbar: Record, port: int, request: int, destination: int) -> None:
     """Queue a packet at an input; its `cycle` says from when on it can go."""
     node = memory.pool[request - 1]
@@ -42,7 +42,7 @@ def enter_crossbar(memory: Record, crossbar: Record, port: int, request: int, de
     crossbar.tail[port] = request
 
 
-@allocation_free
+@callee
 def next_departure(memory: Record, crossbar: Record, inputs: int) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none."""
     soonest, chosen = FOREVER, -1
@@ -61,7 +61,7 @@ def next_departure(memory: Record, crossbar: Record, inputs: int) -> tuple[int, 
     return soonest, chosen
 
 
-@allocation_free
+@callee
 def depart(memory: Record, crossbar: Record, port: int, at: int) -> int:
     """Take the packet at the head of an input through; both its ports are busy for its flits."""
     request = crossbar.head[port]

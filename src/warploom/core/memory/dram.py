@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.state import FOREVER, TICKS, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 
-@allocation_free
+@callee
 def new_transfer(channel: Record) -> int:
     """A free transfer, as index + 1."""
     if channel.spare > 0:
@@ -25,14 +25,14 @@ def new_transfer(channel: Record) -> int:
     return transfer
 
 
-@allocation_free
+@callee
 def free_transfer(channel: Record, transfer: int) -> None:
     """Give a transfer back."""
     channel.transfer[transfer - 1].next = channel.spare
     channel.spare = transfer
 
 
-@allocation_free
+@callee
 def _activate(memory: Record, channel: Record, bank: Record, row: int, now: int) -> None:
     """Close the open row and open another."""
     at = now
@@ -51,7 +51,7 @@ def _activate(memory: Record, channel: Record, bank: Record, row: int, now: int)
     bank.precharge_ready = at + memory.t_ras
 
 
-@allocation_free
+@callee
 def _choose(memory: Record, channel: Record, bank: Record, now: int) -> None:
     """The bank's next candidate."""
     bank.candidate = bank.head
@@ -68,7 +68,7 @@ def _choose(memory: Record, channel: Record, bank: Record, now: int) -> None:
     _activate(memory, channel, bank, channel.transfer[bank.head - 1].row, now)
 
 
-@allocation_free
+@callee
 def _earliest(machine: Record, memory: Record, channel: Record, number: int, now: int) -> int:
     """When the bank's candidate can have its column command."""
     bank = channel.bank[number]
@@ -81,7 +81,7 @@ def _earliest(machine: Record, memory: Record, channel: Record, number: int, now
     return max(at, channel.write_ready)
 
 
-@allocation_free
+@callee
 def enqueue(machine: Record, memory: Record, channel: Record, transfer: int, now: int) -> None:
     """A transfer has reached the controller."""
     number = channel.transfer[transfer - 1].bank
@@ -100,7 +100,7 @@ def enqueue(machine: Record, memory: Record, channel: Record, transfer: int, now
             channel.next_pick, channel.next_bank = at, number
 
 
-@allocation_free
+@callee
 def _schedule(machine: Record, memory: Record, channel: Record, now: int) -> None:
     """Find the bank whose candidate can go first; the search ends at one that can go as early as the bus allows."""
     channel.next_pick = FOREVER
@@ -118,7 +118,7 @@ def _schedule(machine: Record, memory: Record, channel: Record, now: int) -> Non
                     return
 
 
-@allocation_free
+@callee
 def pick(machine: Record, memory: Record, channel: Record) -> int:
     """Issue the column command that is due; the transfer (index + 1) if this was its last burst, else 0."""
     now, number = channel.next_pick, channel.next_bank
@@ -156,7 +156,7 @@ def pick(machine: Record, memory: Record, channel: Record) -> int:
     return finished
 
 
-@allocation_free
+@callee
 def bursts_of(machine: Record, sectors: int, writes: bool) -> int:
     """Bursts that a transfer takes: neighbouring sectors share one where it is wide enough."""
     if machine.dram_burst_bytes == 32 or (machine.compat_sectors_travel_alone and not writes):
@@ -166,7 +166,7 @@ def bursts_of(machine: Record, sectors: int, writes: bool) -> int:
     return 1
 
 
-@allocation_free
+@callee
 def grant(machine: Record, memory: Record, channel: Record, now: int) -> None:
     """Let waiting transfers set out for the controller while it has credits."""
     while channel.waiting_head != 0:

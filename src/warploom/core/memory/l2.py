@@ -9,10 +9,10 @@ from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
 from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 
-@allocation_free
+@callee
 def _reply(machine: Record, memory: Record, number: int, request: int, cycle: int) -> None:
     """Answer a request: loads with data, everything else with a packet of one header."""
     node = memory.pool[request - 1]
@@ -28,7 +28,7 @@ def _reply(machine: Record, memory: Record, number: int, request: int, cycle: in
         free_request(memory, request)
 
 
-@allocation_free
+@callee
 def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors: int, place: int, cycle: int) -> None:
     """Queue a transfer; `place` is the L2 line that waits for it, or -1 for a write."""
     channel = memory.channel[channel_of_slice(memory, number)]
@@ -53,7 +53,7 @@ def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors:
     grant(machine, memory, channel, cycle * TICKS)
 
 
-@allocation_free
+@callee
 def _find(memory: Record, first: int, ways: int, within: int) -> int:
     for place in range(first, first + ways):
         if memory.line[place].tag == within + 1:
@@ -61,7 +61,7 @@ def _find(memory: Record, first: int, ways: int, within: int) -> int:
     return -1
 
 
-@allocation_free
+@callee
 def _victim(memory: Record, first: int, ways: int) -> int:
     """The least recently used line that nobody waits for; an empty way has never been used."""
     best = -1
@@ -71,7 +71,7 @@ def _victim(memory: Record, first: int, ways: int) -> int:
     return best
 
 
-@allocation_free
+@callee
 def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) -> None:
     accesses, misses = sectors_in(sectors), sectors_in(missing)
     memory.l2_accesses += accesses
@@ -87,7 +87,7 @@ def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) 
             memory.l2_atomic_accesses += accesses
 
 
-@allocation_free
+@callee
 def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
     """The head of a slice's queue is at the tags."""
     part = memory.slice[number]
@@ -148,7 +148,7 @@ def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
         _to_dram(machine, memory, number, node.within, missing, place, cycle)
 
 
-@allocation_free
+@callee
 def filled(machine: Record, memory: Record, number: int, place: int, sectors: int, cycle: int) -> None:
     """Sectors of a line have come from DRAM: answer those who waited for them, oldest first."""
     line = memory.line[place]

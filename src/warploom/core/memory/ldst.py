@@ -40,7 +40,7 @@ from warploom.core.memory.state import (
     WRITE,
     Record,
 )
-from warploom.jit import allocation_free
+from warploom.jit import callee, whole
 
 _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
@@ -49,13 +49,13 @@ _KIND_SHIFT = 16
 _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
-@allocation_free
+@callee
 def _done(ldst: Record, kind: int, value: int) -> None:
     ldst.done[(ldst.done_head + ldst.done_count) % DONE_ENTRIES] = value | kind << _KIND_SHIFT
     ldst.done_count += 1
 
 
-@allocation_free
+@callee
 def _arrived(ldst: Record, slot: int) -> None:
     """One access of an instruction has its data."""
     ldst.pending[slot] -= 1
@@ -63,7 +63,7 @@ def _arrived(ldst: Record, slot: int) -> None:
         _done(ldst, DONE_LOAD, slot)
 
 
-@allocation_free
+@callee
 def _acknowledged(ldst: Record, warp: int) -> None:
     """One line of a warp's stores is in place."""
     ldst.stores_outstanding -= 1
@@ -72,7 +72,7 @@ def _acknowledged(ldst: Record, warp: int) -> None:
         _done(ldst, DONE_STORES, warp)
 
 
-@allocation_free
+@callee
 def latency_of(machine: Record, pipe: int) -> int:
     """Cycles from the unit to the tags behind a pipe."""
     if pipe == DATA:
@@ -84,7 +84,7 @@ def latency_of(machine: Record, pipe: int) -> int:
     return 1
 
 
-@allocation_free
+@whole
 def ldst_can_accept(machine: Record, sm: Record, cycle: int) -> bool:
     """Whether the unit takes an instruction in this cycle."""
     ldst = sm.ldst
@@ -98,7 +98,7 @@ def ldst_can_accept(machine: Record, sm: Record, cycle: int) -> bool:
     )
 
 
-@allocation_free
+@callee
 def _enter(ldst: Record, number: int, cycle: int, line: int, sectors: int, kind: int, slot: int, warp: int, local: int) -> Record:
     pipe = ldst.pipe[number]
     if pipe.count == 0:
@@ -116,7 +116,7 @@ def _enter(ldst: Record, number: int, cycle: int, line: int, sectors: int, kind:
     return access
 
 
-@allocation_free
+@callee
 def _line_shift(machine: Record, pipe: int) -> int:
     """Sectors of a line behind a pipe, as a power of two."""
     line_bytes = machine.l1_line_bytes
@@ -130,7 +130,7 @@ def _line_shift(machine: Record, pipe: int) -> int:
     return shift
 
 
-@allocation_free
+@callee
 def _count(ldst: Record, space: int, flags: int, accesses: int) -> None:
     if flags & _ATOMIC:
         ldst.atomics += 1
@@ -153,7 +153,7 @@ def _count(ldst: Record, space: int, flags: int, accesses: int) -> None:
             ldst.global_loads += 1
 
 
-@allocation_free
+@callee
 def _accept_shared(machine: Record, ldst: Record, cycle: int, slot: int, flags: int, passes: int) -> None:
     busy = passes * machine.shared_cycles_per_pass
     ldst.free_at = cycle + busy
@@ -169,7 +169,7 @@ def _accept_shared(machine: Record, ldst: Record, cycle: int, slot: int, flags: 
         ldst.event = min(ldst.event, ldst.shared_at[place])
 
 
-@allocation_free
+@callee
 def _accept_fixed(
     machine: Record, ldst: Record, cycle: int, slot: int, warp: int, space: int, flags: int, sectors: int, lanes: int
 ) -> None:
@@ -198,7 +198,7 @@ def _accept_fixed(
         push_reply(ldst, ready, source, DIRECT, slot)
 
 
-@allocation_free
+@whole
 def ldst_accept(
     machine: Record,
     memory: Record,
@@ -281,7 +281,7 @@ def ldst_accept(
     ldst.event = min(ldst.event, _pipe_event(machine, ldst, number))
 
 
-@allocation_free
+@callee
 def _accept_atomic(ldst: Record, cycle: int, slot: int, warp: int, count: int, sectors: Record, lanes: Record, first: int) -> int:
     """One transaction per lane: L2 performs them one after the other."""
     transactions = 0
@@ -293,7 +293,7 @@ def _accept_atomic(ldst: Record, cycle: int, slot: int, warp: int, count: int, s
     return transactions
 
 
-@allocation_free
+@callee
 def _pipe_event(machine: Record, ldst: Record, number: int) -> int:
     """When the head of a pipe next moves."""
     pipe = ldst.pipe[number]
@@ -304,7 +304,7 @@ def _pipe_event(machine: Record, ldst: Record, number: int) -> int:
     return max(pipe.access[pipe.head].entered + latency_of(machine, number), pipe.next_at)
 
 
-@allocation_free
+@callee
 def _take_reply(ldst: Record, what: int) -> None:
     reply, token = what & 0xF, what >> TOKEN_SHIFT
     if reply == FILL_DATA:
@@ -330,7 +330,7 @@ def _take_reply(ldst: Record, what: int) -> None:
         fill(ldst.l1t, token)
 
 
-@allocation_free
+@callee
 def _run_pipe(machine: Record, ldst: Record, number: int, cycle: int, retry: bool) -> None:
     pipe = ldst.pipe[number]
     while pipe.count > 0:
@@ -368,7 +368,7 @@ def _run_pipe(machine: Record, ldst: Record, number: int, cycle: int, retry: boo
                 _arrived(ldst, slot)
 
 
-@allocation_free
+@whole
 def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
     """Everything that is due in the unit up to this cycle."""
     ldst = sm.ldst
@@ -392,7 +392,7 @@ def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
     ldst.event = event
 
 
-@allocation_free
+@whole
 def ldst_next_event(machine: Record, sm: Record, cycle: int) -> int:
     """The next cycle in which the unit does something, hands something back or takes an instruction again."""
     ldst = sm.ldst
@@ -404,7 +404,7 @@ def ldst_next_event(machine: Record, sm: Record, cycle: int) -> int:
     return max(event, cycle + 1)
 
 
-@allocation_free
+@whole
 def ldst_pop_done(sm: Record, cycle: int) -> int:
     """The next finished entry, or -1; `done_kind` and `done_value` say what it is."""
     ldst = sm.ldst
@@ -416,19 +416,19 @@ def ldst_pop_done(sm: Record, cycle: int) -> int:
     return entry
 
 
-@allocation_free
+@whole
 def done_kind(entry: int) -> int:
     """DONE_LOAD: a load or atomic has all its data. DONE_STORES: all stores of a warp have been acknowledged."""
     return entry >> _KIND_SHIFT
 
 
-@allocation_free
+@whole
 def done_value(entry: int) -> int:
     """The slot (DONE_LOAD) or the warp (DONE_STORES)."""
     return entry & ((1 << _KIND_SHIFT) - 1)
 
 
-@allocation_free
+@whole
 def ldst_idle(sm: Record) -> bool:
     """Whether the unit has nothing under way."""
     ldst = sm.ldst

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee
 
 SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
 TOKEN_SHIFT = 4
 
 
-@allocation_free
+@callee
 def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
     packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
@@ -28,7 +28,7 @@ def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kin
     return ldst.port_free
 
 
-@allocation_free
+@callee
 def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) -> None:
     """Put a reply on its way to the SM."""
     key = arrival << SLICE_BITS | source
@@ -47,7 +47,7 @@ def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) 
     ldst.event = min(ldst.event, arrival)
 
 
-@allocation_free
+@callee
 def next_reply(ldst: Record) -> int:
     """When the earliest reply arrives."""
     if ldst.reply_count == 0:
@@ -55,7 +55,7 @@ def next_reply(ldst: Record) -> int:
     return ldst.reply_key[0] >> SLICE_BITS
 
 
-@allocation_free
+@callee
 def pop_reply(ldst: Record) -> int:
     """Take the earliest reply; what it is."""
     what = ldst.reply_what[0]

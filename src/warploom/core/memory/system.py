@@ -18,13 +18,13 @@ from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle
 from warploom.core.memory.port import push_reply
 from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, Record
-from warploom.jit import allocation_free
+from warploom.jit import callee, whole
 
 KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
 
-@allocation_free
+@callee
 def _collect(machine: Record, memory: Record, sms: Record, end: int) -> None:
     """Take over the requests that SMs have handed to the crossbar before `end`."""
     for number in range(len(sms)):
@@ -43,7 +43,7 @@ def _collect(machine: Record, memory: Record, sms: Record, end: int) -> None:
             ldst.outbox_head = 0 if ldst.outbox_count == 0 else (ldst.outbox_head + 1) % OUTBOX_ENTRIES
 
 
-@allocation_free
+@callee
 def _move_requests(machine: Record, memory: Record, inputs: int, until: int) -> None:
     """Through the crossbar to the queues of the slices."""
     while True:
@@ -61,7 +61,7 @@ def _move_requests(machine: Record, memory: Record, inputs: int, until: int) -> 
         part.tail = request
 
 
-@allocation_free
+@callee
 def _move_replies(machine: Record, memory: Record, sms: Record, until: int) -> None:
     """Through the crossbar to the SMs."""
     while True:
@@ -75,7 +75,7 @@ def _move_replies(machine: Record, memory: Record, sms: Record, until: int) -> N
         free_request(memory, request)
 
 
-@allocation_free
+@callee
 def _channel_event(memory: Record, number: int) -> tuple[int, int, int]:
     """The next event of a channel and its slices: when (ticks), what, and in which slice. What frees room goes first."""
     channel = memory.channel[number]
@@ -96,7 +96,7 @@ def _channel_event(memory: Record, number: int) -> tuple[int, int, int]:
     return at, what, where
 
 
-@allocation_free
+@callee
 def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now: int) -> None:
     """A place at the controller is free: the next transfer sets out, and slices that stood still try again."""
     channel = memory.channel[number]
@@ -111,7 +111,7 @@ def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now
             part.tags_free = max(part.tags_free, cycle)
 
 
-@allocation_free
+@callee
 def _return(machine: Record, memory: Record, number: int) -> None:
     """A read is back at L2."""
     channel = memory.channel[number]
@@ -124,7 +124,7 @@ def _return(machine: Record, memory: Record, number: int) -> None:
     _credit_back(machine, memory, number, sectors, now)
 
 
-@allocation_free
+@callee
 def _command(machine: Record, memory: Record, number: int) -> None:
     """A column command; with its last burst a read sets out for L2 and a write is over."""
     channel = memory.channel[number]
@@ -145,7 +145,7 @@ def _command(machine: Record, memory: Record, number: int) -> None:
     _credit_back(machine, memory, number, sectors, now)
 
 
-@allocation_free
+@callee
 def _run_channel(machine: Record, memory: Record, number: int, until: int) -> None:
     channel = memory.channel[number]
     while True:
@@ -164,7 +164,7 @@ def _run_channel(machine: Record, memory: Record, number: int, until: int) -> No
             _return(machine, memory, number)
 
 
-@allocation_free
+@whole
 def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, to_cycle: int) -> None:
     """All that follows from what the SMs sent before `to_cycle`: replies that arrive from `to_cycle` on are in their heaps."""
     if machine.fixed_model == 1:
@@ -177,7 +177,7 @@ def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, t
     _move_replies(machine, memory, sms, memory.horizon + machine.l2_reply_latency)
 
 
-@allocation_free
+@whole
 def begin_launch(sms: Record, kernel: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
     for number in range(len(sms)):
@@ -189,7 +189,7 @@ def begin_launch(sms: Record, kernel: int) -> None:
         ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
 
 
-@allocation_free
+@whole
 def memory_idle(memory: Record, sms: Record) -> bool:
     """Whether every access of every SM is over; write-backs from L2 may still be under way."""
     busy = memory.in_flight
@@ -199,7 +199,7 @@ def memory_idle(memory: Record, sms: Record) -> bool:
     return busy == 0
 
 
-@allocation_free
+@whole
 def memory_next_event(machine: Record, memory: Record) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
@@ -213,7 +213,7 @@ def memory_next_event(machine: Record, memory: Record) -> int:
     return soonest + machine.xbar_latency
 
 
-@allocation_free
+@whole
 def warm_l2(machine: Record, memory: Record, base_sector: int, count: int) -> None:
     """Leave `count` sectors from `base_sector` in L2, clean, as a copy from the host does; later ones push out earlier ones."""
     for line in range(base_sector >> 2, (base_sector + count + 3) >> 2):
