@@ -131,3 +131,19 @@ def test_a_wrong_policy_file_is_refused(capsys, tmp_path, old, new, complaint):
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path):
+    import subprocess
+    import sys
+
+    path = tmp_path / "mine.py"
+    path.write_text(YOUNGEST.replace("return lowest(ready)", "return sm.scheduler.turn"))
+    words = ["run", "vectoradd", "--size", "tiny", "--policy", str(path), "--design", "scheduler=lowest-first"]
+    command = [sys.executable, "-c", "from warploom.cli import main; main()", *words]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 2
+    *progress, complaint = ended.stderr.splitlines()
+    assert all(line.startswith("compiling") for line in progress)
+    hook = YOUNGEST[: YOUNGEST.index("def choose")].count("\n") + 1
+    assert complaint == f"error: {path}:{hook}: Lowest.choose cannot be compiled: the record has no field 'turn'"
