@@ -49,3 +49,21 @@ def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
     assert call(package, cache) == (105, 0)
     answering.write_text(ANSWERING)
     assert call(package, cache) == (6, 1)  # what was compiled before the edit is still there
+
+
+BOTH_WAYS = """
+import numpy as np
+from warploom.simulation import emulate
+from warploom.trace.encoding import compress
+
+emulate("vectoradd", size="tiny")  # compress is a part of it
+image = np.zeros(128, np.uint8)
+print(compress(np.arange(128, dtype=np.uint8), 4, 1, image), image[0])
+"""
+
+
+def test_a_part_of_a_whole_can_be_called_by_itself() -> None:
+    for _ in range(2):  # the second time, both surely come from the disk
+        ended = subprocess.run([sys.executable, "-c", BOTH_WAYS], capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr[-2000:]
+        assert ended.stdout.split() == ["35", "0"]

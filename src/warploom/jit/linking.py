@@ -48,14 +48,25 @@ class CalleeLibrary(JITCodeLibrary):
 
 
 class WholeLibrary(JITCodeLibrary):
-    """A function with all its callees, which nobody else sees: LLVM may inline and drop them as it likes."""
+    """A function with all its callees, which nobody else sees: LLVM may inline and drop them as it likes.
+
+    They keep no symbols: LLVM may have changed how a copy here is called, and the loader would give it to any other object
+    that asks for a function of its name.
+    """
+
+    def finalize(self) -> None:
+        """Link the callees in, optimise, and make machine code."""
+        module = self._final_module
+        self._own = {value.name for value in (*module.functions, *module.global_variables) if not value.is_declaration}
+        super().finalize()
 
     def _optimize_final_module(self) -> None:
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
-                function.linkage = Linkage.internal
+        module = self._final_module
+        for value in (*module.functions, *module.global_variables):
+            if not value.is_declaration and value.name not in self._own:
+                value.linkage = Linkage.private
         passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        passes.run(module, builder)
 
 
 def _symbol(name: str, arguments: tuple, abi_tags: Any = (), uid: int | None = None) -> str:
