@@ -200,17 +200,20 @@ def bench_compilation(designs: dict[str, Design]) -> dict[str, dict[str, float]]
     """
     processes = ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1)
     with processes:
-        processes.submit(_first_launch, baseline_design(), False).result()  # puts the shared parts on the disk
-        return {name: {"seconds": processes.submit(_first_launch, design, True).result()} for name, design in designs.items()}
+        processes.submit(_load_shared_parts).result()  # the first process puts them on the disk
+        return {name: {"seconds": processes.submit(_first_launch, design).result()} for name, design in designs.items()}
 
 
-def _first_launch(design: Design, anew: bool) -> float:
-    machine = load_machine("gtx480")
+def _load_shared_parts() -> Traced:
     launch, baseline = bench_cases()["vector add 256k"]
-    time_launches([launch], baseline, machine)
-    simulation = Simulation(design, machine)
-    if anew:
-        simulation.reset_chip, simulation.run_chip = specialised_anew(reset_chip), specialised_anew(run_chip)
+    time_launches([launch], baseline, load_machine("gtx480"))
+    return launch
+
+
+def _first_launch(design: Design) -> float:
+    launch = _load_shared_parts()
+    simulation = Simulation(design, load_machine("gtx480"))
+    simulation.reset_chip, simulation.run_chip = specialised_anew(reset_chip), specialised_anew(run_chip)
     started = time.perf_counter()
     simulation.launch(*launch)
     return time.perf_counter() - started
