@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from warploom.energy import load_technology as technology
     from warploom.errors import WarploomError as WarploomError
     from warploom.machines import load_machine as machine
-    from warploom.result import Result as Result
-    from warploom.result import to_table as to_table
-    from warploom.simulation import emulate as emulate
-    from warploom.simulation import simulate as simulate
+    from warploom.simulation.result import Result as Result
+    from warploom.simulation.result import to_table as to_table
+    from warploom.simulation.simulate import emulate as emulate
+    from warploom.simulation.simulate import simulate as simulate
     from warploom.workloads.registry import load_workload as workload
     from warploom.workloads.registry import workload_names as workload_names
     from warploom.workloads.registry import workload_set as workload_set
 
 _HOMES = {
     "Design": ("warploom.designs", "Design"),
-    "Result": ("warploom.result", "Result"),
+    "Result": ("warploom.simulation.result", "Result"),
     "WarploomError": ("warploom.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
-    "emulate": ("warploom.simulation", "emulate"),
+    "emulate": ("warploom.simulation.simulate", "emulate"),
     "machine": ("warploom.machines", "load_machine"),
-    "simulate": ("warploom.simulation", "simulate"),
+    "simulate": ("warploom.simulation.simulate", "simulate"),
     "technology": ("warploom.energy", "load_technology"),
-    "to_table": ("warploom.result", "to_table"),
+    "to_table": ("warploom.simulation.result", "to_table"),
     "workload": ("warploom.workloads.registry", "load_workload"),
     "workload_names": ("warploom.workloads.registry", "workload_names"),
     "workload_set": ("warploom.workloads.registry", "workload_set"),

@@ -21,8 +21,8 @@ SUMMARY = {
 YOUNGEST = '''
 from typing import NamedTuple
 
-from warploom.policies import policy
-from warploom.policies.bits import lowest
+from warploom.register_file import policy
+from warploom.register_file.bits import lowest
 
 
 @policy

@@ -9,7 +9,7 @@ from rich.console import Console
 from warploom.errors import WarploomError
 from warploom.report.charts import check_picture_name
 from warploom.report.comparison import comparison_table, draw_comparison, summary
-from warploom.result import Result, to_table
+from warploom.simulation.result import Result, to_table
 
 
 def result(workload, design, cycles, dynamic, leakage, overhead=0.0):

@@ -15,11 +15,11 @@ from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, s
 from warploom.core.simulate import time_launches
 from warploom.errors import SimulationError
 from warploom.machines import load_machine
-from warploom.policies import Design, baseline_design, make_policy
 from warploom.policies.allocation.oracle import Oracle
 from warploom.policies.allocation.static import Static
 from warploom.policies.power.subarray_gating import SubarrayGating
-from warploom.policies.services import allocate, find_free_anywhere, group_of, release
+from warploom.register_file import Policies, baseline_policies, make_policy
+from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
 assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
@@ -42,8 +42,8 @@ LOOP = Kernel(BLOCKS, 8, warps_per_cta=4, ctas=3, path=_path, mask=_mask).launch
 SHORT = Kernel([[add(1, 2, 3), add(4, 1, 1), fma(5, 4, 1, 1), add(1, 5, 5), add(2, 1, 4), exit_()]], 8).launch()
 
 
-def _design(**names: str) -> Design:
-    return baseline_design()._replace(**{choice: make_policy(choice, name) for choice, name in names.items()})
+def _design(**names: str) -> Policies:
+    return baseline_policies()._replace(**{choice: make_policy(choice, name) for choice, name in names.items()})
 
 
 DESIGNS = [
@@ -162,7 +162,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("choice", "policy", "complaint"), BROKEN, ids=[policy.NAME for _, policy, _ in BROKEN])
 def test_the_checker_can_fail(choice, policy, complaint):
-    design = baseline_design()._replace(**{choice: policy})
+    design = baseline_policies()._replace(**{choice: policy})
     with pytest.raises(SimulationError) as error:
         time_launches([SHORT], design, load_machine("rfc").scaled(1), check=True)
     assert re.search(complaint, str(error.value)), str(error.value)

@@ -9,13 +9,13 @@ from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load
 
 from warploom.core.simulate import time_launches
 from warploom.machines import Machine, load_machine
-from warploom.policies import baseline_design
+from warploom.register_file import baseline_policies
 
 STAGES = 6  # issue to collector, read, dispatch, unit, result bus, write-back: what a dependent instruction waits besides latency
 
 
 def _cycles(kernel: Kernel, machine: Machine) -> int:
-    return time_launches([kernel.launch()], baseline_design(), machine, check=True).cycles
+    return time_launches([kernel.launch()], baseline_policies(), machine, check=True).cycles
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def fermi() -> Machine:
 
 def _warm(kernel: Kernel, machine: Machine) -> int:
     """Cycles of a second launch, with its code in the cache."""
-    return time_launches([kernel.launch()] * 2, baseline_design(), machine, check=True).launches[1]["cycles"]
+    return time_launches([kernel.launch()] * 2, baseline_policies(), machine, check=True).launches[1]["cycles"]
 
 
 def _slope(body: list, machine: Machine, **options) -> float:
@@ -109,7 +109,7 @@ def test_ctas_are_replaced_as_they_finish():
 
 def test_occupancy_names_its_limit(fermi):
     def run(**options):
-        return time_launches([chain(4, **options).launch()], baseline_design(), fermi, check=True)
+        return time_launches([chain(4, **options).launch()], baseline_policies(), fermi, check=True)
 
     assert (run(registers=63, warps_per_cta=4).ctas_per_sm, run(registers=63, warps_per_cta=4).limited_by) == (4, "registers")
     assert (run(registers=8, warps_per_cta=16).ctas_per_sm, run(registers=8, warps_per_cta=16).limited_by) == (3, "threads")
@@ -120,7 +120,7 @@ def test_occupancy_names_its_limit(fermi):
 def test_registers_are_rounded_as_the_machine_says(fermi):
     exact = replace(fermi, sm=replace(fermi.sm, register_rounding=1))
     kernel = chain(4, registers=21, warps_per_cta=8).launch()
-    fine, coarse = (time_launches([kernel], baseline_design(), machine, check=True) for machine in (exact, fermi))
+    fine, coarse = (time_launches([kernel], baseline_policies(), machine, check=True) for machine in (exact, fermi))
     assert (fine.ctas_per_sm, coarse.ctas_per_sm) == (6, 5)
     assert coarse.counters["allocated_peak"] == 8 * 24
 
@@ -128,5 +128,5 @@ def test_registers_are_rounded_as_the_machine_says(fermi):
 def test_the_same_run_twice():
     chip = load_machine("gtx480")
     kernel = Kernel([[load(1, 1), add(2, 1, 1), barrier(), load(3, 3), fma(4, 3, 2, 1), exit_()]], 8, warps_per_cta=8, ctas=64)
-    first, second = (time_launches([kernel.launch()], baseline_design(), chip, check=True) for _ in range(2))
+    first, second = (time_launches([kernel.launch()], baseline_policies(), chip, check=True) for _ in range(2))
     assert first == second

@@ -14,12 +14,12 @@ from timing_kernels import Access, Kernel, add, barrier, exit_, fma, load, op, s
 from warploom.code.table import static_table
 from warploom.core.simulate import TimingResult, time_launches
 from warploom.machines import load_machine
-from warploom.policies import Design, baseline_design, make_policy
+from warploom.register_file import Policies, baseline_policies, make_policy
 
 REGISTERS = 12
 DESIGNS = {
-    "baseline": baseline_design(),
-    "mixed": baseline_design()._replace(
+    "baseline": baseline_policies(),
+    "mixed": baseline_policies()._replace(
         scheduler=make_policy("scheduler", "two-level", active=4, inner="round-robin"),
         allocation=make_policy("allocation", "oracle"),
         power=make_policy("power", "bank-gating", wakeup=7),
@@ -73,7 +73,7 @@ def random_kernel(seed: int) -> Kernel:
     )  # fmt: skip
 
 
-def run(seed: int, design: Design, machine: str = "gtx480", **options) -> TimingResult:
+def run(seed: int, design: Policies, machine: str = "gtx480", **options) -> TimingResult:
     return time_launches([random_kernel(seed).launch()], design, load_machine(machine).scaled(2), **options)
 
 

@@ -15,7 +15,7 @@ from warploom.core.memory import warm_l2
 from warploom.core.simulate import Simulation, TimingResult
 from warploom.emulator.device import Device
 from warploom.machines import load_machine
-from warploom.policies import baseline_design, make_policy
+from warploom.register_file import baseline_policies, make_policy
 from warploom.trace.format import Trace
 
 FOLDER = Path(__file__).parents[1] / "data" / "timing-reference"
@@ -115,7 +115,7 @@ def simulate(executed: Executed, case: Case, machine_name: str = "gpgpusim-gtx48
         **{"sm.registers_per_sm": case.registers, "register_file.entries_per_bank": case.registers // 32 // 16},
     )
     name, parameters = SCHEDULERS[case.scheduler]
-    design = baseline_design()._replace(scheduler=make_policy("scheduler", name, **parameters))
+    design = baseline_policies()._replace(scheduler=make_policy("scheduler", name, **parameters))
     simulation = Simulation(design, machine)
     if case.warm:
         for first, count in executed.copied:

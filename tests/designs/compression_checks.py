@@ -19,8 +19,8 @@ from warploom.core.result import TimingResult
 from warploom.core.simulate import time_launches
 from warploom.errors import SimulationError
 from warploom.machines import load_machine
-from warploom.policies import Design, baseline_design, make_policy
 from warploom.policies.encoding.bdi import Bdi
+from warploom.register_file import Policies, baseline_policies, make_policy
 
 assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
@@ -38,12 +38,12 @@ def with_values(kernel: Kernel, values: Sequence[int]) -> tuple[Any, Any]:
     return code, replace(trace, value=np.resize(np.array(both, np.uint32), len(trace.value)))
 
 
-def design(encoding: Any = None, wakeup: int = 0, **others: Any) -> Design:
+def design(encoding: Any = None, wakeup: int = 0, **others: Any) -> Policies:
     gating = make_policy("power", "bank-gating", wakeup=wakeup)
-    return baseline_design()._replace(encoding=Bdi() if encoding is None else encoding, power=gating, **others)
+    return baseline_policies()._replace(encoding=Bdi() if encoding is None else encoding, power=gating, **others)
 
 
-def timed(launch: Any, point: Design) -> TimingResult:
+def timed(launch: Any, point: Policies) -> TimingResult:
     return time_launches([launch], point, MACHINE, check=True)
 
 

@@ -16,9 +16,9 @@ from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.jit import njit
 from warploom.machines import load_machine
-from warploom.policies import make_policy
 from warploom.policies.encoding.bdi import FORM_BYTES, FORM_SLICES, NAMES, PAIRS, Bdi, _allowed, _fitting, _smallest
-from warploom.simulation import Executions, simulate
+from warploom.register_file import make_policy
+from warploom.simulation.simulate import Executions, simulate
 from warploom.trace.encoding import compress, decompress
 from warploom.trace.values import classify
 from warploom.workloads.program import workload_program

@@ -11,8 +11,8 @@ from warploom.designs import parse_design
 from warploom.papers import compression
 from warploom.papers.experiment import Run
 from warploom.papers.facts import load_facts
-from warploom.simulation import Executions, simulate
-from warploom.versus import against
+from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.versus import against
 from warploom.workloads.program import workload_program
 
 SIZE = "tiny"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from warploom.designs import Design, design, from_dict, load_design, named_designs, parse_design
 from warploom.errors import WarploomError
-from warploom.policies import CHOICES, baseline_design, make_policy, policies_of
+from warploom.register_file import CHOICES, baseline_policies, make_policy, policies_of
 
 
 @st.composite
@@ -31,7 +31,7 @@ def any_policy(draw, choice):
 
 @st.composite
 def any_design(draw):
-    policies = baseline_design()
+    policies = baseline_policies()
     policies = policies._replace(**{choice: draw(any_policy(choice)) for choice in CHOICES})
     share = draw(st.sampled_from([1.0, 0.5, 0.7]))
     limit = draw(st.sampled_from([None, "fit", 4, 24, 255]))
@@ -39,7 +39,7 @@ def any_design(draw):
         return Design("drawn", policies, share, limit)
     except WarploomError as error:
         if "cannot be combined" in str(error):
-            return Design("drawn", baseline_design(), share, limit)
+            return Design("drawn", baseline_policies(), share, limit)
         raise
 
 
@@ -58,7 +58,7 @@ def test_every_named_design_is_a_design():
     assert next(iter(named_designs())) == "baseline"
     for name in named_designs():
         assert parse_design(name).name == name
-    assert parse_design("baseline").policies == baseline_design()
+    assert parse_design("baseline").policies == baseline_policies()
 
 
 def test_what_the_text_says_beats_what_a_name_brings():

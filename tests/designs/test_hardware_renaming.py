@@ -8,7 +8,7 @@ import pytest
 from plain_python import run_checks
 from virtual_kernels import ONE_SM
 
-from warploom.simulation import simulate
+from warploom.simulation.simulate import simulate
 from warploom.workloads.registry import workload_names
 
 CHECKS = Path(__file__).parent / "hardware_renaming_checks.py"

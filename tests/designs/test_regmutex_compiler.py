@@ -17,8 +17,8 @@ from warploom.code.acquire_regions import barrier_pressure
 from warploom.code.holding import HoldingError, holding, prove_holding
 from warploom.code.instruction import Code, Instruction, Operation
 from warploom.machines import load_machine
-from warploom.policies import make_policy
 from warploom.ptx import parse
+from warploom.register_file import make_policy
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
 

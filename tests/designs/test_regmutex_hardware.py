@@ -11,12 +11,12 @@ from timing_kernels import Kernel, add, barrier, exit_, load, store
 
 from warploom.code.instruction import Instruction, Operation
 from warploom.core.checker import NoChecker
-from warploom.core.layout import sm_dtype
 from warploom.core.simulate import time_launches
 from warploom.designs import parse_design, storage_bits
 from warploom.errors import WarploomError
 from warploom.machines import load_machine
-from warploom.policies.bits import has
+from warploom.register_file.bits import has
+from warploom.register_file.layout import sm_dtype
 
 MACHINE = load_machine("regmutex").scaled(1)
 ACQUIRE, RELEASE = Instruction(Operation("acquire")), Instruction(Operation("release"))

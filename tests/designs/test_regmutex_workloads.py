@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from warploom.machines import load_machine
-from warploom.result import Result
-from warploom.simulation import Executions, simulate
+from warploom.simulation.result import Result
+from warploom.simulation.simulate import Executions, simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names, workload_set
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from warploom.simulation import Executions, simulate
+from warploom.simulation.simulate import Executions, simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names
 

@@ -16,7 +16,7 @@ from warploom.designs import parse_design, storage_bits
 from warploom.energy import load_technology
 from warploom.errors import SimulationError, WarploomError
 from warploom.machines import load_machine
-from warploom.simulation import Executions, execute, physical, shrunk, simulate
+from warploom.simulation.simulate import Executions, execute, physical, shrunk, simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names, workload_set
 

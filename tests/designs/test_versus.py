@@ -6,7 +6,7 @@ import pytest
 
 from warploom.designs import parse_design
 from warploom.designs.reading import named_designs
-from warploom.versus import reference_of
+from warploom.simulation.versus import reference_of
 
 
 @pytest.mark.parametrize("name", named_designs())

@@ -13,9 +13,9 @@ from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.facts import load_facts
 from warploom.papers.warped_rf import FIGURES, WORKLOADS
-from warploom.result import Result
-from warploom.simulation import simulate
-from warploom.versus import against, reference_of, savings
+from warploom.simulation.result import Result
+from warploom.simulation.simulate import simulate
+from warploom.simulation.versus import against, reference_of, savings
 from warploom.workloads.registry import workload_names, workload_set
 
 STATES = ("on_cycles", "drowsy_cycles", "off_cycles")

@@ -13,8 +13,8 @@ from warploom.core.result import TimingResult
 from warploom.core.simulate import Simulation
 from warploom.designs import Design, parse_design
 from warploom.machines import Machine, load_machine
-from warploom.policies import compile_code
-from warploom.simulation import physical, shrunk
+from warploom.register_file import compile_code
+from warploom.simulation.simulate import physical, shrunk
 
 ONE_SM = load_machine("rfv").scaled(1)
 

@@ -53,7 +53,7 @@ def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
 
 BOTH_WAYS = """
 import numpy as np
-from warploom.simulation import emulate
+from warploom.simulation.simulate import emulate
 from warploom.trace.encoding import compress
 
 emulate("vectoradd", size="tiny")  # compress is a part of it

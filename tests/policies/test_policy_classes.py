@@ -7,8 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from warploom.errors import WarploomError
-from warploom.policies import CHOICES, baseline_design, check_design, load_policy_file, make_policy, policies_of
-from warploom.policies.design import at_run_time, check_policy_class
+from warploom.register_file import CHOICES, baseline_policies, check_policies, load_policy_file, make_policy, policies_of
+from warploom.register_file.combination import at_run_time
+from warploom.register_file.policy import check_policy_class
 
 
 class Misspelt(NamedTuple):
@@ -76,14 +77,14 @@ def test_parameters_that_are_refused(name, parameters, words):
 
 
 def test_a_policy_in_the_wrong_place():
-    design = baseline_design()
+    design = baseline_policies()
     with pytest.raises(WarploomError, match="gating=none stands in the place of the scheduler"):
-        check_design(design._replace(scheduler=design.gating))
+        check_policies(design._replace(scheduler=design.gating))
 
 
 def test_words_become_numbers_for_compiled_code():
-    design = baseline_design()._replace(scheduler=make_policy("scheduler", "two-level", inner="round-robin"))
-    assert at_run_time(check_design(design)).scheduler.inner == 1
+    design = baseline_policies()._replace(scheduler=make_policy("scheduler", "two-level", inner="round-robin"))
+    assert at_run_time(check_policies(design)).scheduler.inner == 1
 
 
 def test_whole_numbers_are_coerced():
@@ -109,7 +110,7 @@ def test_every_policy_says_what_it_is():
         ("x = 1\n", "it registers no policy"),
         ("import nonsense_module\n", "cannot be loaded: ModuleNotFoundError"),
         (
-            "from typing import NamedTuple\nfrom warploom.policies import policy\n\n@policy\nclass Gto(NamedTuple):\n"
+            "from typing import NamedTuple\nfrom warploom.register_file import policy\n\n@policy\nclass Gto(NamedTuple):\n"
             "    CHOICE, NAME = 'scheduler', 'gto'\n",
             "scheduler=gto is already taken by",
         ),

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warploom.policies import HOOKS
+from warploom.register_file import HOOKS
 
 PACKAGE = Path(__file__).parents[2] / "src" / "warploom"
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
@@ -18,13 +18,13 @@ import json, sys
 from timing_kernels import Kernel, add, exit_
 from warploom.core.simulate import time_launches
 from warploom.machines import load_machine
-from warploom.policies import baseline_design, load_policy_file, make_policy, policies_of
+from warploom.register_file import baseline_policies, load_policy_file, make_policy, policies_of
 
 load_policy_file(sys.argv[1])
 assert "segments" in policies_of("gating")
 masks = (0xFFFFFFFF, 0x1, 0x01010101)
 kernel = Kernel([[add(1, 2, 3), add(4, 1, 1), add(2, 4, 1), exit_()]], 8, mask=lambda warp, pc, n: masks[n % 3])
-design = baseline_design()._replace(gating=make_policy("gating", "segments", lanes=8))
+design = baseline_policies()._replace(gating=make_policy("gating", "segments", lanes=8))
 counters = time_launches([kernel.launch()], design, load_machine("rfc"), check=True).counters
 print(json.dumps({key: counters[key] for key in ("partial_accesses", "rf_read_lanes", "rf_write_lanes")}))
 """
@@ -62,7 +62,7 @@ def test_every_hook_is_on_the_page():
 
 def test_every_hook_is_called():
     """A hook that nobody asks would make policies that define it silently wrong."""
-    sources = "\n".join(file.read_text() for room in ("core", "policies") for file in (PACKAGE / room).rglob("*.py"))
+    sources = "\n".join(file.read_text() for room in ("core", "register_file") for file in (PACKAGE / room).rglob("*.py"))
     names = {name for hooks in HOOKS.values() for name in hooks}
     never = sorted(name for name in names if not re.search(rf"(?<!def )\b{name}\((?!policy)", sources))
     assert not never, f"nothing calls {', '.join(never)}"

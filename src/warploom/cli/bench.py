@@ -31,17 +31,17 @@ def command(
     chosen = {name: parse_design(name).policies for name in names}
     results: dict[str, dict[str, dict[str, float]]] = {}
     if only in (None, "emulator"):
-        from warploom.emulator.bench import bench_emulator
+        from warploom.bench.emulator import bench_emulator
 
         message("measuring the emulator ...")
         results["emulator"] = bench_emulator()
     if only in (None, "timing"):
-        from warploom.core.bench import bench_timing
+        from warploom.bench.timing import bench_timing
 
         message("measuring the timing core ...")
         results["timing"] = bench_timing(chosen or None)
     if only in (None, "compile"):
-        from warploom.core.bench import bench_compilation
+        from warploom.bench.timing import bench_compilation
 
         message("measuring how long new combinations of policies take to compile ...")
         results["compile"] = bench_compilation(chosen or {name: parse_design(name).policies for name in COMPILED})

@@ -29,14 +29,14 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
 ) -> int:
     """Compare designs on workloads: time, occupancy, energy by part, size. The first design is what others are compared with."""
-    from warploom.batch import Task, run_tasks
     from warploom.cli.machine_options import chosen_machine
-    from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
-    from warploom.policies import load_policy_file
+    from warploom.jit.announcement import announce_compilation
+    from warploom.register_file import load_policy_file
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
-    from warploom.result import Result
+    from warploom.simulation.batch import Task, run_tasks
+    from warploom.simulation.result import Result
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 

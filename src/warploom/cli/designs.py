@@ -17,7 +17,7 @@ def command(
     """List the named designs with their six choices, and every policy with its parameters."""
     from warploom.designs import describe_designs, describe_policies
     from warploom.machines import load_machine
-    from warploom.policies import load_policy_file
+    from warploom.register_file import load_policy_file
 
     for file in policy or ():
         load_policy_file(file)

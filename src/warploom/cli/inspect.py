@@ -22,7 +22,7 @@ def command(
     from warploom.machines import load_machine
     from warploom.ptx import parse
     from warploom.report.listing import inspect_summary, render_listing
-    from warploom.simulation import compile_for
+    from warploom.simulation.simulate import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
     from warploom.workloads.program import workload_program
 

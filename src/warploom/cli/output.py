@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from warploom.result import plain
+from warploom.simulation.result import plain
 
 
 def results_console() -> Console:

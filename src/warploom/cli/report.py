@@ -34,7 +34,7 @@ def command(
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
-    from warploom.result import result_from_dict
+    from warploom.simulation.result import result_from_dict
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 

@@ -12,7 +12,7 @@ from warploom.cli.output import message, plain_table, print_json, progress_bar, 
 
 if TYPE_CHECKING:
     from warploom.designs import Design
-    from warploom.result import Result
+    from warploom.simulation.result import Result
     from warploom.workloads.program import Program
 
 EXIT_WRONG_OUTPUT = 1
@@ -46,12 +46,12 @@ def command(
 ) -> int:
     """Run a program under one or several designs: time, counters, energy; the output is compared with the reference."""
     from warploom.cli.machine_options import chosen_machine
-    from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
     from warploom.energy import load_technology
-    from warploom.policies import load_policy_file
-    from warploom.simulation import Executions, emulate, simulate
-    from warploom.versus import against, reference_of
+    from warploom.jit.announcement import announce_compilation
+    from warploom.register_file import load_policy_file
+    from warploom.simulation.simulate import Executions, emulate, simulate
+    from warploom.simulation.versus import against, reference_of
     from warploom.workloads.program import check_size, workload_program
     from warploom.workloads.registry import ALL, SETS, select_workloads
 

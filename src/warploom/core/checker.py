@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.policies.columns import pc_at, value_at
-from warploom.policies.hooks import awake, recoverable
-from warploom.policies.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
+from warploom.register_file.columns import pc_at, value_at
+from warploom.register_file.hooks import awake, recoverable
+from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
 FULL = np.uint32(0xFFFFFFFF)

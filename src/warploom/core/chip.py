@@ -14,7 +14,7 @@ from warploom.core.memory import FOREVER, memory_next_event, memory_step
 from warploom.core.pipeline.residency import wants_cta
 from warploom.core.sm import reset_sm, run_sm, settle_sm
 from warploom.jit import by_reference
-from warploom.policies.services import inlined
+from warploom.register_file.services import inlined
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
 SAMPLES = 256

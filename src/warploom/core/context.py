@@ -9,10 +9,10 @@ import numpy as np
 from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code
 from warploom.code.table import Flag, Space, static_table
-from warploom.core.layout import MAX_READS, MAX_REGISTERS, REGISTER_WORDS
 from warploom.errors import WarploomError
 from warploom.machines import Machine
-from warploom.policies import CHOICES, Design
+from warploom.register_file import CHOICES, Policies
+from warploom.register_file.layout import MAX_READS, MAX_REGISTERS, REGISTER_WORDS
 from warploom.trace.format import Trace
 
 CODE_FIELDS: list[Any] = [
@@ -69,11 +69,11 @@ class Context(NamedTuple):
     """The first argument of every hook after the policy."""
 
     machine: Any
-    design: Design
+    design: Policies
     check: Any
     info: Any
     code: np.ndarray  # one record per pc: `CODE_FIELDS`, and the notes of the six policies
-    trace: Any  # addresses of the columns, see `warploom.policies.columns`
+    trace: Any  # addresses of the columns, see `warploom.register_file.columns`
 
 
 def code_table(code: Code, machine: Machine) -> np.ndarray:
@@ -135,7 +135,7 @@ def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: 
     return info
 
 
-def with_notes(design: Design, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+def with_notes(design: Policies, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
     """The table with what each policy has to say about each instruction, as a nested record named after its choice."""
     fields = [(choice, notes_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)]
     noted = np.zeros(len(table), np.dtype([*CODE_FIELDS, *fields], align=True))

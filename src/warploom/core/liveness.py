@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.core.layout import MAX_REGISTERS
 from warploom.jit import njit
+from warploom.register_file.layout import MAX_REGISTERS
 
 DEAD_WRITE = 8  # the first bit of the writes
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass
 from warploom.core.chip import SAMPLED
-from warploom.core.layout import COUNTERS, STALLS
+from warploom.register_file.layout import COUNTERS, STALLS
 
 STATES = ("on_cycles", "drowsy_cycles", "off_cycles")
 

@@ -13,16 +13,16 @@ from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.core.context import Context, code_table, launch_info, with_notes
-from warploom.core.layout import sm_dtype
 from warploom.core.liveness import last_uses
 from warploom.core.memory import LDST_DTYPE, begin_launch, memory_counters, new_memory
-from warploom.core.occupancy import Occupancy, occupancy
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.errors import WarploomError
 from warploom.jit import specialised
 from warploom.machines import Machine
-from warploom.policies import CHOICES, Design, at_run_time, check_design
-from warploom.policies.columns import NAMES, columns_record
+from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
+from warploom.register_file.columns import NAMES, columns_record
+from warploom.register_file.layout import sm_dtype
+from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
@@ -43,9 +43,9 @@ class Simulation:
     """A chip that runs launches one after the other and keeps its L2 between them."""
 
     def __init__(
-        self, design: Design, machine: Machine, *, check: bool = False, naive: bool = False, architected: Machine | None = None
+        self, design: Policies, machine: Machine, *, check: bool = False, naive: bool = False, architected: Machine | None = None
     ) -> None:
-        self.design = check_design(design)
+        self.design = check_policies(design)
         self.machine = machine
         self.architected = architected or machine  # whose registers decide how many CTAs are resident
         self.naive = naive
@@ -153,7 +153,7 @@ class LaunchRun:
 
 def time_launches(
     launches: Sequence[tuple[Code, Trace]],
-    design: Design,
+    design: Policies,
     machine: Machine,
     *,
     check: bool = False,

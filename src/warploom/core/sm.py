@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.core.layout import LATCH, MAX_SLOTS, RING
 from warploom.core.memory import FOREVER, ldst_idle, ldst_next_event, ldst_step
 from warploom.core.pipeline.collect import collect
 from warploom.core.pipeline.execute import execute, start_memory
@@ -12,9 +11,10 @@ from warploom.core.pipeline.fetch import decode, fetch
 from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
-from warploom.policies.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
-from warploom.policies.hooks import finish, issue_stages, next_event, on_stuck, reset
-from warploom.policies.services import ON, inlined, settle_states, stage
+from warploom.register_file.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
+from warploom.register_file.hooks import finish, issue_stages, next_event, on_stuck, reset
+from warploom.register_file.layout import LATCH, MAX_SLOTS, RING
+from warploom.register_file.services import ON, inlined, settle_states, stage
 
 SP, SFU, MEM = 0, 1, 2
 

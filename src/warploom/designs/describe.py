@@ -9,7 +9,7 @@ from warploom.code.instruction import Code
 from warploom.designs.design import Design
 from warploom.designs.reading import named_designs, parse_design
 from warploom.machines import Machine
-from warploom.policies import CHOICES, policies_of
+from warploom.register_file import CHOICES, policies_of
 
 
 def storage_bits(design: Design, machine: Machine) -> int:

@@ -9,9 +9,8 @@ from typing import Any
 
 from warploom.designs.grammar import format_value
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
-from warploom.policies import CHOICES, baseline_design, check_design, make_policy
-from warploom.policies import Design as Policies
+from warploom.errors.names import did_you_mean
+from warploom.register_file import CHOICES, Policies, baseline_policies, check_policies, make_policy
 
 FIT = "fit"
 OPTIONS = ("register_file", "max_registers")
@@ -34,7 +33,7 @@ class Design:
         if limit not in (None, FIT) and (not isinstance(limit, int) or isinstance(limit, bool) or not 4 <= limit <= 255):
             raise WarploomError(f"{where}: max_registers must be {FIT} or a whole number from 4 to 255, not {limit!r}")
         try:
-            object.__setattr__(self, "policies", check_design(self.policies))
+            object.__setattr__(self, "policies", check_policies(self.policies))
         except WarploomError as error:
             raise WarploomError(f"{where}: {error}") from None
 
@@ -80,7 +79,7 @@ class Design:
     def __str__(self) -> str:
         """The choices that differ from the baseline, with the parameters that differ from their defaults."""
         parts = []
-        for choice, policy, plain in zip(CHOICES, self.policies, baseline_design(), strict=True):
+        for choice, policy, plain in zip(CHOICES, self.policies, baseline_policies(), strict=True):
             if policy == plain and type(policy) is type(plain):
                 continue
             defaults = type(policy)._field_defaults
@@ -119,7 +118,7 @@ def from_dict(data: Mapping[str, Any], place: str = "design") -> Design:
 
 @functools.cache
 def _baseline() -> Policies:
-    return baseline_design()
+    return baseline_policies()
 
 
 def _toml(value: Any) -> str:

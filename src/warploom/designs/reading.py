@@ -12,8 +12,8 @@ from typing import Any
 from warploom.designs.design import FIT, OPTIONS, Design, from_dict
 from warploom.designs.grammar import Item, Value, parse_items
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
-from warploom.policies import CHOICES, choices_of, policies_of
+from warploom.errors.names import did_you_mean
+from warploom.register_file import CHOICES, choices_of, policies_of
 
 BASELINE = "baseline"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
+from warploom.errors.names import did_you_mean
 
 # Halving the register file lowers dynamic power by 20% and total power by 30% (rfv, figure 7, GPUWattch). The first gives the
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.

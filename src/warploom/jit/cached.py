@@ -25,8 +25,8 @@ from numba.core import config as _numba_config
 from numba.core import event
 from numba.extending import intrinsic as _numba_intrinsic
 
-from warploom.cache import cache_directory
 from warploom.jit.linking import WholeCompiler
+from warploom.storage.cache import cache_directory
 
 config: Any = _numba_config  # its attributes are made at run time
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration

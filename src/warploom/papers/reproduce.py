@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
+from warploom.errors.names import did_you_mean
 from warploom.papers import PAPERS
 from warploom.papers.experiment import Figure, Outcome, Run
 from warploom.papers.facts import Fact, load_facts

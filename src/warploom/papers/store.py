@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warploom.batch import Task, run_tasks
 from warploom.designs import parse_design
-from warploom.files import replace_file
 from warploom.machines import Machine, load_machine
 from warploom.papers.experiment import Run
-from warploom.result import plain
+from warploom.simulation.batch import Task, run_tasks
+from warploom.simulation.result import plain
+from warploom.storage.files import replace_file
 
 PACKAGE = Path(__file__).parents[1]
 ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result

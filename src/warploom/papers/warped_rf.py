@@ -13,7 +13,7 @@ from warploom.designs import parse_design, storage_bits
 from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
-from warploom.versus import RATIOS, savings
+from warploom.simulation.versus import RATIOS, savings
 from warploom.workloads.registry import load_workload
 
 PAPER = MACHINE = "warped-rf"

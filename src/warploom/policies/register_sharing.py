@@ -15,12 +15,12 @@ from warploom.code.acquire_regions import barrier_pressure, held_share, plan_reg
 from warploom.code.holding import holding
 from warploom.code.instruction import Code
 from warploom.code.table import Flag
-from warploom.core.occupancy import occupancy, rounded
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies.bits import bit, has
-from warploom.policies.services import release, stage
+from warploom.register_file.bits import bit, has
+from warploom.register_file.occupancy import occupancy, rounded
+from warploom.register_file.services import release, stage
 
 WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it

@@ -7,9 +7,9 @@ from typing import Any
 
 from warploom.code.instruction import Code
 from warploom.machines import Machine
-from warploom.policies.bits import NOTHING, lowest, without_lowest
-from warploom.policies.hooks import powered
-from warploom.policies.services import inlined, stage
+from warploom.register_file.bits import NOTHING, lowest, without_lowest
+from warploom.register_file.hooks import powered
+from warploom.register_file.services import inlined, stage
 
 TABLE_BANKS = 4
 

@@ -13,8 +13,8 @@ from warploom.papers.experiment import Chart, Row
 from warploom.report.charts import draw
 from warploom.report.comparison import by_design, summary
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
-from warploom.result import Result
-from warploom.simulation import USUAL_THREADS, compile_for
+from warploom.simulation.result import Result
+from warploom.simulation.simulate import USUAL_THREADS, compile_for
 from warploom.workloads.registry import load_workload
 
 TOLERATED_SLOWDOWN = 0.02  # a design that costs more time than this is not called the best

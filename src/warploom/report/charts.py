@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from warploom.errors import WarploomError
-from warploom.files import replace_file
 from warploom.papers.experiment import Chart, Row
+from warploom.storage.files import replace_file
 
 PICTURES = (".png", ".svg", ".html")
 _PUBLISHED = "#b2182b"

@@ -13,7 +13,7 @@ from rich.table import Table
 from warploom.energy import PARTS
 from warploom.papers.experiment import Chart
 from warploom.report.charts import draw, save
-from warploom.result import Result
+from warploom.simulation.result import Result
 
 SHORT = ("dyn.", "leak.", "over.")  # headings of the energy's parts
 

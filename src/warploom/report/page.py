@@ -15,8 +15,8 @@ from rich.console import Console
 from warploom import __version__
 from warploom.code.instruction import Code
 from warploom.errors import WarploomError
-from warploom.files import replace_file
 from warploom.report.listing import render_listing
+from warploom.storage.files import replace_file
 
 LISTING_COLUMNS = 150
 

@@ -10,12 +10,12 @@ from rich.table import Table
 
 from warploom import __version__
 from warploom.errors import WarploomError
-from warploom.files import replace_file
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import Reproduction, Score
 from warploom.papers.store import Store, content_key
 from warploom.report.charts import draw, save
-from warploom.result import flat
+from warploom.simulation.result import flat
+from warploom.storage.files import replace_file
 from warploom.workloads.registry import load_workload
 
 _STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from warploom.cache import cache_directory
 from warploom.errors import WarploomError
+from warploom.storage.cache import cache_directory
 from warploom.trace.format import (
     LANES_DTYPE,
     MASK_DTYPE,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
+from warploom.errors.names import did_you_mean
 
 DTYPES = {
     **{f"f{bits}": np.dtype(f"f{bits // 8}") for bits in (16, 32, 64)},

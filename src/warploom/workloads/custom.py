@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
+from warploom.errors.names import did_you_mean
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import Program
 from warploom.workloads.signature import source_signature

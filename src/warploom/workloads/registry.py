@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module, resources
 
 from warploom.errors import WarploomError
-from warploom.names import did_you_mean
+from warploom.errors.names import did_you_mean
 from warploom.workloads.workload import Workload
 
 SETS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.core.layout import DISPATCHED, DISTANCE_BINS, MAX_READS
-from warploom.policies.bits import NOTHING, below, bit, has, highest, lowest, next_after, without_lowest
-from warploom.policies.checking import check_read
-from warploom.policies.hooks import (
+from warploom.register_file.bits import NOTHING, below, bit, has, highest, lowest, next_after, without_lowest
+from warploom.register_file.checking import check_read
+from warploom.register_file.hooks import (
     fetch_cycles,
     lanes_accessed,
     on_gated,
@@ -23,7 +22,8 @@ from warploom.policies.hooks import (
     read_ready,
     stored_lanes,
 )
-from warploom.policies.services import inlined, settle, stage
+from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_READS
+from warploom.register_file.services import inlined, settle, stage
 
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from warploom.code.table import Flag
 from warploom.core.pipeline.fetch import update_fetchable
-from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.policies.columns import pc_at
-from warploom.policies.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
-from warploom.policies.services import inlined
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.columns import pc_at
+from warploom.register_file.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.register_file.services import inlined
 
 FENCE = int(Flag.FENCE)
 

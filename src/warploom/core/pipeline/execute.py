@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.code.table import Flag, Space
-from warploom.core.layout import MAX_REGISTERS, RING
 from warploom.core.memory import ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
-from warploom.policies.columns import lanes_at, sector_at
-from warploom.policies.services import INSTRUCTION, inlined, stage
+from warploom.register_file.columns import lanes_at, sector_at
+from warploom.register_file.layout import MAX_REGISTERS, RING
+from warploom.register_file.services import INSTRUCTION, inlined, stage
 
 STORE = int(Flag.STORE)
 SHARED = int(Space.SHARED)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.core.memory import FOREVER, fetch_access
-from warploom.policies.bits import NOTHING, bit, has, lowest, next_after, without_lowest
-from warploom.policies.columns import pc_at
-from warploom.policies.hooks import metadata_cached
-from warploom.policies.services import inlined, stage
+from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.register_file.columns import pc_at
+from warploom.register_file.hooks import metadata_cached
+from warploom.register_file.services import inlined, stage
 
 
 @inlined

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag, Space
-from warploom.core.layout import MAX_READS, SLOT_RESERVE, STALLS
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
-from warploom.policies.bits import NOTHING, bit, count, has
-from warploom.policies.checking import check_cached, check_forwarded, check_issue, check_unmapped
-from warploom.policies.columns import last_at, mask_at, memory_at, pc_at
-from warploom.policies.hooks import (
+from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
+from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
+from warploom.register_file.hooks import (
     branch_delay,
     choose,
     foresee,
@@ -36,7 +35,8 @@ from warploom.policies.hooks import (
     on_suspend,
     on_wait,
 )
-from warploom.policies.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
+from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
+from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)

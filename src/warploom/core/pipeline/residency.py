@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.core.layout import MAX_BARRIERS
 from warploom.core.pipeline.fetch import update_fetchable
-from warploom.policies.bits import NOTHING, bit, count, has, lowest, without_lowest
-from warploom.policies.checking import check_launch
-from warploom.policies.columns import start_at
-from warploom.policies.hooks import (
+from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.register_file.checking import check_launch
+from warploom.register_file.columns import start_at
+from warploom.register_file.hooks import (
     can_launch,
     freed_with_cta,
     on_cta_exit,
@@ -18,7 +17,8 @@ from warploom.policies.hooks import (
     on_warp_exit,
     on_warp_launch,
 )
-from warploom.policies.services import inlined, release, stage
+from warploom.register_file.layout import MAX_BARRIERS
+from warploom.register_file.services import inlined, release, stage
 
 
 @inlined

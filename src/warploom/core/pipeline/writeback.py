@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from warploom.code.table import Flag
-from warploom.core.layout import RING
 from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ldst_pop_done
 from warploom.core.pipeline.collect import banks_of, count_access
-from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.policies.checking import check_placed, check_write
-from warploom.policies.columns import value_at
-from warploom.policies.hooks import (
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.checking import check_placed, check_write
+from warploom.register_file.columns import value_at
+from warploom.register_file.hooks import (
     form_of,
     on_complete,
     on_injected,
@@ -29,7 +28,8 @@ from warploom.policies.hooks import (
     write_awake,
     write_ready,
 )
-from warploom.policies.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
+from warploom.register_file.layout import RING
+from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
 
 MEM = 3
 ATOMIC = int(Flag.ATOMIC)

@@ -9,9 +9,6 @@ import numpy as np
 
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.policies import policy
-from warploom.policies.bits import EVERYTHING, NOTHING, count
-from warploom.policies.columns import mask_at
 from warploom.policies.renaming import (
     NEUTRAL,
     allocation_counters,
@@ -22,7 +19,10 @@ from warploom.policies.renaming import (
     table_conflicts,
     table_energy,
 )
-from warploom.policies.services import allocate, group_of, release, wake
+from warploom.register_file import policy
+from warploom.register_file.bits import EVERYTHING, NOTHING, count
+from warploom.register_file.columns import mask_at
+from warploom.register_file.services import allocate, group_of, release, wake
 
 FULL = np.uint32(0xFFFFFFFF)
 

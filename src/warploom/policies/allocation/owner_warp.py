@@ -9,11 +9,8 @@ import numpy as np
 
 from warploom.code.instruction import Code
 from warploom.code.table import static_table
-from warploom.core.occupancy import rounded
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_CTAS
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, bit, has
 from warploom.policies.register_sharing import (
     WAITING_STATE,
     count_acquire,
@@ -22,7 +19,10 @@ from warploom.policies.register_sharing import (
     wait_for_shared,
     whole_limit,
 )
-from warploom.policies.services import allocate, find_free_anywhere, group_of, release, wake
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.occupancy import rounded
+from warploom.register_file.services import allocate, find_free_anywhere, group_of, release, wake
 
 
 def private_registers(code: Code, machine: Machine, threshold: float) -> int:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 from warploom.code.instruction import Code
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, bit, has
 from warploom.policies.register_sharing import (
     AUTO,
     WAITING_STATE,
@@ -24,7 +22,9 @@ from warploom.policies.register_sharing import (
     wait_for_shared,
     whole_limit,
 )
-from warploom.policies.services import allocate, find_free_anywhere, group_of, wake
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.services import allocate, find_free_anywhere, group_of, wake
 
 
 def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:

@@ -11,11 +11,8 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.code.lifetimes import choose_exempt, exempt_first
 from warploom.code.release_points import describe_releases, release_points, with_release_flags
-from warploom.core.occupancy import occupancy, rounded
 from warploom.errors import WarploomError
 from warploom.machines import Machine
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, bit, count, has
 from warploom.policies.renaming import entry_bits
 from warploom.policies.virtualization.flag_cache import (
     FLAG_CACHE_STATE,
@@ -57,6 +54,9 @@ from warploom.policies.virtualization.throttling import (
     throttle,
     too_few_left,
 )
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.occupancy import occupancy, rounded
 
 WARP = 32
 USUAL_THREADS = 256  # of a CTA, where no launch says it

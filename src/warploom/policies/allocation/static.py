@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies import policy
 from warploom.policies.renaming import NEUTRAL
-from warploom.policies.services import allocate, find_free_anywhere, group_of
+from warploom.register_file import policy
+from warploom.register_file.services import allocate, find_free_anywhere, group_of
 
 
 @policy

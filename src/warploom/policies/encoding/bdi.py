@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies import policy
-from warploom.policies.bits import lowest
-from warploom.policies.columns import mask_at
-from warploom.policies.services import UNKNOWN, inlined
+from warploom.register_file import policy
+from warploom.register_file.bits import lowest
+from warploom.register_file.columns import mask_at
+from warploom.register_file.services import UNKNOWN, inlined
 from warploom.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
 from warploom.trace.format import ACTIVE_HALF_SHIFT, BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.policies import policy
+from warploom.register_file import policy
 
 
 @policy

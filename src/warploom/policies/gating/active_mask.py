@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, below, count
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, below, count
 
 LANES = 32
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from warploom.code.cache_hints import HINT_FIELDS, cache_hints
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies import policy
-from warploom.policies.bits import count, has
-from warploom.policies.columns import last_at, mask_at
-from warploom.policies.services import fill, inlined, write_back
+from warploom.register_file import policy
+from warploom.register_file.bits import count, has
+from warploom.register_file.columns import last_at, mask_at
+from warploom.register_file.services import fill, inlined, write_back
 from warploom.trace.value_usage import value_usage
 
 MOST_ENTRIES = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.machines.schema import MAX_RF_BANKS
-from warploom.policies import policy
-from warploom.policies.services import OFF, ON, inlined, move_entries
+from warploom.register_file import policy
+from warploom.register_file.services import OFF, ON, inlined, move_entries
 
 MAX_SUBARRAYS = 16 * MAX_RF_BANKS
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.policies import policy
-from warploom.policies.hooks import holds, map_read
-from warploom.policies.services import DROWSY, OFF, ON, inlined, move_entries
+from warploom.register_file import policy
+from warploom.register_file.hooks import holds, map_read
+from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
 
 STATE_BITS = 2
 

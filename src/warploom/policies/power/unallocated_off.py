@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies import policy
-from warploom.policies.services import OFF, ON, move_entries
+from warploom.register_file import policy
+from warploom.register_file.services import OFF, ON, move_entries
 
 
 @policy

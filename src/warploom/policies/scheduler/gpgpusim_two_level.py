@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from warploom.code.table import Flag, Space
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, bit, has
-from warploom.policies.columns import pc_at
-from warploom.policies.services import inlined, scheduler_of
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.columns import pc_at
+from warploom.register_file.services import inlined, scheduler_of
 
 REGISTER_WORDS = 8
 MAX_ACTIVE = 16

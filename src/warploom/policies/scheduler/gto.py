@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies import policy
-from warploom.policies.greedy import LAST_STATE, forget_last, greedy_then_oldest
-from warploom.policies.services import scheduler_of
+from warploom.policies.scheduler.greedy import LAST_STATE, forget_last, greedy_then_oldest
+from warploom.register_file import policy
+from warploom.register_file.services import scheduler_of
 
 
 @policy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies import policy
-from warploom.policies.bits import NOTHING, bit, count, has, next_after
-from warploom.policies.services import inlined, scheduler_of
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, count, has, next_after
+from warploom.register_file.services import inlined, scheduler_of
 
 GREEDY = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies.services import inlined, stage
+from warploom.register_file.services import inlined, stage
 
 MAX_FLAG_CACHE = 64
 FLAG_CACHE_STATE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.machines.schema import MAX_RF_BANKS
-from warploom.policies.bits import bit, count
 from warploom.policies.renaming import find_entry, find_entry_anywhere
-from warploom.policies.services import allocate, group_of, inlined, stage
 from warploom.policies.virtualization.throttling import count_mapped, leads
+from warploom.register_file.bits import bit, count
+from warploom.register_file.services import allocate, group_of, inlined, stage
 
 MAPPING_STATE = (
     ("exempt", "i8"),  # registers below are not renamed

@@ -8,9 +8,9 @@ import numpy as np
 
 from warploom.code.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMBER_BITS, NUMBERS, PAYLOAD_BITS
 from warploom.code.release_flags import Opcode as Release
-from warploom.policies.services import inlined, release, stage
 from warploom.policies.virtualization.reserved_memory import take_from_memory
 from warploom.policies.virtualization.throttling import count_unmapped
+from warploom.register_file.services import inlined, release, stage
 
 PBR = np.uint64(Release.PBR >> LOW_OPCODE_BITS)  # the upper part of its opcode
 OPCODE_AT = np.uint64(LOW_OPCODE_BITS + PAYLOAD_BITS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.machines.schema import MAX_WARPS
-from warploom.policies.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.policies.renaming import find_entry_anywhere
-from warploom.policies.services import REFILL, SPILL, free_entry, group_of, inject, inlined, stage, wake
 from warploom.policies.virtualization.mapping import rename
 from warploom.policies.virtualization.throttling import count_unmapped, hungry_warps, leads
+from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, stage, wake
 
 REGISTER_WORDS = 8
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS
-from warploom.policies.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.policies.services import inlined, stage, wake
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.services import inlined, stage, wake
 
 THROTTLING_STATE = (
     ("room", "i8"),  # entries for renaming

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
-from warploom.policies import CHOICES, Design
+from warploom.register_file.combination import Policies
+from warploom.register_file.hooks import CHOICES
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
@@ -209,7 +210,7 @@ def state_dtype(policy: Any) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def sm_dtype(design: Design, checked: bool) -> np.dtype:
+def sm_dtype(design: Policies, checked: bool) -> np.dtype:
     """The record of one SM under a design."""
     fields: list[Any] = [
         ("number", "i8"),

@@ -8,7 +8,7 @@ All hooks share their first arguments:
 * ``policy``: the NamedTuple itself, its parameters as attributes (words are numbered in the order of ``LIMITS``);
 * ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
   ``ctx.code[pc]`` (what the pipeline knows of an instruction, and under the choice's name the policy's own ``NOTES``),
-  ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.policies.columns`);
+  ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.register_file.columns`);
 * ``sm``: the SM's record; a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so on;
 * ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
   timestamps and integrates.
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from warploom.jit import make_callable
-from warploom.policies.bits import lowest
+from warploom.register_file.bits import lowest
 
 CHOICES = ("scheduler", "allocation", "hierarchy", "encoding", "power", "gating")
 HOOKS: dict[str, dict[str, Callable]] = {choice: {} for choice in CHOICES}

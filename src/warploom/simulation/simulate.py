@@ -9,7 +9,6 @@ from typing import Any
 
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
-from warploom.core.occupancy import occupancy, rounded
 from warploom.core.result import states_over_time
 from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
@@ -19,10 +18,11 @@ from warploom.energy import Run, account, load_technology, power_over_time, tech
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
-from warploom.policies import baseline_design, compile_code
 from warploom.ptx import parse
 from warploom.ptx.module import Module
-from warploom.result import Emulation, Result
+from warploom.register_file import baseline_policies, compile_code
+from warploom.register_file.occupancy import occupancy, rounded
+from warploom.simulation.result import Emulation, Result
 from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
 from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
@@ -250,14 +250,14 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
         "size": size,
         "verified": execution.verified,
         **row,
-        "ctas_per_sm": occupancy(main.code, chip, baseline_design().allocation, trace.warps_per_cta, shared).ctas,
+        "ctas_per_sm": occupancy(main.code, chip, baseline_policies().allocation, trace.warps_per_cta, shared).ctas,
         "published": [asdict(published) for published in workload.published],
     }
 
 
 def _fitting_registers(plain: Code, whole: Machine, smaller: Machine, warps: int, shared_bytes: int) -> int:
     """The largest register limit with which the smaller file holds as many CTAs as the whole one holds without a limit."""
-    static = baseline_design().allocation
+    static = baseline_policies().allocation
     wanted = occupancy(plain, whole, static, warps, shared_bytes).ctas
     for limit in range(plain.registers, FEWEST_REGISTERS, -1):
         if warps * rounded(limit, smaller) * wanted <= smaller.warp_registers:

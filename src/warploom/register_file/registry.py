@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warploom.errors import WarploomError
-from warploom.policies.design import check_policy_class, checked_parameters
-from warploom.policies.hooks import CHOICES
+from warploom.register_file.combination import Policies
+from warploom.register_file.hooks import CHOICES
+from warploom.register_file.policy import check_policy_class, checked_parameters
 
 ENTRY_POINTS = "warploom.policies"
 _registry: dict[str, dict[str, Any]] = {choice: {} for choice in CHOICES}
@@ -97,3 +98,9 @@ def make_policy(choice: str, name: str, **parameters: Any) -> Any:
         raise WarploomError(f"{choice}={name}: there is no such policy; {hint}")
     kind = known[name]
     return kind(**checked_parameters(kind, parameters))
+
+
+def baseline_policies() -> Policies:
+    """GTO, static allocation, and nothing else: what the papers compare with."""
+    names = ("gto", "static", "none", "none", "always-on", "none")
+    return Policies(*(make_policy(choice, name) for choice, name in zip(CHOICES, names, strict=True)))

@@ -57,7 +57,7 @@ class Result:
     wall_seconds: float
     kernels: list[dict[str, Any]] = field(default_factory=list)
     energy_terms: tuple[Term, ...] = ()
-    versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.versus`
+    versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.simulation.versus`
     power: list[dict[str, float]] = field(
         default_factory=list
     )  # watts by part over time: one row per interval, ending at `seconds`

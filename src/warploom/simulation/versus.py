@@ -9,7 +9,7 @@ from typing import Any
 from warploom.designs import Design
 from warploom.designs import design as make_design
 from warploom.errors import WarploomError
-from warploom.result import Result
+from warploom.simulation.result import Result
 
 BANK_BYTES = 8192
 ENTRY_BYTES = 128

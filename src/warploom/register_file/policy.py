@@ -1,15 +1,14 @@
-"""A design: one policy for each of the six choices, and the checks that a combination makes sense."""
+"""What a policy class may hold, and the checks that its names and parameters make sense."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
 from warploom.errors import WarploomError
-from warploom.policies.hooks import CHOICES, HOOKS
+from warploom.register_file.hooks import CHOICES, HOOKS
 
 # What a policy class may hold besides hooks and parameters; see docs/policies.md.
 PYTHON_METHODS = frozenset(
@@ -28,17 +27,6 @@ PYTHON_METHODS = frozenset(
     }
 )
 ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY"})
-
-
-class Design(NamedTuple):
-    """One policy for each choice."""
-
-    scheduler: Any
-    allocation: Any
-    hierarchy: Any
-    encoding: Any
-    power: Any
-    gating: Any
 
 
 def check_policy_class(kind: Any) -> None:
@@ -109,38 +97,3 @@ def _checked(where: str, field: str, value: Any, default: Any, limits: Any) -> A
     if not low <= value <= high:
         raise WarploomError(f"{where}: {field} must lie between {low} and {high}, not {value}")
     return type(default)(value)
-
-
-def check_design(design: Design) -> Design:
-    """Check every policy, its parameters, and what each says of the others; return the design with coerced parameters."""
-    checked = []
-    for choice, policy in zip(CHOICES, design, strict=True):
-        kind = type(policy)
-        check_policy_class(kind)
-        if choice != kind.CHOICE:
-            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands in the place of the {choice}")
-        checked.append(kind(**checked_parameters(kind, policy._asdict())))
-    design = Design(*checked)
-    for policy in design:
-        reason = policy.conflict(design) if hasattr(policy, "conflict") else None
-        if reason:
-            raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot be combined so: {reason}")
-    return design
-
-
-def compile_code(design: Design, code: Code, machine: Any) -> Code:
-    """Let the compile-time halves of the design's policies transform the code, in the order of the choices."""
-    for policy in design:
-        if hasattr(policy, "compile"):
-            code = policy.compile(code, machine)
-    return code
-
-
-def at_run_time(design: Design) -> Design:
-    """The design as compiled code sees it: words become their numbers in LIMITS."""
-
-    def lowered(policy: Any) -> Any:
-        words = {key: policy.LIMITS[key].index(value) for key, value in policy._asdict().items() if isinstance(value, str)}
-        return policy._replace(**words) if words else policy
-
-    return Design(*map(lowered, design))

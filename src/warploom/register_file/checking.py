@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.policies.hooks import hook
+from warploom.register_file.hooks import hook
 
 
 @hook()

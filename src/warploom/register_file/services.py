@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from warploom.jit import callee
-from warploom.policies.bits import NOTHING, bit, lowest
-from warploom.policies.checking import check_allocate, check_evict, check_filled
-from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_write
+from warploom.register_file.bits import NOTHING, bit, lowest
+from warploom.register_file.checking import check_allocate, check_evict, check_filled
+from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_write
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight

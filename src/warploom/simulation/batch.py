@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.compilation import announce_compilation
 from warploom.designs import from_dict
+from warploom.jit.announcement import announce_compilation
 from warploom.machines import Machine
-from warploom.policies import CHOICES, load_policy_file
-from warploom.result import Result
-from warploom.simulation import Executions, simulate
+from warploom.register_file import CHOICES, load_policy_file
+from warploom.simulation.result import Result
+from warploom.simulation.simulate import Executions, simulate
 from warploom.workloads.program import workload_program
 
 

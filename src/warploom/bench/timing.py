@@ -19,7 +19,7 @@ from warploom.core.simulate import Simulation, time_launches
 from warploom.emulator.device import Device
 from warploom.jit import specialised_anew
 from warploom.machines import load_machine
-from warploom.policies import Design, baseline_design, make_policy
+from warploom.register_file import Policies, baseline_policies, make_policy
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
 
@@ -132,9 +132,9 @@ def _one_array(kernel: str, limit: int, ctas: int) -> Callable[[Device], None]:
     return launch
 
 
-def bench_cases() -> dict[str, tuple[Traced, Design]]:
+def bench_cases() -> dict[str, tuple[Traced, Policies]]:
     """The cases: a traced launch and the design that it is timed under."""
-    baseline = baseline_design()
+    baseline = baseline_policies()
     two_level = baseline._replace(scheduler=make_policy("scheduler", "two-level", active=16))
     gather, divergent = _one_array("gather", (1 << 20) - 1, 120), _one_array("divergent", 63, 180)
     launches = {
@@ -167,7 +167,7 @@ def _in_memory(trace: Trace) -> Trace:
     return Trace(**columns)
 
 
-def bench_timing(designs: dict[str, Design] | None = None) -> dict[str, dict[str, float]]:
+def bench_timing(designs: dict[str, Policies] | None = None) -> dict[str, dict[str, float]]:
     """Warp instructions and chip cycles per second of processor time; the best of a few runs after warm-up."""
     machine = load_machine("gtx480")
     cases = bench_cases()
@@ -193,7 +193,7 @@ def bench_timing(designs: dict[str, Design] | None = None) -> dict[str, dict[str
     return results
 
 
-def bench_compilation(designs: dict[str, Design]) -> dict[str, dict[str, float]]:
+def bench_compilation(designs: dict[str, Policies]) -> dict[str, dict[str, float]]:
     """Seconds that a launch under a combination of policies takes when nothing has been compiled for it yet.
 
     Each is measured in a process of its own. What all combinations share (emulator, memory system) comes from the disk.
@@ -210,7 +210,7 @@ def _load_shared_parts() -> Traced:
     return launch
 
 
-def _first_launch(design: Design) -> float:
+def _first_launch(design: Policies) -> float:
     launch = _load_shared_parts()
     simulation = Simulation(design, load_machine("gtx480"))
     simulation.reset_chip, simulation.run_chip = specialised_anew(reset_chip), specialised_anew(run_chip)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.policies.bits import NOTHING, has, lowest, without_lowest
-from warploom.policies.services import inlined
+from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.services import inlined
 
 LAST_STATE = (("last", "i8", (4,)),)  # of each scheduler the warp that issued last
 

@@ -1,0 +1,1 @@
+"""From a program, a design and a machine to a result."""

@@ -1,0 +1,1 @@
+"""What Warploom keeps on disk: where, and how it is written."""

@@ -1,0 +1,84 @@
+"""The plan of docs/house.md holds: every module stands in a room, and imports only from its own room and those above it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "warploom"
+ENTRANCES = {"__init__.py", "__main__.py"}  # at the root: what `import warploom` offers, and `python -m warploom`
+FOR_ALL = {"warploom", "warploom.__version__"}
+
+
+def rooms_in_order(page: str) -> list[str]:
+    """The rooms in the order of the table of the page: each row names one or more folders."""
+    rows = [line.split("|")[1] for line in page.splitlines() if re.match(r"\| `\w+/`", line)]
+    return [room for row in rows for room in re.findall(r"`(\w+)/`", row)]
+
+
+def modules_imported(source: str, module: str) -> list[str]:
+    """The modules of this package that a source imports anywhere in it, inside functions too."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            package = module.split(".")[: -node.level] if node.level else []
+            base = ".".join([*package, *([node.module] if node.module else [])])
+            found += [f"{base}.{alias.name}" for alias in node.names] if base == "warploom" else [base]
+    return [name for name in found if name.split(".")[0] == "warploom"]
+
+
+def wrong_ways(page: str, package: Path) -> list[str]:
+    """Every import that points to a room below its own, and every module that stands in no room."""
+    order = {room: place for place, room in enumerate(rooms_in_order(page))}
+    wrong = []
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        if len(parts) == 1 and file.name in ENTRANCES:
+            continue
+        room = parts[0] if len(parts) > 1 else ""
+        if room not in order:
+            wrong.append(f"{'/'.join(parts)}.py stands in no room of the page")
+            continue
+        for imported in modules_imported(file.read_text("utf-8"), ".".join(("warploom", *parts))):
+            target = imported.split(".")[1] if "." in imported else ""
+            if target in order and order[target] > order[room]:
+                wrong.append(f"{'/'.join(parts)}.py imports {imported}, which stands below it")
+            elif target not in order and imported not in FOR_ALL:
+                wrong.append(f"{'/'.join(parts)}.py imports {imported}, which stands in no room")
+    return wrong
+
+
+def test_every_import_points_up_the_page() -> None:
+    assert wrong_ways((ROOT / "docs" / "house.md").read_text("utf-8"), PACKAGE) == []
+
+
+def test_every_room_of_the_page_exists() -> None:
+    for room in rooms_in_order((ROOT / "docs" / "house.md").read_text("utf-8")):
+        assert (PACKAGE / room).is_dir(), room
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("from warploom.attic.things import thing\n", "imports warploom.attic.things"),
+        ("def late():\n    import warploom.attic\n", "imports warploom.attic"),
+        ("from ..attic import things\n", "imports warploom.attic"),
+        ("from warploom import attic\n", "imports warploom.attic"),
+    ],
+)
+def test_an_import_down_the_page_is_found(tmp_path: Path, source: str, complaint: str) -> None:
+    for room in ("cellar", "attic"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "__init__.py").write_text("")
+    (tmp_path / "cellar" / "shelf.py").write_text(source)
+    page = "| room | holds |\n| --- | --- |\n| `cellar/` | shelves |\n| `attic/` | things |\n"
+    assert len(wrong_ways(page, tmp_path)) == 1
+    assert complaint in wrong_ways(page, tmp_path)[0]
+    (tmp_path / "loose.py").write_text("")
+    assert "loose.py stands in no room of the page" in wrong_ways(page, tmp_path)
