@@ -149,7 +149,10 @@ def _with_carry(rows: Rows, instruction: Instruction) -> None:
 
 def _emit_carry(rows: Rows, instruction: Instruction, name: str, sources: list[int]) -> None:
     op = instruction.op
-    carry = rows.predicate(instruction.srcs[-1]) if op.name in ("addc", "subc", "madc") else rows.never
+    if op.name in ("addc", "subc", "madc"):
+        carry = rows.predicate(instruction.srcs[-1])
+    else:
+        carry = rows.always if name == "sub" else rows.never
     carry_out = instruction.dsts[1].number if "cc" in op.modifiers else -1
     out = rows.row(instruction.dsts[0])
     rows.emit(f"{name}c.{bits_of(op.type)}", sources, out, predicate=carry, predicate_out=carry_out)
