@@ -238,6 +238,39 @@ def _carries() -> Iterator[Case]:
             text = f"mad.{first}.cc.{kind} d, a, b, c; madc.{second}.cc.{kind} e, a, c, b; madc.{first}.{kind} f, b, c, a;"
             name = f"mad.{first}.cc.{kind} madc.{second}.cc.{kind} madc.{first}.{kind}"
             yield lanewise(name, text, destinations, sources)
+        yield from _mixed_carries(kind)
+
+
+def _mixed_carries(kind: str) -> Iterator[Case]:
+    """The flag that one kind of instruction leaves, read by another: after a subtraction it is 1 where nothing was borrowed."""
+    steps = ("add", "sub", "mad.lo", "mad.hi")
+    sources = {"a": kind, "b": kind, "c": kind}
+    destinations = {"d": kind, "e": kind, "f": kind}
+
+    def spell(step: str, *, reads: bool, sets: bool) -> str:
+        name, _, half = step.partition(".")
+        return ".".join(part for part in (name + ("c" if reads else ""), half, "cc" if sets else "", kind) if part)
+
+    for first, second, third in itertools.product(steps, steps, ("add", "sub")):
+        one, two = spell(first, reads=False, sets=True), spell(second, reads=True, sets=True)
+        three = spell(third, reads=True, sets=False)
+        text = f"{one} d, a, b{', c' if 'mad' in one else ''}; {two} e, b, c{', a' if 'mad' in two else ''}; {three} f, c, a;"
+        yield lanewise(f"{one} {two} {three} mixed", text, destinations, sources, count=BLOCK)
+    zero = f"addc.{kind} f, 0, 0;"  # the flag itself
+    special = {
+        "of a number less zero": f"mov.{kind} d, 0; sub.cc.{kind} e, a, 0; {zero}",
+        "of zero less a number": f"mov.{kind} d, 0; sub.cc.{kind} e, 0, a; {zero}",
+        "of a number less itself": f"mov.{kind} d, 0; sub.cc.{kind} e, a, a; {zero}",
+        "of a number and minus one": f"mov.{kind} d, 0; add.cc.{kind} e, a, -1; {zero}",
+        "as a mask": f"sub.cc.{kind} d, a, b; subc.cc.{kind} e, 0, 0; {zero}",
+        "past an addition that leaves it": f"sub.cc.{kind} d, a, b; add.{kind} e, b, c; {zero}",
+        "past a subtraction that only reads it": f"add.cc.{kind} d, a, b; subc.{kind} e, b, c; {zero}",
+        "of two subtractions": f"sub.cc.{kind} d, a, b; subc.cc.{kind} e, b, c; {zero}",
+    }
+    for what, text in special.items():
+        yield lanewise(f"addc.{kind} the flag {what}", text, destinations, sources, count=BLOCK)
+    guarded = f"mov.{kind} e, c; add.cc.{kind} d, a, b; @p sub.cc.{kind} e, b, c; {zero}"
+    yield lanewise(f"addc.{kind} the flag of a guarded sub.cc", guarded, destinations, {**sources, "p": "pred"}, count=BLOCK)
 
 
 def _logic() -> Iterator[Case]:

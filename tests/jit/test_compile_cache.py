@@ -28,21 +28,33 @@ def answer(number):
 """
 
 
-def call(package: Path, cache: Path) -> tuple[int, int]:
+def call(package: Path, cache: Path, **variables: str) -> tuple[int, int]:
     """What a compiled function gives in a fresh process, and how often its code came from the disk."""
-    environment = {**os.environ, "PYTHONPATH": str(package), "WARPLOOM_CACHE": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": str(package), "WARPLOOM_CACHE": str(cache), **variables}
     environment.pop("NUMBA_CACHE_DIR", None)
     ended = subprocess.run([sys.executable, "-c", CALL], env=environment, capture_output=True, text=True, check=True)
     value, loaded = ended.stdout.split()
     return int(value), int(loaded)
 
 
-def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
-    package, cache = tmp_path / "package", tmp_path / "cache"
+def package_with_a_callee(folder: Path) -> Path:
+    """A copy of Warploom with two modules more."""
+    package = folder / "package"
     shutil.copytree(Path(warploom.__file__).parent, package / "warploom", ignore=shutil.ignore_patterns("__pycache__", "*.cu"))
-    asking, answering = package / "warploom" / "asking.py", package / "warploom" / "answering.py"
-    asking.write_text(ASKING)
-    answering.write_text(ANSWERING)
+    (package / "warploom" / "asking.py").write_text(ASKING)
+    (package / "warploom" / "answering.py").write_text(ANSWERING)
+    return package
+
+
+def test_code_for_another_processor_is_kept_apart(tmp_path: Path) -> None:
+    package, cache = package_with_a_callee(tmp_path), tmp_path / "cache"
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert [call(package, cache, **variables) for variables in ({}, plain, {}, plain)] == [(6, 0), (6, 0), (6, 1), (6, 1)]
+
+
+def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
+    package, cache = package_with_a_callee(tmp_path), tmp_path / "cache"
+    answering = package / "warploom" / "answering.py"
     assert call(package, cache) == (6, 0)
     assert call(package, cache) == (6, 1)
     answering.write_text(ANSWERING.replace("+ 1", "+ 100"))

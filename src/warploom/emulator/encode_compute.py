@@ -7,12 +7,12 @@ by zeros or by the sign as its type says.
 from __future__ import annotations
 
 from warploom.code.instruction import Bank, Imm, Instruction, Operand, Operation, Reg
+from warploom.emulator.directed_rounding import ROUNDINGS
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import Rows
 
-_ROUNDINGS = {"rz": 0, "rp": 2, "rm": 3}  # as `set_rounding` counts; to nearest is how the processor rounds anyway
 _PREDICATE_OPERATIONS = {"and": PredicateOperation.AND, "or": PredicateOperation.OR, "xor": PredicateOperation.XOR}
 _UNSIGNED_COMPARISONS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _COMPARISONS = frozenset(
@@ -58,8 +58,13 @@ def _finish(rows: Rows, op: Operation, out: int, type_: str) -> None:
         _trimmed(rows, out, type_, out)
 
 
-def _rounding(op: Operation) -> int:
-    return next((_ROUNDINGS[word] for word in op.modifiers if word in _ROUNDINGS), -1)
+def _emit_rounded(rows: Rows, op: Operation, name: str, sources: list[int], out: int) -> None:
+    """An operation that rounds: to nearest, or in the direction that a modifier names."""
+    mode = next((ROUNDINGS[word] for word in op.modifiers if word in ROUNDINGS), None)
+    if mode is None:
+        rows.emit(name, sources, out)
+    else:
+        rows.emit(f"directed.{name}", [*sources, rows.constant(mode)], out)
 
 
 def encode_compute(rows: Rows, instruction: Instruction) -> None:
@@ -104,7 +109,7 @@ def _float(rows: Rows, instruction: Instruction) -> None:
     elif op.name in ("rcp", "rsqrt") and kind == "f64" and "ftz" in modifiers:
         name = f"{op.name}.approx.f64"  # half the result, and subnormals count as zero on both sides
         sources = [rows.emit("flush.f64", sources, rows.temporary())]
-    rows.emit(name, sources, out, rounding=_rounding(op))
+    _emit_rounded(rows, op, name, sources, out)
     if name.endswith("approx.f64"):
         rows.emit("flush.f64", [out], out)
     _finish(rows, op, out, kind)
@@ -149,7 +154,10 @@ def _with_carry(rows: Rows, instruction: Instruction) -> None:
 
 def _emit_carry(rows: Rows, instruction: Instruction, name: str, sources: list[int]) -> None:
     op = instruction.op
-    carry = rows.predicate(instruction.srcs[-1]) if op.name in ("addc", "subc", "madc") else rows.never
+    if op.name in ("addc", "subc", "madc"):
+        carry = rows.predicate(instruction.srcs[-1])
+    else:
+        carry = rows.always if name == "sub" else rows.never
     carry_out = instruction.dsts[1].number if "cc" in op.modifiers else -1
     out = rows.row(instruction.dsts[0])
     rows.emit(f"{name}c.{bits_of(op.type)}", sources, out, predicate=carry, predicate_out=carry_out)
@@ -345,7 +353,7 @@ def _convert(rows: Rows, instruction: Instruction) -> None:
     elif target[0] == "f":
         value = _source(rows, operand, source)
         wide = bits_of(source) == 64
-        rows.emit(f"{target}.{_sign(source)}{64 if wide else 32}", [value], out, rounding=_rounding(op))
+        _emit_rounded(rows, op, f"{target}.{_sign(source)}{64 if wide else 32}", [value], out)
         _finish(rows, op, out, target)
     elif source[0] == "f":
         value = _source(rows, operand, source, "ftz" in op.modifiers and source == "f32")
@@ -369,7 +377,7 @@ def _float_to_float(rows: Rows, op: Operation, value: int, out: int) -> None:
     elif target == source:
         rows.emit(f"canonical.{target}", [value], out)
     else:
-        rows.emit(f"{target}.{source}", [value], out, rounding=_rounding(op))
+        _emit_rounded(rows, op, f"{target}.{source}", [value], out)
     _finish(rows, op, out, target)
 
 

@@ -1,6 +1,6 @@
 """Floating-point operations of PTX on the lanes of a warp, and conversions from and to them.
 
-Operations round as the processor is told to round (`set_rounding`): one definition serves ``.rn``, ``.rz``, ``.rm`` and ``.rp``.
+All of them round to nearest; the other directions are in `directed_rounding`.
 Flushing of subnormals and saturation are operations of their own that the encoder puts before and after.
 """
 
@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
-
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
 
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import callee, intrinsic
+from warploom.jit import callee
 
 NAN32, NAN64 = 0x7FFFFFFF, 0xFFF8000000000000
 _INTEGER = {F32: I32, F64: I64}
@@ -45,9 +40,13 @@ def _canonical(b: Builder, x: Vector) -> Vector:
 
 
 def _inherited(b: Builder, result: Vector, *operands: Vector) -> Vector:
-    """A NaN that comes from operands: in f32 the only one there is, in f64 that of the last operand listed, made quiet."""
+    """A NaN that comes from operands: in f32 the only one there is, in f64 that of the last operand listed, made quiet.
+
+    In f64 an invalid operation has a NaN of its own, which not every processor would give: it is chosen here.
+    """
     if result.type is F32:
         return _canonical(b, result)
+    result = b.select(_is_nan(b, result), b.bitcast(constant(I64, NAN64), F64), result)
     for operand in operands:
         quiet = b.bitcast(b.or_(_bits(b, operand), constant(I64, 1 << 51)), F64)
         result = b.select(_is_nan(b, operand), quiet, result)
@@ -85,20 +84,20 @@ def _extreme(b: Builder, x: Vector, y: Vector, largest: bool, nan: bool) -> Vect
     return _canonical(b, b.bitcast(chosen, x.type))
 
 
-def _fma(b: Builder, x: Vector, y: Vector, z: Vector) -> Vector:
+def fused(b: Builder, x: Vector, y: Vector, z: Vector) -> Vector:
     return _inherited(b, call(b, "llvm.fma", x, y, z), x, z, y)
 
 
-def _plain(b: Builder, x: Vector, y: Vector, name: str) -> Vector:
+def plain(b: Builder, x: Vector, y: Vector, name: str) -> Vector:
     return _inherited(b, getattr(b, name)(x, y), *((y, x) if name == "fdiv" else (x, y)))
 
 
-def _reciprocal(b: Builder, x: Vector) -> Vector:
-    return _canonical(b, b.fdiv(constant(x.type, 1.0), x))
+def reciprocal(b: Builder, x: Vector) -> Vector:
+    return _inherited(b, b.fdiv(constant(x.type, 1.0), x), x)
 
 
-def _square_root(b: Builder, x: Vector) -> Vector:
-    return _canonical(b, call(b, "llvm.sqrt", x))
+def square_root(b: Builder, x: Vector) -> Vector:
+    return _inherited(b, call(b, "llvm.sqrt", x), x)
 
 
 def _copy_sign(b: Builder, x: Vector, y: Vector) -> Vector:
@@ -134,7 +133,7 @@ def _absolute(b: Builder, x: Vector) -> Vector:
 
 def _round_to_integer(b: Builder, x: Vector, mode: str) -> Vector:
     name = {"rni": "llvm.roundeven", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}[mode]
-    return _canonical(b, call(b, name, x))
+    return _inherited(b, call(b, name, x), x)
 
 
 def _comparisons(kind: str, letter: str) -> Iterator[LaneOperation]:
@@ -167,10 +166,10 @@ def _to_integer(b: Builder, x: Vector, sign: str, bits: int) -> Vector:
 def _arithmetic(kind: str, letter: str) -> Iterator[LaneOperation]:
     two = letter * 2
     for name in ("add", "sub", "mul", "div"):
-        yield LaneOperation(f"{name}.{kind}", two, letter, partial(_plain, name=f"f{name}"))
-    yield LaneOperation(f"fma.{kind}", letter * 3, letter, _fma)
-    yield LaneOperation(f"rcp.{kind}", letter, letter, _reciprocal)
-    yield LaneOperation(f"sqrt.{kind}", letter, letter, _square_root)
+        yield LaneOperation(f"{name}.{kind}", two, letter, partial(plain, name=f"f{name}"))
+    yield LaneOperation(f"fma.{kind}", letter * 3, letter, fused)
+    yield LaneOperation(f"rcp.{kind}", letter, letter, reciprocal)
+    yield LaneOperation(f"sqrt.{kind}", letter, letter, square_root)
     for name in ("min", "max"):
         yield LaneOperation(f"{name}.{kind}", two, letter, partial(_extreme, largest=name == "max", nan=False))
         yield LaneOperation(f"{name}.NaN.{kind}", two, letter, partial(_extreme, largest=name == "max", nan=True))
@@ -227,16 +226,3 @@ def float64(number, a, b, c, d, out, predicate):
 def convert(number, a, b, c, d, out, predicate):
     """Execute one operation of `CONVERSIONS`."""
     return _convert(number, a, b, c, d, out, predicate)
-
-
-@intrinsic
-def set_rounding(_typing: Any, mode: Any) -> Any:
-    """Tell the processor how to round from now on: 0 toward zero, 1 to nearest even, 2 up, 3 down."""
-
-    def generate(_context: Any, builder: Builder, _signature: Any, arguments: Any) -> ir.Value:
-        word = ir.IntType(32)
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [word]), "llvm.set.rounding")
-        builder.call(function, [builder.trunc(arguments[0], word)])
-        return _context.get_dummy_value()
-
-    return types.none(types.int64), generate

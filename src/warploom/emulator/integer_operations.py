@@ -78,11 +78,9 @@ def _add_carry(b: Builder, x: Vector, y: Vector, carry: Vector) -> tuple[Vector,
     return total, b.or_(b.icmp_unsigned("<", first, x), b.icmp_unsigned("<", total, first))
 
 
-def _subtract_borrow(b: Builder, x: Vector, y: Vector, borrow: Vector) -> tuple[Vector, Vector]:
-    kind = x.type
-    first = b.sub(x, y)
-    total = b.sub(first, b.zext(borrow, kind))
-    return total, b.or_(b.icmp_unsigned("<", x, y), b.icmp_unsigned("<", first, total))
+def _subtract_carry(b: Builder, x: Vector, y: Vector, carry: Vector) -> tuple[Vector, Vector]:
+    """x + ~y + carry: the flag that a subtraction reads and leaves is 1 where nothing is borrowed, and so an `addc` sees it."""
+    return _add_carry(b, x, b.not_(y), carry)
 
 
 def _field(b: Builder, amount: Vector, width: int) -> Vector:
@@ -267,7 +265,7 @@ def _both_widths(letter: str) -> Iterator[LaneOperation]:
     yield LaneOperation(f"popc.{width}", one, "i", lambda b, x: _narrowed(b, call(b, "llvm.ctpop", x)))
     yield LaneOperation(f"clz.{width}", one, "i", _count_zeros)
     yield LaneOperation(f"addc.{width}", f"{two}p", f"{one}p", _add_carry)
-    yield LaneOperation(f"subc.{width}", f"{two}p", f"{one}p", _subtract_borrow)
+    yield LaneOperation(f"subc.{width}", f"{two}p", f"{one}p", _subtract_carry)
     yield LaneOperation(f"selp.{width}", f"{two}p", one, lambda b, x, y, p: b.select(p, x, y))
 
 

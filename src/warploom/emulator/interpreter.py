@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.emulator.float_operations import convert, float32, float64, set_rounding
+from warploom.emulator.directed_rounding import directed
+from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.memory import access_memory, fail
 from warploom.emulator.pointers import copy_row, count_ones, fill_row, first_lane, get8, get32, put16, put32, restore_lanes
@@ -28,11 +29,10 @@ FAULT_TRAP = int(Fault.TRAP)
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
 BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP"))
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
-CONVERT, SPECIAL = int(Family.CONVERT), int(Family.SPECIAL)
+CONVERT, DIRECTED, SPECIAL = int(Family.CONVERT), int(Family.DIRECTED), int(Family.SPECIAL)
 P_AND, P_OR, P_XOR, P_NOT = (int(PredicateOperation[n]) for n in ("AND", "OR", "XOR", "NOT"))
 READY, WAITING, DONE = int(Status.READY), int(Status.WAITING), int(Status.DONE)
 ARRIVE = int(BarrierOperation.ARRIVE)
-NEAREST = 1
 
 # Why a warp stopped running
 ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT = range(5)
@@ -58,8 +58,6 @@ def _compute(micro, first, count, rows, predicates, mask):
         a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
         predicate = get32(predicates + 4 * step.predicate_in)
         yielded = np.uint32(0)
-        if step.rounding >= 0:
-            set_rounding(np.int64(step.rounding))
         if family == FLOAT32:
             yielded = float32(number, a, b, c, c, out, predicate)
         elif family == INTEGER32:
@@ -70,12 +68,12 @@ def _compute(micro, first, count, rows, predicates, mask):
             yielded = float64(number, a, b, c, c, out, predicate)
         elif family == CONVERT:
             yielded = convert(number, a, b, c, c, out, predicate)
+        elif family == DIRECTED:
+            yielded = directed(number, a, b, c, rows + step.d, out, predicate)
         elif family == SPECIAL:
             special(number, a, b, c, out)
         else:
             yielded = _predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
-        if step.rounding >= 0:
-            set_rounding(NEAREST)
         if step.predicate_out >= 0:
             place = predicates + 4 * step.predicate_out
             put32(place, (get32(place) & ~mask) | (yielded & mask))

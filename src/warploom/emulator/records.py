@@ -37,8 +37,9 @@ class Family(IntEnum):
     FLOAT32 = 2
     FLOAT64 = 3
     CONVERT = 4
-    SPECIAL = 5
-    PREDICATE = 6
+    DIRECTED = 5
+    SPECIAL = 6
+    PREDICATE = 7
 
 
 class PredicateOperation(IntEnum):
@@ -140,7 +141,6 @@ MICRO_DTYPE = np.dtype(
         ("out", "i8"),
         ("predicate_in", "i4"),
         ("predicate_out", "i4"),  # -1: none
-        ("rounding", "i4"),  # -1: to nearest even, else as `set_rounding` counts
     ],
     align=True,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from warploom.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.emulator.directed_rounding import DIRECTED
 from warploom.emulator.float_operations import CONVERSIONS, FLOAT32, FLOAT64
 from warploom.emulator.integer_operations import INTEGER32, INTEGER64
 from warploom.emulator.lanes import ROW_BYTES
@@ -19,6 +20,7 @@ _TABLES = {
     Family.FLOAT32: FLOAT32,
     Family.FLOAT64: FLOAT64,
     Family.CONVERT: CONVERSIONS,
+    Family.DIRECTED: DIRECTED,
 }
 OPERATIONS: dict[str, tuple[Family, int]] = {
     operation.name: (family, number) for family, table in _TABLES.items() for number, operation in enumerate(table)
@@ -120,16 +122,15 @@ class Rows:
         *,
         predicate: int = 0,
         predicate_out: int = -1,
-        rounding: int = -1,
     ) -> int:
         """Append a micro-operation by name; returns the row that it writes."""
         family, number = OPERATIONS[name]
         a, b, c, d = [*sources, 0, 0, 0, 0][:4]
-        self.micro.append((family, number, a, b, c, d, out, predicate, predicate_out, rounding))
+        self.micro.append((family, number, a, b, c, d, out, predicate, predicate_out))
         return out
 
     def emit_predicate(self, operation: PredicateOperation, sources: list[int], out: int) -> int:
         """Append a micro-operation on predicates; returns the predicate that it writes."""
         a, b = [*sources, 0][:2]
-        self.micro.append((Family.PREDICATE, operation, a, b, 0, 0, 0, 0, out, -1))
+        self.micro.append((Family.PREDICATE, operation, a, b, 0, 0, 0, 0, out))
         return out
