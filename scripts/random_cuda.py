@@ -67,7 +67,7 @@ class _Writer:
             f"{a} * {b} + {c}",
             f"{a} & {b}",
             f"({a} ^ {b}) | {c}",
-            f"~{a} ^ {b}",
+            f"~({a}) ^ {b}",
             f"{a} << ({b} & 31u)",
             f"{a} >> ({b} & 31u)",
             f"(u32)((int){a} >> ({b} & 31u))",
@@ -124,7 +124,7 @@ class _Writer:
             f"fmaxf(fabsf({a}), {b})",
             f"{a} / ({b} * {b} + 1.0f)",
             f"sqrtf(fabsf({a}))",
-            f"({a} < {b}) ? {c} : -{a}",
+            f"({a} < {b}) ? {c} : -({a})",
             f"__int2float_rn((int){i})",
             f"__uint2float_rz({i})",
             f"floorf({a}) + ceilf({b})",
@@ -139,7 +139,10 @@ class _Writer:
         return self.random.choice(forms)
 
     def condition(self) -> str:
-        kinds = [f"({self.integer()} & {1 + self.random.randrange(15)}u) > {self.random.randrange(8)}u", f"lane < {self.random.randrange(1, 32)}u"]
+        kinds = [
+            f"({self.integer()} & {1 + self.random.randrange(15)}u) > {self.random.randrange(8)}u",
+            f"lane < {self.random.randrange(1, 32)}u",
+        ]
         kinds += [f"(int){self.integer()} < (int){self.integer()}"]
         if "float" in self.features:
             kinds += [f"{self.real()} > {self.real()}", f"!({self.real()} <= {self.real()})"]
@@ -158,16 +161,22 @@ class _Writer:
         elif kind == "float":
             self.put(f"f{self.random.randrange(FLOATS)} = {self.real_result()};")
             if self.random.random() < 0.3:
-                self.put(f"i{self.random.randrange(INTEGERS)} ^= (u32)__float2int_{self.random.choice(('rn', 'rz', 'rd', 'ru'))}({self.real()});")
+                self.put(
+                    f"i{self.random.randrange(INTEGERS)} ^= (u32)__float2int_{self.random.choice(('rn', 'rz', 'rd', 'ru'))}({self.real()});"
+                )
         elif kind == "double":
-            self.put(f"d0 = {self.random.choice(('d0 * 1.000000001 + (double)(int)i0', 'fma(d0, d0, (double)l0)', 'd0 / (d0 * d0 + 2.0)', 'fmin(d0, (double)i1)'))};")
+            self.put(
+                f"d0 = {self.random.choice(('d0 * 1.000000001 + (double)(int)i0', 'fma(d0, d0, (double)l0)', 'd0 / (d0 * d0 + 2.0)', 'fmin(d0, (double)i1)'))};"
+            )
         elif kind == "half":
             self.half()
         elif kind == "local":
             self.put(f"memory[{self.integer()} & 7u] += {self.integer()};")
             self.put(f"i{self.random.randrange(INTEGERS)} ^= memory[{self.integer()} & 7u];")
         else:
-            self.put(f"i{self.random.randrange(INTEGERS)} = mixed({self.integer()}, {self.integer()}, &i{self.random.randrange(INTEGERS)});")
+            self.put(
+                f"i{self.random.randrange(INTEGERS)} = mixed({self.integer()}, {self.integer()}, &i{self.random.randrange(INTEGERS)});"
+            )
 
     def half(self) -> None:
         target = f"h{self.random.randrange(HALVES)}"
@@ -274,7 +283,7 @@ def random_kernel(seed: int) -> RandomKernel:
     last = "(u32)__double_as_longlong(d0) ^ (u32)(__double_as_longlong(d0) >> 32)"
     stored.append(f"({last}){' ^ *(u32*)&h0 ^ *(u32*)&h1' if half else ''}")
     stores = "\n".join(f"    out[at * {OUTPUTS}u + {n}u] = {value};" for n, value in enumerate(stored))
-    source = f"""{'#include <cuda_fp16.h>' if half else ''}
+    source = f"""{"#include <cuda_fp16.h>" if half else ""}
 typedef unsigned u32;
 typedef unsigned long long u64;
 __constant__ u32 table[{TABLE}] = {{ {", ".join(f"{writer.random.getrandbits(32)}u" for _ in range(TABLE))} }};

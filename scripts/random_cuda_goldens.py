@@ -1,6 +1,6 @@
 """Runs random CUDA kernels on a real GPU and keeps a digest of each one's output: ``random_cuda.json``.
 
-    python3 scripts/random_cuda_goldens.py --seeds 600 --out FOLDER
+    python3 scripts/random_cuda_goldens.py --seeds 600 --include CUDA/include --out FOLDER
 
 Needs NumPy and CuPy. The digest of a seed's source stands beside that of its output, so that a changed generator is noticed.
 """
@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from random_cuda import BLOCK, BLOCKS, RandomKernel, random_kernel
 
 
-def run(kernel: RandomKernel) -> bytes:
+def run(kernel: RandomKernel, include: Path) -> bytes:
     """What the GPU stores."""
     words, empty = kernel.arguments()
     source, out = cupy.asarray(words), cupy.asarray(empty)
-    options = ("--std=c++17", f"-I{cupy.cuda.get_cuda_path()}/include")
+    options = ("--std=c++17", f"-I{include}")
     function = cupy.RawModule(code=kernel.source, options=options).get_function("k")
     function((BLOCKS,), (BLOCK,), (source, out))
     runtime.deviceSynchronize()
@@ -35,6 +35,7 @@ def run(kernel: RandomKernel) -> bytes:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=600)
+    parser.add_argument("--include", type=Path, required=True, help="the folder of cuda_fp16.h")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     rows = {}
@@ -42,7 +43,7 @@ def main() -> None:
         kernel = random_kernel(seed)
         rows[seed] = {
             "source": hashlib.sha256(kernel.source.encode()).hexdigest()[:16],
-            "output": hashlib.sha256(run(kernel)).hexdigest()[:16],
+            "output": hashlib.sha256(run(kernel, asked.include)).hexdigest()[:16],
             "features": sorted(kernel.features),
         }
     device = runtime.getDeviceProperties(0)["name"].decode()
