@@ -161,22 +161,24 @@ class _Writer:
         elif kind == "float":
             self.put(f"f{self.random.randrange(FLOATS)} = {self.real_result()};")
             if self.random.random() < 0.3:
-                self.put(
-                    f"i{self.random.randrange(INTEGERS)} ^= (u32)__float2int_{self.random.choice(('rn', 'rz', 'rd', 'ru'))}({self.real()});"
-                )
+                target, mode = self.random.randrange(INTEGERS), self.random.choice(("rn", "rz", "rd", "ru"))
+                self.put(f"i{target} ^= (u32)__float2int_{mode}({self.real()});")
         elif kind == "double":
-            self.put(
-                f"d0 = {self.random.choice(('d0 * 1.000000001 + (double)(int)i0', 'fma(d0, d0, (double)l0)', 'd0 / (d0 * d0 + 2.0)', 'fmin(d0, (double)i1)'))};"
+            forms = (
+                "d0 * 1.000000001 + (double)(int)i0",
+                "fma(d0, d0, (double)l0)",
+                "d0 / (d0 * d0 + 2.0)",
+                "fmin(d0, (double)i1)",
             )
+            self.put(f"d0 = {self.random.choice(forms)};")
         elif kind == "half":
             self.half()
         elif kind == "local":
             self.put(f"memory[{self.integer()} & 7u] += {self.integer()};")
             self.put(f"i{self.random.randrange(INTEGERS)} ^= memory[{self.integer()} & 7u];")
         else:
-            self.put(
-                f"i{self.random.randrange(INTEGERS)} = mixed({self.integer()}, {self.integer()}, &i{self.random.randrange(INTEGERS)});"
-            )
+            result, a, b = self.random.randrange(INTEGERS), self.integer(), self.integer()
+            self.put(f"i{result} = mixed({a}, {b}, &i{self.random.randrange(INTEGERS)});")
 
     def half(self) -> None:
         target = f"h{self.random.randrange(HALVES)}"
@@ -186,7 +188,7 @@ class _Writer:
             f"__hsub2({a}, {b})",
             f"__hmul2({a}, {b})",
             f"__hfma2({a}, {b}, {a})",
-            f"__floats2half2_rn((float)(short)i0, (float)(i1 & 255u))",
+            "__floats2half2_rn((float)(short)i0, (float)(i1 & 255u))",
             f"__hmin2({a}, {b})",
             f"__lowhigh2highlow({a})",
         )
@@ -283,6 +285,8 @@ def random_kernel(seed: int) -> RandomKernel:
     last = "(u32)__double_as_longlong(d0) ^ (u32)(__double_as_longlong(d0) >> 32)"
     stored.append(f"({last}){' ^ *(u32*)&h0 ^ *(u32*)&h1' if half else ''}")
     stores = "\n".join(f"    out[at * {OUTPUTS}u + {n}u] = {value};" for n, value in enumerate(stored))
+    halves = "__half2 h0 = __floats2half2_rn((float)(i0 & 63u), 0.5f), h1 = __floats2half2_rn(-1.25f, (float)(i1 & 31u));"
+    halves = halves if half else ""
     source = f"""{"#include <cuda_fp16.h>" if half else ""}
 typedef unsigned u32;
 typedef unsigned long long u64;
@@ -307,7 +311,7 @@ extern "C" __global__ void k(const u32* in, u32* out)
     u64 l0 = ((u64)i0 << 32) | i1, l1 = (u64)i2 * i3;
     {" ".join(f"float f{n} = (float)(int)(i{n} >> 12) * {0.5 ** (n + 3)}f;" for n in range(FLOATS))}
     double d0 = (double)(int)i2 * 1.0e-3;
-    {"__half2 h0 = __floats2half2_rn((float)(i0 & 63u), 0.5f), h1 = __floats2half2_rn(-1.25f, (float)(i1 & 31u));" if half else ""}
+    {halves}
 {body}
     shared[thread] = memory[thread & 7u];
     counts[0] = 0;
