@@ -7,6 +7,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from warploom.kept import say_no_cache, write_kept
+
 PARTS = {"jit": "compiled code", "traces": "traces of executed kernels"}
 
 
@@ -30,6 +32,17 @@ def cache_directory(*parts: str) -> Path:
         except RuntimeError:
             raise NoCache("HOME is not set, and neither is WARPLOOM_CACHE") from None
     return root.absolute().joinpath(*parts)
+
+
+def try_cache() -> None:
+    """Write something into the cache and remove it; if that fails, say once that there is none."""
+    folder = None
+    try:
+        folder = cache_directory()
+        write_kept(folder / f".trial-{os.getpid()}", b"")
+        (folder / f".trial-{os.getpid()}").unlink()
+    except OSError as error:
+        say_no_cache(folder, error)
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,11 @@ def source_files(path: Path | str) -> frozenset[Path]:
     return frozenset(seen | installed)
 
 
+def is_installed(file: Path) -> bool:
+    """Whether a file belongs to an installed package."""
+    return any(name in file.parts for name in _INSTALLED)
+
+
 def _absolute(module: tuple[str, ...], importer: Path) -> tuple[set[Path], set[Path]]:
     """The files of a module on Python's path: those to look into, or those that stand for an installed package."""
     try:
@@ -127,7 +132,7 @@ def _absolute(module: tuple[str, ...], importer: Path) -> tuple[set[Path], set[P
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
     top = {Path(spec.origin).resolve()} if spec.origin and Path(spec.origin).is_file() else set()
     of_importer = any(importer.is_relative_to(folder) for folder in folders)
-    if any(name in place.parts for place in (*top, *folders) for name in _INSTALLED) and not of_importer:
+    if any(map(is_installed, (*top, *folders))) and not of_importer:
         versions = {file for place in (*top, *folders) for file in place.parent.glob(f"{module[0]}-*.dist-info/METADATA")}
         return set(), versions | top
     return top | {file for folder in folders for file in _in_folder(folder, module[1:])}, set()

@@ -2,7 +2,8 @@
 
 from warploom.policies.design import Design, at_run_time, check_design, compile_code
 from warploom.policies.hooks import CHOICES, HOOKS
-from warploom.policies.registry import choices_of, load_policy_file, make_policy, policies_of, policy
+from warploom.policies.registry import choices_of, make_policy, policies_of, policy
+from warploom.policies.user_files import load_policy_file
 
 __all__ = [
     "CHOICES",

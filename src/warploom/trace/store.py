@@ -225,7 +225,8 @@ class TraceStore:
             if self.get(key) is None:  # what is there was damaged; `get` has removed it
                 folder.rename(self.root / key)
             shutil.rmtree(folder, ignore_errors=True)
-        self.prune(key)
+        with suppress(OSError):
+            self.prune(key)
         trace = self.get(key)
         if trace is None:
             raise WarploomError(f"{self.root / key}: the trace that was just written cannot be read back.")
