@@ -28,9 +28,12 @@ def cache_directory(*parts: str) -> Path:
         root = Path(os.environ["XDG_CACHE_HOME"]) / "warploom"
     else:
         try:
-            root = Path.home() / ".cache" / "warploom"
+            home = Path.home()
         except RuntimeError:
             raise NoCache("HOME is not set, and neither is WARPLOOM_CACHE") from None
+        if not home.is_dir():
+            raise NoCache(f"{home}: there is no such home, and WARPLOOM_CACHE is not set")
+        root = home / ".cache" / "warploom"
     return root.absolute().joinpath(*parts)
 
 

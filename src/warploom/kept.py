@@ -1,6 +1,6 @@
 """Files that are kept to be read again: each carries a checksum, and what does not match it counts as not there.
 
-A damaged file is removed with one line on standard error, and whoever asked for it makes it again.
+A damaged file is removed with one line on standard error, and whoever needs it makes it again.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def discard(path: Path) -> None:
     """Remove a damaged file or folder and say so; of several processes that find the damage, one does."""
     try:
         if remove(path):
-            say(f"{path}: it is damaged; it is made again")
+            say(f"{path}: it was damaged and is removed; what it held is made again when it is needed")
     except OSError as error:
         say(f"{path}: it is damaged, and cannot be removed ({error.strerror})")
 

@@ -16,6 +16,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -183,10 +184,8 @@ def _digest(path: Path) -> str | None:
 def remember_class(kind: type, digest: str | None = None) -> None:
     """Note what a class depends on when it is made: its file may be edited while the class is in use."""
     if digest is None:
-        try:
+        with suppress(TypeError, OSError):  # a class typed into a session has no file
             digest = file_digest(inspect.getfile(kind))
-        except (TypeError, OSError):
-            pass  # a class typed into a session
     _classes[kind] = digest
 
 

@@ -1,9 +1,9 @@
 """``njit`` as this project uses it: compiled once, cached on disk, and never stale.
 
 Numba's own disk cache looks only at the file that holds a function; after an edit in a *callee's* file it returns the old code.
-Here every function is kept in a folder named by a digest of all that it can depend on: its module with everything that this imports
-(`warploom.sources`), the versions of Python and Numba, the processor. A function whose callees are chosen by type at compile time
-(hooks of policies) is compiled for those types by `specialised`, and their sources count as well.
+Here every function is kept in a folder named by a digest of all that it can depend on: its module with everything that this
+imports (`warploom.sources`), the versions of Python and Numba, the processor. A function whose callees are chosen by type at
+compile time (hooks of policies) is compiled for those types by `specialised`, and their sources count as well.
 """
 
 from __future__ import annotations

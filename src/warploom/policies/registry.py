@@ -38,21 +38,23 @@ def policy(kind: Kind) -> Kind:
 
 @contextmanager
 def registering() -> Iterator[list[Any]]:
-    """Yield the classes that the block registers; if it fails, the policies are again those from before."""
+    """Yield a list for the classes that the block registers; if it fails, the policies are again those from before."""
     before = {choice: dict(known) for choice, known in _registry.items()}
     new: list[Any] = []
     try:
         yield new
+        new += [kind for choice, known in _registry.items() for kind in known.values() if kind not in before[choice].values()]
+        if not new:
+            raise WarploomError("it registers no policy; put @policy in front of its class")
     except BaseException:
         _registry.update(before)
         raise
-    new += [kind for choice, known in _registry.items() for name, kind in known.items() if before[choice].get(name) is not kind]
 
 
 def forget(kinds: Iterable[Any]) -> None:
     """Take back the registration of classes, unless others have taken their names."""
     for kind in kinds:
-        if _registry[kind.CHOICE].get(kind.NAME) is kind:
+        if kind in _registry[kind.CHOICE].values():
             del _registry[kind.CHOICE][kind.NAME]
 
 

@@ -75,16 +75,14 @@ def _load(path: Path, previous: PolicyFile | None) -> PolicyFile:
                 forget(previous.classes)
             sys.modules[name] = module
             exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+            if _digest(path) != before:
+                raise WarploomError("it was edited while it was loaded; load it again")
     except WarploomError as error:
         sys.modules.pop(name, None)
         raise WarploomError(f"{path}: {error}") from None
     except Exception as error:
         sys.modules.pop(name, None)
         raise WarploomError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}") from None
-    if not classes:
-        raise WarploomError(f"{path}: it registers no policy; put @policy in front of its class")
-    if _digest(path) != before:
-        raise WarploomError(f"{path}: it was edited while it was loaded; load it again")
     read = frozenset(data)
     digest = _digest(path, read)
     for kind in classes:

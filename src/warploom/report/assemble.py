@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from warploom.energy import PARTS
+from warploom.kept import read_kept_json
 from warploom.papers.experiment import Chart, Row
 from warploom.report.charts import draw
 from warploom.report.comparison import by_design, summary
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
+from warploom.report.reproduction import SCORECARD
 from warploom.result import Result
 from warploom.simulation import USUAL_THREADS, compile_for
 from warploom.workloads.registry import load_workload
@@ -143,15 +144,10 @@ def _kernels(result: Result) -> list[dict[str, Any]]:
 
 
 def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The scorecard that a reproduction left in a folder, by paper; empty if there is none."""
-    path = folder / "scorecard.csv"
-    if not path.is_file():
-        return {}
+    """The scorecard that a reproduction left in a folder, by paper; empty if there is none, or a damaged one."""
     grouped: dict[str, list[dict[str, Any]]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            paper = row["id"].partition(".")[0]
-            grouped.setdefault(paper, []).append({**row, "paper": float(row["paper"]), "ours": float(row["ours"])})
+    for row in read_kept_json(folder / SCORECARD) or ():
+        grouped.setdefault(row["id"].partition(".")[0], []).append(row)
     return grouped
 
 

@@ -1,9 +1,9 @@
 """Traces on disk: written as they come, found again by the content that they depend on, kept within a bound.
 
-A trace is a folder of plain ``.npy`` columns and a JSON file with their lengths and checksums. It is written under a temporary name
-and then renamed, so a trace that is there is complete. Columns are memory-mapped when read; nothing is ever unpickled. The first time
-that a process reads a trace it computes the checksums again (a second for 1.7 GB); a trace that does not match is not there.
-Where nothing can be written, a trace stays in memory.
+A trace is a folder of plain ``.npy`` columns and a JSON file with their lengths and checksums. It is written under a temporary
+name and then renamed, so a trace that is there is complete. Columns are memory-mapped when read; nothing is ever unpickled. The
+first time that a process reads a trace it computes the checksums again (a second for 1.7 GB); a trace that does not match is not
+there. Where nothing can be written, a trace stays in memory.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class TraceWriter:
     def _stay_in_memory(self, error: OSError) -> None:
         """Take back what was written, and remove it from the disk."""
         say_no_cache(self._store.root, error)
-        for name, dtype in COLUMNS.items() if self._folder is not None else ():
-            if self.lengths[name]:
+        for name, dtype in COLUMNS.items():
+            if self._folder is not None and self.lengths[name]:
                 self._pieces[name] = [np.fromfile(self._folder / f"{name}.npy", dtype, self.lengths[name], offset=_HEADER_BYTES)]
         self.abandon()
         self._folder = None
