@@ -19,7 +19,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from warploom.kept import discard, read_kept, say_no_cache, write_kept
+from warploom.kept import read_kept, say_no_cache, write_kept
 
 _KEPT_FOLDERS = 250  # some 5 MB each; every module and every combination of policies has one
 
@@ -49,8 +49,7 @@ class KeptCode(NullCache):
         """The compiled code for a signature, if it is there."""
         target.refresh()
         key = self._key(signature, target.codegen())
-        file = self._file(key)
-        data = read_kept(file)
+        data = read_kept(self._file(key))
         if data is None:
             return None
         try:
@@ -60,8 +59,7 @@ class KeptCode(NullCache):
             with suppress(OSError):
                 os.utime(self._folder)
             return CompileResult._rebuild(target, *code)
-        except Exception:  # pickled code can fail in any way
-            discard(file)
+        except Exception:  # what is pickled may name a module that is not there any more; then it is compiled again
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
