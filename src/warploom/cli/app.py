@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from warploom import __version__
-from warploom.cli import bench, compare, designs, inspect, machines, report, reproduce, run, workloads
+from warploom.cli import bench, cache, compare, designs, inspect, machines, report, reproduce, run, workloads
 from warploom.cli.output import message
 from warploom.errors import WarploomError
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-for command in (run, compare, reproduce, report, inspect, designs, machines, workloads, bench):
+for command in (run, compare, reproduce, report, inspect, designs, machines, workloads, bench, cache):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 
@@ -51,6 +52,7 @@ def run_command(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
         code = app(arguments, standalone_mode=False)
+        sys.stdout.flush()  # a full disk may be noticed only now
     except UsageError as error:
         message(f"error: {_sentence(error)}")
         return EXIT_BAD_INPUT
@@ -60,11 +62,23 @@ def run_command(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has gone
         sys.stderr.close()
         return 0
+    except OSError as error:  # a file that cannot be read or written
+        message(f"error: {error.filename or 'the output'}: {error.strerror or error}")
+        _close_output()
+        return EXIT_BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # Typer may have caught it already
         message("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def _close_output() -> None:
+    """Python writes what is left of the output at its end, and would complain again of what has been said."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: Any) -> str:

@@ -58,7 +58,7 @@ def command(
     tasks = [Task(name, point.to_dict(), chip, size, technology, check) for name in programs for point in points]
     done: dict[int, Result] = {}
     with progress_bar(len(tasks), "comparing") as step:
-        for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1, policy or ()):
+        for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1):
             done[place] = result
             step(tasks[place].workload)
     results = [done[place] for place in range(len(tasks))]

@@ -23,6 +23,7 @@ def command(
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
     technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
@@ -31,6 +32,7 @@ def command(
     from warploom.designs.combinations import COMBINATIONS, PUBLISHED, SHOWN
     from warploom.papers.experiment import Run
     from warploom.papers.store import Store, perform
+    from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
@@ -41,6 +43,8 @@ def command(
     check_size(size)
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
+    for file in policy or ():
+        load_policy_file(file)
     names = designs.split(",") if designs else list(PUBLISHED)
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = select_workloads([workloads])

@@ -19,9 +19,9 @@ from warploom.emulator.faults import fault_error
 from warploom.emulator.launch import Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Outcome
 from warploom.errors import WarploomError
-from warploom.jit import source_digest
 from warploom.ptx import parse
 from warploom.ptx.module import Module
+from warploom.storage.sources import file_digest, surroundings
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
 
@@ -238,7 +238,8 @@ def _content_key(launch: Launch) -> str:
     digest = hashlib.sha256()
     texts = [str(instruction) for instruction in code.instructions()]
     about = (code.name, code.literal, code.local_bytes, code.block_starts(), launch.grid, launch.block, launch.shared_bytes)
-    digest.update(repr((source_digest(__file__), about, texts, sorted(launch.symbols.items()))).encode())
+    emulator = (file_digest(__file__), surroundings())
+    digest.update(repr((emulator, about, texts, sorted(launch.symbols.items()))).encode())
     digest.update(launch.parameters)
     digest.update(launch.textures.tobytes())
     for address, size, contents in launch.memory.contents():

@@ -1,6 +1,6 @@
 """How this project uses Numba: compiled once, never stale, put together in a way that compiles fast."""
 
-from warploom.jit.cached import intrinsic, njit, source_digest, specialised, specialised_anew, whole
+from warploom.jit.cached import intrinsic, njit, specialised, specialised_anew, whole
 from warploom.jit.linking import callee, make_callable
 from warploom.jit.reference import by_reference
 
@@ -10,7 +10,6 @@ __all__ = [
     "intrinsic",
     "make_callable",
     "njit",
-    "source_digest",
     "specialised",
     "specialised_anew",
     "whole",

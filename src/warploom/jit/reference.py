@@ -23,6 +23,11 @@ class Reference(types.Type):
         self.instance_class = referred.instance_class
         super().__init__(f"Reference({referred})")
 
+    @property
+    def key(self) -> Any:
+        """What makes two references the same: not their names, for two classes of tuples may have one."""
+        return self.referred
+
 
 @register_model(Reference)
 class _ReferenceModel(models.PrimitiveModel):

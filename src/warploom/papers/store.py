@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from warploom.designs import parse_design
+from warploom.energy import load_technology
 from warploom.machines import Machine, load_machine
 from warploom.papers.experiment import Run
 from warploom.simulation.batch import Task, run_tasks
 from warploom.simulation.result import plain
-from warploom.storage.files import replace_file
+from warploom.storage.kept import read_kept_json, write_kept_json
+from warploom.storage.sources import PACKAGE, class_digest, surroundings
 
-PACKAGE = Path(__file__).parents[1]
 ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result
 
 
@@ -31,12 +31,17 @@ def simulator_digest() -> str:
     return digest.hexdigest()
 
 
-@cache
 def content_key(run: Run) -> str:
-    """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
-    machine = _machine(run)
+    """What the result is stored under: everything that it depends on.
+
+    The simulator and its surroundings, the design with every parameter and the sources of its policies, the numbers of the
+    machine and of the technology, the program and its size.
+    """
+    machine, design = _machine(run), parse_design(run.design)
+    technology = load_technology(run.technology) if run.technology else None  # else one of ours, by the machine's name
     asked = (run.workload, run.size, run.technology, run.check)
-    parts = (simulator_digest(), asked, parse_design(run.design).to_dict(), machine)
+    sources = [class_digest(type(policy)) for policy in design.policies]
+    parts = (simulator_digest(), surroundings(), asked, design.to_dict(), sources, machine, technology)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
@@ -55,21 +60,16 @@ class Store:
         return self.folder / f"{content_key(run)}.json"
 
     def load(self, run: Run) -> dict[str, Any] | None:
-        """The stored result of a run; None if it has not been made, or not by this simulator."""
-        try:
-            return json.loads(self._path(run).read_text("utf-8"))
-        except FileNotFoundError:
-            return None
+        """The stored result of a run; None if it has not been made, not by this simulator, or is damaged."""
+        return read_kept_json(self._path(run))
 
     def save(self, run: Run, result: dict[str, Any]) -> None:
         """Keep a result."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with replace_file(self._path(run)) as draft:
-            draft.write_text(json.dumps(plain(result)), encoding="utf-8")
+        write_kept_json(self._path(run), plain(result))
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
         """Those runs, each once, whose results are not stored."""
-        return [run for run in dict.fromkeys(runs) if not self._path(run).exists()]
+        return [run for run in dict.fromkeys(runs) if self.load(run) is None]
 
 
 def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], None]) -> None:

@@ -2,7 +2,8 @@
 
 from warploom.register_file.combination import Policies, at_run_time, check_policies, compile_code
 from warploom.register_file.hooks import CHOICES, HOOKS
-from warploom.register_file.registry import baseline_policies, choices_of, load_policy_file, make_policy, policies_of, policy
+from warploom.register_file.registry import baseline_policies, choices_of, make_policy, policies_of, policy
+from warploom.register_file.user_files import load_policy_file
 
 __all__ = [
     "CHOICES",

@@ -1,13 +1,12 @@
-"""Which policies there are: ours, those of installed packages, and those of a user's files."""
+"""Which policies there are: ours, those of installed packages, and those of user files (`user_files.py`)."""
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib
-import importlib.util
 import pkgutil
-import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,6 +16,7 @@ from warploom.errors import WarploomError
 from warploom.register_file.combination import Policies
 from warploom.register_file.hooks import CHOICES
 from warploom.register_file.policy import check_policy_class, checked_parameters
+from warploom.storage.sources import remember_class
 
 ENTRY_POINTS = "warploom.policies"
 _registry: dict[str, dict[str, Any]] = {choice: {} for choice in CHOICES}
@@ -32,12 +32,35 @@ def policy(kind: Kind) -> Kind:
         raise WarploomError(
             f"policy class {kind.__name__}: {known.CHOICE}={known.NAME} is already taken by {previous.__module__}"
         )
+    remember_class(kind)
     _registry[known.CHOICE][known.NAME] = kind
     return kind
 
 
+@contextmanager
+def registering() -> Iterator[list[Any]]:
+    """Yield a list for the classes that the block registers; if it fails, the policies are again those from before."""
+    before = {choice: dict(known) for choice, known in _registry.items()}
+    new: list[Any] = []
+    try:
+        yield new
+        new += [kind for choice, known in _registry.items() for kind in known.values() if kind not in before[choice].values()]
+        if not new:
+            raise WarploomError("it registers no policy; put @policy in front of its class")
+    except BaseException:
+        _registry.update(before)
+        raise
+
+
+def forget(kinds: Iterable[Any]) -> None:
+    """Take back the registration of classes, unless others have taken their names."""
+    for kind in kinds:
+        if kind in _registry[kind.CHOICE].values():
+            del _registry[kind.CHOICE][kind.NAME]
+
+
 @cache
-def _load_all() -> None:
+def load_all() -> None:
     """Import every policy of this package and of the entry points of installed ones."""
     package = importlib.import_module("warploom.policies")
     for choice in CHOICES:
@@ -48,36 +71,9 @@ def _load_all() -> None:
         point.load()  # a policy class, or a module whose import registers some
 
 
-def load_policy_file(path: str | Path) -> list[Any]:
-    """Load the policies of a user's Python file; they work like ours. Returns the classes that it registered."""
-    path = Path(path).resolve()
-    if not path.is_file():
-        raise WarploomError(f"{path}: there is no such policy file")
-    _load_all()
-    name = f"warploom_policy_{path.stem}_{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise WarploomError(f"{path}: a policy file is a Python file; give it the ending .py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        before = {choice: set(known) for choice, known in _registry.items()}
-        try:
-            spec.loader.exec_module(module)
-        except WarploomError as error:
-            del sys.modules[name]
-            raise WarploomError(f"{path}: {error}") from None
-        except Exception as error:
-            del sys.modules[name]
-            raise WarploomError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}") from None
-        if all(set(known) == before[choice] for choice, known in _registry.items()):
-            raise WarploomError(f"{path}: it registers no policy; put @policy in front of its class")
-    return [kind for known in _registry.values() for kind in known.values() if kind.__module__ == name]
-
-
 def policies_of(choice: str) -> dict[str, Any]:
     """The policy classes of a choice by name, in alphabetical order."""
-    _load_all()
+    load_all()
     if choice not in CHOICES:
         raise WarploomError(f"there is no choice {choice!r}; the choices are {', '.join(CHOICES)}")
     return dict(sorted(_registry[choice].items()))
@@ -85,7 +81,7 @@ def policies_of(choice: str) -> dict[str, Any]:
 
 def choices_of(name: str) -> list[str]:
     """The choices that have a policy of this name."""
-    _load_all()
+    load_all()
     return [choice for choice in CHOICES if name in _registry[choice]]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,8 +12,10 @@ from warploom.papers.experiment import Chart, Row
 from warploom.report.charts import draw
 from warploom.report.comparison import by_design, summary
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
+from warploom.report.reproduction import SCORECARD
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import USUAL_THREADS, compile_for
+from warploom.storage.kept import read_kept_json
 from warploom.workloads.registry import load_workload
 
 TOLERATED_SLOWDOWN = 0.02  # a design that costs more time than this is not called the best
@@ -143,15 +144,10 @@ def _kernels(result: Result) -> list[dict[str, Any]]:
 
 
 def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The scorecard that a reproduction left in a folder, by paper; empty if there is none."""
-    path = folder / "scorecard.csv"
-    if not path.is_file():
-        return {}
+    """The scorecard that a reproduction left in a folder, by paper; empty if there is none, or a damaged one."""
     grouped: dict[str, list[dict[str, Any]]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            paper = row["id"].partition(".")[0]
-            grouped.setdefault(paper, []).append({**row, "paper": float(row["paper"]), "ours": float(row["ours"])})
+    for row in read_kept_json(folder / SCORECARD) or ():
+        grouped.setdefault(row["id"].partition(".")[0], []).append(row)
     return grouped
 
 

@@ -14,10 +14,12 @@ from warploom.papers.experiment import Run
 from warploom.papers.reproduce import Reproduction, Score
 from warploom.papers.store import Store, content_key
 from warploom.report.charts import draw, save
-from warploom.simulation.result import flat
+from warploom.simulation.result import flat, plain
 from warploom.storage.files import replace_file
+from warploom.storage.kept import write_kept_json
 from warploom.workloads.registry import load_workload
 
+SCORECARD = "scorecard.json"
 _STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
 
 
@@ -42,7 +44,10 @@ def write_reproduction(item: Reproduction, folder: Path) -> None:
 
 
 def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], folder: Path) -> None:
-    """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours."""
+    """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours.
+
+    The scorecard is also kept for the report, which reads it again.
+    """
     rows = []
     for run in runs:
         seed = load_workload(run.workload).seed
@@ -53,6 +58,7 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
         _pandas().DataFrame(rows).to_parquet(draft, index=False)
     with replace_file(folder / "scorecard.csv") as draft:
         _pandas().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
+    write_kept_json(folder / SCORECARD, plain([score.to_dict() for score in scores]))
 
 
 def score_table(scores: Sequence[Score]) -> Table:

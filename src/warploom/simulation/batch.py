@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
+import os
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from warploom.designs import from_dict
+from warploom.errors import WarploomError
 from warploom.jit.announcement import announce_compilation
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, load_policy_file
+from warploom.register_file.user_files import loaded_policy_files
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import Executions, simulate
+from warploom.storage.cache import try_cache
+from warploom.storage.kept import already_said, say_no_more
 from warploom.workloads.program import workload_program
 
 
@@ -37,8 +44,10 @@ class Task:
         return (*(self.design[choice]["policy"] for choice in CHOICES), self.check)
 
 
-def run_tasks(tasks: Sequence[Task], jobs: int = 1, policy_files: Sequence[str] = ()) -> Iterator[tuple[int, Result]]:
+def run_tasks(tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[int, Result]]:
     """Run every task; results come as they are done, each with its task's place in the list.
+
+    Policies of users' files are those that this process has loaded.
 
     Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
@@ -51,21 +60,25 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1, policy_files: Sequence[str] 
     first = list({tasks[place].compiled_for: place for place in reversed(order)}.values())
     ahead = set(first)
     rest = [place for place in order if place not in ahead]
-    with worker_pool(min(jobs, len(tasks)), policy_files) as pool:
+    files = tuple((str(file.path), file.digest) for file in loaded_policy_files())
+    with worker_pool(min(jobs, len(tasks))) as pool:
         for places in (first, rest):
-            futures = {pool.submit(_run, tasks[place]): place for place in places}
+            futures = {pool.submit(_run_in_worker, tasks[place], files): place for place in places}
             for future in as_completed(futures):
                 yield futures[future], future.result()
 
 
 @contextmanager
-def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes that are not left behind when this one is interrupted or a run fails."""
+def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes that are not left behind when this one is interrupted or killed, or when a run fails."""
+    try_cache()  # so that it is this process that says if there is none
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=(tuple(policy_files),))
+    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=(already_said(),))
     try:
         yield pool
+    except BrokenProcessPool:
+        raise WarploomError("a worker process was ended from outside, perhaps for want of memory: try fewer --jobs") from None
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in multiprocessing.active_children():  # also one that the pool has started but not yet counted
@@ -75,11 +88,33 @@ def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[Process
         pool.shutdown()
 
 
-def _begin_worker(policy_files: Iterable[str]) -> None:
+def _begin_worker(said: frozenset[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    say_no_more(said)
     announce_compilation()
-    for file in policy_files:
-        load_policy_file(file)
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its workers."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _run_in_worker(task: Task, policy_files: tuple[tuple[str, str], ...]) -> Result:
+    _load_policies(policy_files)
+    return _run(task)
+
+
+@functools.cache
+def _load_policies(policy_files: tuple[tuple[str, str], ...]) -> None:
+    """Load what the parent has loaded, exactly."""
+    for path, _ in policy_files:
+        load_policy_file(path)
+    if tuple((str(file.path), file.digest) for file in loaded_policy_files()) != policy_files:
+        raise WarploomError(f"{', '.join(path for path, _ in policy_files)}: edited since the run began; start again")
 
 
 @functools.lru_cache(maxsize=1)

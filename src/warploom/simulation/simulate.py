@@ -179,7 +179,7 @@ def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
 def _pass_key(policy: Any) -> tuple[Any, ...]:
     """A compile-time half and the parameters that matter to it: all, unless COMPILED_BY names them."""
     parameters = getattr(policy, "COMPILED_BY", policy._fields)
-    return (type(policy).CHOICE, type(policy).NAME, *(getattr(policy, name) for name in parameters))
+    return (type(policy), *(getattr(policy, name) for name in parameters))  # a file loaded again makes other types
 
 
 def compile_for(

@@ -1,23 +1,27 @@
 """Traces on disk: written as they come, found again by the content that they depend on, kept within a bound.
 
-A trace is a folder of plain ``.npy`` columns and a JSON file. It is written under a temporary name and then renamed, so a trace
-that is there is complete. Columns are memory-mapped when read; nothing is ever unpickled.
+A trace is a folder of plain ``.npy`` columns and a JSON file with their lengths and checksums. It is written under a temporary
+name and then renamed, so a trace that is there is complete. Columns are memory-mapped when read; nothing is ever unpickled. The
+first time that a process reads a trace it computes the checksums again (a second for 1.7 GB); a trace that does not match is not
+there. Where nothing can be written, a trace stays in memory.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 import time
+import zlib
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
 from warploom.errors import WarploomError
-from warploom.storage.cache import cache_directory
+from warploom.storage.cache import NoCache, cache_directory
+from warploom.storage.kept import discard, read_kept_json, remove, say_no_cache, write_kept_json
 from warploom.trace.format import (
     LANES_DTYPE,
     MASK_DTYPE,
@@ -40,6 +44,7 @@ COLUMNS: dict[str, np.dtype] = {
 }
 DEFAULT_LIMIT = 8 << 30
 _HEADER_BYTES = 256
+_ABOUT = "trace.json"
 _WRITING = ".writing-"
 _ABANDONED_SECONDS = 24 * 3600  # a trace unfinished for so long was left by a process that was killed
 
@@ -56,83 +61,153 @@ class TraceWriter:
     """Takes the columns of a trace piece by piece. Call `finish`, or `abandon` if the launch fails."""
 
     def __init__(self, store: TraceStore, about: dict[str, Any]) -> None:
-        store.root.mkdir(parents=True, exist_ok=True)
         self._store = store
         self._about = about
-        self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=store.root))
+        self._folder: Path | None = None
         self._files: dict[str, IO[bytes]] = {}
+        self._pieces: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}  # where nothing can be written
+        self._checksums = dict.fromkeys(COLUMNS, 0)
         self.lengths = dict.fromkeys(COLUMNS, 0)
-        for name, dtype in COLUMNS.items():
-            self._files[name] = open(self._folder / f"{name}.npy", "wb")  # noqa: SIM115 (closed by finish or abandon)
-            self._files[name].write(_header(dtype, 0))
+        try:
+            if store.root is None:
+                raise store.reason
+            store.root.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=store.root))
+            for name, dtype in COLUMNS.items():
+                self._files[name] = open(self._folder / f"{name}.npy", "wb", buffering=0)  # noqa: SIM115 (closed by finish or abandon)
+                _write(self._files[name], _header(dtype, 0))
+        except OSError as error:
+            self._stay_in_memory(error)
 
     def append(self, **columns: np.ndarray) -> None:
         """Write the next entries of some columns."""
         for name, values in columns.items():
-            self._files[name].write(np.ascontiguousarray(values, COLUMNS[name]).data)
-            self.lengths[name] += len(values)
+            piece = np.ascontiguousarray(values, COLUMNS[name])
+            if self._folder is not None:
+                try:
+                    _write(self._files[name], piece.view(np.uint8).data)
+                except OSError as error:
+                    self._stay_in_memory(error)
+            if self._folder is None:
+                self._pieces[name].append(piece.copy())
+            else:
+                self._checksums[name] = zlib.crc32(piece.view(np.uint8).data, self._checksums[name])
+            self.lengths[name] += len(piece)
+
+    def _stay_in_memory(self, error: OSError) -> None:
+        """Take back what was written, and remove it from the disk."""
+        say_no_cache(self._store.root, error)
+        for name, dtype in COLUMNS.items():
+            if self._folder is not None and self.lengths[name]:
+                self._pieces[name] = [np.fromfile(self._folder / f"{name}.npy", dtype, self.lengths[name], offset=_HEADER_BYTES)]
+        self.abandon()
+        self._folder = None
 
     def finish(self) -> Trace:
         """Complete the trace and put it into the store."""
         ends = (self.lengths["pc"], self.lengths["value"], self.lengths["memory"], self.lengths["sector"])
         self.append(start=np.array([ends], START_DTYPE))
-        for name, file in self._files.items():
-            file.seek(0)
-            file.write(_header(COLUMNS[name], self.lengths[name]))
-            file.close()
-        (self._folder / "trace.json").write_text(json.dumps(self._about, indent=1) + "\n", encoding="utf-8")
-        return self._store.accept(self._folder, self._about["key"])
+        if self._folder is not None:
+            try:
+                for name, file in self._files.items():
+                    file.seek(0)
+                    _write(file, _header(COLUMNS[name], self.lengths[name]))
+                    file.close()
+                write_kept_json(self._folder / _ABOUT, self._about | {"lengths": self.lengths, "checksums": self._checksums})
+                return self._store.accept(self._folder, self._about["key"])
+            except OSError as error:
+                self._stay_in_memory(error)
+        columns = {name: np.concatenate([np.zeros(0, dtype), *self._pieces[name]]) for name, dtype in COLUMNS.items()}
+        return _trace(self._about, columns)
 
     def abandon(self) -> None:
         """Throw away what was written."""
         for file in self._files.values():
-            file.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+            with suppress(OSError):
+                file.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _write(file: IO[bytes], data: bytes | memoryview) -> None:
+    """Write all of it: without a buffer, a nearly full disk takes only a part."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _trace(about: dict[str, Any], columns: dict[str, np.ndarray]) -> Trace:
+    return Trace(
+        key=about["key"],
+        kernel=about["kernel"],
+        grid=tuple(about["grid"]),
+        block=tuple(about["block"]),
+        warps_per_cta=about["warps_per_cta"],
+        **columns,
+    )
 
 
 class TraceStore:
     """A folder of traces, by key."""
 
+    _sound: ClassVar[set[tuple[Path, int, int]]] = set()  # traces that this process has checked
+
     def __init__(self, root: Path | str | None = None, limit: int | None = None) -> None:
-        self.root = Path(root) if root is not None else cache_directory("traces")
+        self.root: Path | None = None
+        self.reason = NoCache()  # why there is no folder
+        try:
+            self.root = Path(root) if root is not None else cache_directory("traces")
+        except NoCache as error:
+            self.reason = error
         if limit is None:
             text = os.environ.get("WARPLOOM_TRACE_LIMIT", "")
             try:
                 limit = int(float(text) * (1 << 30)) if text else DEFAULT_LIMIT
-            except ValueError:
+            except (ValueError, OverflowError):
                 raise WarploomError(f"WARPLOOM_TRACE_LIMIT: '{text}' is not a number of GiB.") from None
         self.limit = limit
 
     def get(self, key: str) -> Trace | None:
-        """The trace with this key, if it is there."""
-        folder = self.root / key
-        try:
-            about = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
-            columns = {name: self._column(folder / f"{name}.npy", dtype) for name, dtype in COLUMNS.items()}
-            os.utime(folder)
-        except (OSError, ValueError):
+        """The trace with this key, if it is there and sound."""
+        if self.root is None:
             return None
-        return Trace(
-            key=key,
-            kernel=about["kernel"],
-            grid=tuple(about["grid"]),
-            block=tuple(about["block"]),
-            warps_per_cta=about["warps_per_cta"],
-            **columns,
-        )
+        folder = self.root / key
+        about = read_kept_json(folder / _ABOUT, within=folder)
+        if about is None:
+            if folder.is_dir():
+                discard(folder)
+            return None
+        try:
+            columns = {name: self._column(folder / f"{name}.npy", dtype, about) for name, dtype in COLUMNS.items()}
+            self._check(folder, columns, about["checksums"])
+        except (OSError, ValueError, KeyError):
+            discard(folder)
+            return None
+        with suppress(OSError):
+            os.utime(folder)
+        return _trace(about, columns)
 
     @staticmethod
-    def _column(path: Path, dtype: np.dtype) -> np.ndarray:
-        if path.stat().st_size == _HEADER_BYTES:  # an empty file cannot be mapped
+    def _column(path: Path, dtype: np.dtype, about: dict[str, Any]) -> np.ndarray:
+        length = about["lengths"][path.stem]
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+        if head != _header(dtype, length) or path.stat().st_size != _HEADER_BYTES + length * dtype.itemsize:
+            raise ValueError(f"{path}: not {length} entries of type {dtype}")
+        if length == 0:  # an empty file cannot be mapped
             return np.zeros(0, dtype)
-        column = np.load(path, mmap_mode="r", allow_pickle=False)
-        if column.dtype != dtype:
-            raise ValueError(f"{path}: unexpected type {column.dtype}")
-        return column
+        return np.load(path, mmap_mode="r", allow_pickle=False)
 
-    def about(self, key: str) -> dict[str, Any]:
-        """What else was noted with a trace."""
-        return json.loads((self.root / key / "trace.json").read_text(encoding="utf-8"))
+    @classmethod
+    def _check(cls, folder: Path, columns: dict[str, np.ndarray], checksums: dict[str, int]) -> None:
+        status = (folder / _ABOUT).stat()
+        identity = (folder.resolve(), status.st_ino, status.st_mtime_ns)
+        if identity in cls._sound:
+            return
+        for name, column in columns.items():
+            if zlib.crc32(column.view(np.ndarray).view(np.uint8).data) != checksums[name]:
+                raise ValueError(f"{folder / name}: the checksum does not match")
+        cls._sound.add(identity)
 
     def write(
         self, key: str, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], warps_per_cta: int, **notes: Any
@@ -143,18 +218,26 @@ class TraceStore:
 
     def accept(self, folder: Path, key: str) -> Trace:
         """Move a complete trace to its place; if another process was faster, its trace is as good."""
+        assert self.root is not None
         try:
             folder.rename(self.root / key)
         except OSError:
+            if self.get(key) is None:  # what is there was damaged; `get` has removed it
+                folder.rename(self.root / key)
             shutil.rmtree(folder, ignore_errors=True)
-        self.prune(key)
+        with suppress(OSError):
+            self.prune(key)
         trace = self.get(key)
         if trace is None:
             raise WarploomError(f"{self.root / key}: the trace that was just written cannot be read back.")
         return trace
 
     def prune(self, keep: str = "") -> None:
-        """Remove the traces that have not been used for longest until all fit the limit. Mapped columns stay readable."""
+        """Remove what was abandoned, then the traces that have not been used for longest until all fit the limit.
+
+        Mapped columns stay readable.
+        """
+        assert self.root is not None
         ages = []
         for folder in self.root.iterdir():
             try:
@@ -164,8 +247,8 @@ class TraceStore:
                 continue  # another process removed it
         total = sum(size for _, size, _ in ages)
         for age, size, folder in sorted(ages, key=lambda entry: entry[0]):
-            if total <= self.limit:
-                break
-            if folder.name != keep and not (folder.name.startswith(_WRITING) and time.time() - age < _ABANDONED_SECONDS):
-                shutil.rmtree(folder, ignore_errors=True)
+            unfinished = folder.name.startswith(".")
+            abandoned = unfinished and time.time() - age > _ABANDONED_SECONDS
+            if abandoned or (total > self.limit and folder.name != keep and not unfinished):
+                remove(folder)
                 total -= size

@@ -1,0 +1,53 @@
+"""``warploom cache``: what is kept in the cache, where, and how large it is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, plain_table, print_json, results_console
+
+
+def command(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it; it is made again when it is needed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: one object per part.")] = False,
+) -> None:
+    """Show what is kept in the cache: compiled code and traces. WARPLOOM_CACHE names its folder."""
+    from warploom import cache
+    from warploom.errors import WarploomError
+
+    try:
+        before = cache.holdings()
+        if clear:
+            cache.clear()
+    except cache.NoCache as error:
+        raise WarploomError(f"there is no cache: {error}") from None
+    if clear:
+        message(f"removed {_size(sum(part.bytes for part in before))} from {cache.cache_directory()}")
+    parts = cache.holdings()
+    if json:
+        print_json(
+            [
+                {
+                    "part": part.part,
+                    "what": cache.PARTS[part.part],
+                    "folder": str(part.folder),
+                    "entries": part.entries,
+                    "bytes": part.bytes,
+                }
+                for part in parts
+            ]
+        )
+        return
+    table = plain_table("what", "folder", "entries", "size", numbers_from=2)
+    for part in parts:
+        table.add_row(cache.PARTS[part.part], str(part.folder), f"{part.entries:,}", _size(part.bytes))
+    results_console().print(table)
+
+
+def _size(number: int) -> str:
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if number >= factor:
+            return f"{number / factor:.1f} {unit}"
+    return f"{number} bytes"

@@ -1,0 +1,116 @@
+"""Files that are kept to be read again: each carries a checksum, and what does not match it counts as not there.
+
+A damaged file is removed with one line on standard error, and whoever needs it makes it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from warploom.storage.files import replace_file
+
+_DIGEST_BYTES = 32
+_said: set[str] = set()
+
+
+def say(text: str) -> None:
+    """One line on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def say_no_cache(folder: Path | None, error: OSError) -> None:
+    """Say, once in a process, that nothing can be kept, and why."""
+    if "no cache" not in _said:
+        where = f"{folder}: it cannot be written ({error.strerror or error})" if folder else str(error)
+        say(f"{where}; going on without a cache")
+    _said.add("no cache")
+
+
+def already_said() -> frozenset[str]:
+    """What need not be said again; for `say_no_more` in another process."""
+    return frozenset(_said)
+
+
+def say_no_more(said: frozenset[str]) -> None:
+    """Do not repeat what another process has said."""
+    _said.update(said)
+
+
+def write_kept(path: Path, data: bytes) -> None:
+    """Write bytes with their checksum, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replace_file(path) as draft:
+        draft.write_bytes(hashlib.sha256(data).digest() + data)
+
+
+def read_kept(path: Path) -> bytes | None:
+    """The bytes that `write_kept` wrote; None if they are not there or damaged."""
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    data = raw[_DIGEST_BYTES:]
+    if hashlib.sha256(data).digest() != raw[:_DIGEST_BYTES]:
+        discard(path)
+        return None
+    return data
+
+
+def write_kept_json(path: Path, content: Any) -> None:
+    """Write a JSON value with its checksum, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content)
+    with replace_file(path) as draft:
+        draft.write_text(f'{{"checksum": "{_checksum(text)}",\n"content": {text}}}\n', encoding="utf-8")
+
+
+def read_kept_json(path: Path, within: Path | None = None) -> Any:
+    """The value that `write_kept_json` wrote; None if it is not there or damaged.
+
+    ``within`` is a folder that is worth nothing without it, and goes with it.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        kept = json.loads(raw)
+        if kept["checksum"] == _checksum(json.dumps(kept["content"])):
+            return kept["content"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass  # not JSON any more, or of another shape
+    discard(within or path)
+    return None
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def discard(path: Path) -> None:
+    """Remove a damaged file or folder and say so; of several processes that find the damage, one does."""
+    try:
+        if remove(path):
+            say(f"{path}: it was damaged and is removed; what it held is made again when it is needed")
+    except OSError as error:
+        say(f"{path}: it is damaged, and cannot be removed ({error.strerror})")
+
+
+def remove(path: Path) -> bool:
+    """Remove a file or a whole folder at once, as others see it; False if another process was faster."""
+    grave = path.with_name(f".removed-{os.getpid()}-{path.name}")
+    try:
+        os.rename(path, grave)
+    except FileNotFoundError:
+        return False
+    if grave.is_dir():
+        shutil.rmtree(grave, ignore_errors=True)
+    else:
+        grave.unlink(missing_ok=True)
+    return True
