@@ -14,8 +14,8 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one object per part.")] = False,
 ) -> None:
     """Show what is kept in the cache: compiled code and traces. WARPLOOM_CACHE names its folder."""
-    from warploom import cache
     from warploom.errors import WarploomError
+    from warploom.storage import cache
 
     try:
         before = cache.holdings()
