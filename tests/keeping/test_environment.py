@@ -1,4 +1,4 @@
-"""Machines on which something is missing: no home, no room on the disk, a cache that nobody may write, a parent that was killed."""
+"""Machines on which something is missing: a home, room on the disk, a cache that may be written, a parent that was killed."""
 
 from __future__ import annotations
 
