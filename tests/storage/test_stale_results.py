@@ -196,6 +196,21 @@ def test_an_edit_that_is_not_loaded_does_not_pass_for_the_new_one(policy: Path, 
     assert run_key() != key
 
 
+def test_a_policy_that_is_in_no_file_is_never_taken_for_another() -> None:
+    """Typed into a session, say: its results and code serve that class alone."""
+    from warploom.storage.sources import class_digest
+
+    keys = set()
+    for _ in range(2):
+        scope: dict[str, Any] = {"__name__": "typed"}
+        exec(POLICY.format(importing="", lanes="3"), scope)
+        assert class_digest(scope["Edited"]) is None
+        keys.add(run_key())
+        assert run_key() in keys
+        forget([scope["Edited"]])
+    assert len(keys) == 2
+
+
 def test_stored_runs_follow_a_technology_file(policy: Path, tmp_path: Path) -> None:
     load_policy_file(policy)
     table = tmp_path / "mine.toml"

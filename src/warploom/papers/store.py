@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from warploom.designs import parse_design
 from warploom.energy import load_technology
-from warploom.machines import Machine, load_machine
+from warploom.machines import Machine, load_machine, machine_names
 from warploom.papers.experiment import Run
 from warploom.simulation.batch import Task, run_tasks
 from warploom.simulation.result import plain
@@ -40,13 +41,29 @@ def content_key(run: Run) -> str:
     machine, design = _machine(run), parse_design(run.design)
     technology = load_technology(run.technology) if run.technology else None  # else one of ours, by the machine's name
     asked = (run.workload, run.size, run.technology, run.check)
-    sources = [class_digest(type(policy)) for policy in design.policies]
+    sources = [class_digest(type(policy)) or _nameless(type(policy)) for policy in design.policies]
     parts = (simulator_digest(), surroundings(), asked, design.to_dict(), sources, machine, technology)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
+@cache
+def _our_machines() -> frozenset[str]:
+    return frozenset(machine_names())
+
+
+@cache
+def _our_machine(name: str) -> Machine:
+    return load_machine(name)
+
+
+@cache
+def _nameless(kind: Any) -> str:
+    """Stands for the source of a class that is in no file: nothing else will ever have it."""
+    return uuid.uuid4().hex
+
+
 def _machine(run: Run) -> Machine:
-    machine = load_machine(run.machine)
+    machine = _our_machine(run.machine) if run.machine in _our_machines() else load_machine(run.machine)
     return machine.scaled(run.sms) if run.sms else machine
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ _said: set[str] = set()
 
 def say(text: str) -> None:
     """One line on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    with suppress(OSError):  # it may lead to the disk that is full
+        print(text, file=sys.stderr, flush=True)
 
 
 def say_no_cache(folder: Path | None, error: OSError) -> None:
