@@ -28,10 +28,10 @@ def command(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
 ) -> int:
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
-    from warploom.designs.combinations import COMBINATIONS, PUBLISHED, SHOWN
     from warploom.papers.experiment import Run
     from warploom.papers.store import Store, perform
     from warploom.report.assemble import assemble, read_scores
+    from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
     from warploom.simulation.result import result_from_dict
@@ -41,7 +41,7 @@ def command(
     check_size(size)
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
-    names = designs.split(",") if designs else list(PUBLISHED)
+    names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = select_workloads([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]

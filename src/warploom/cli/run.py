@@ -53,7 +53,7 @@ def command(
     from warploom.simulation.simulate import Executions, emulate, simulate
     from warploom.simulation.versus import against, reference_of
     from warploom.workloads.program import check_size, workload_program
-    from warploom.workloads.registry import ALL, SETS, select_workloads
+    from warploom.workloads.registry import ALL, select_workloads, set_names
 
     check_size(size)
     if technology is not None:
@@ -65,7 +65,7 @@ def command(
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     own = _own_program(target, launch)
     programs = [own] if own is not None else [workload_program(name) for name in select_workloads([target])]
-    several = target in (*SETS, ALL) or len(programs) * len(designs) > 1
+    several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()
     with progress_bar(len(programs) * len(designs), "running") as step:

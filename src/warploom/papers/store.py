@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.designs import parse_design
+from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine, load_machine
 from warploom.papers.experiment import Run
 from warploom.simulation.batch import Task, run_tasks
@@ -17,7 +18,9 @@ from warploom.simulation.result import plain
 from warploom.storage.files import replace_file
 
 PACKAGE = Path(__file__).parents[1]
-ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result
+# What cannot change a run's result: the rooms that show results, and what papers say and measure.
+ROOMS_AFTER_A_RUN = ("report", "cli")
+AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml")
 
 
 @cache
@@ -26,9 +29,15 @@ def simulator_digest() -> str:
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*")):
         room = file.relative_to(PACKAGE).parts[0]
-        if file.suffix in (".py", ".toml", ".ptx") and room not in ROOMS_AFTER_A_RUN:
+        matters = room not in ROOMS_AFTER_A_RUN and not (room == "papers" and _only_measures(file))
+        if file.suffix in (".py", ".toml", ".ptx") and matters:
             digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
+
+
+def _only_measures(file: Path) -> bool:
+    """Whether a file of the papers is only read after runs: what all papers share, and what a paper says and measures."""
+    return file.parent == PACKAGE / "papers" or file.name in AFTER_A_RUN
 
 
 @cache
@@ -36,7 +45,8 @@ def content_key(run: Run) -> str:
     """What the result is stored under: the simulator, the design with every parameter, the machine, the program and its size."""
     machine = _machine(run)
     asked = (run.workload, run.size, run.technology, run.check)
-    parts = (simulator_digest(), asked, parse_design(run.design).to_dict(), machine)
+    outside = [load_paper(folder).digest() for folder in outside_folders()]
+    parts = (simulator_digest(), *outside, asked, parse_design(run.design).to_dict(), machine)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from warploom.designs import from_dict
 from warploom.jit.announcement import announce_compilation
+from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, load_policy_file
 from warploom.simulation.result import Result
@@ -63,7 +65,8 @@ def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[Process
     """Worker processes that are not left behind when this one is interrupted or a run fails."""
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=(tuple(policy_files),))
+    known = (tuple(policy_files), outside_folders())
+    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
     try:
         yield pool
     except BaseException:
@@ -75,9 +78,11 @@ def worker_pool(jobs: int, policy_files: Sequence[str] = ()) -> Iterator[Process
         pool.shutdown()
 
 
-def _begin_worker(policy_files: Iterable[str]) -> None:
+def _begin_worker(policy_files: Iterable[str], paper_folders: Iterable[Path]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     announce_compilation()
+    for folder in paper_folders:
+        load_paper(folder)
     for file in policy_files:
         load_policy_file(file)
 
