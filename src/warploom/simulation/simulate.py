@@ -206,7 +206,9 @@ def shrunk(machine: Machine, design: Design) -> Machine:
 
 def physical(machine: Machine, design: Design) -> Machine:
     """The machine with the registers that are really there: an allocation policy may make do with fewer than programs see."""
-    return _with_share(machine, design.register_file * getattr(design.policies.allocation, "shrink", 1.0))
+    allocation = design.policies.allocation
+    share = allocation.physical_share() if hasattr(allocation, "physical_share") else 1.0
+    return _with_share(machine, design.register_file * share)
 
 
 def _with_share(machine: Machine, share: float) -> Machine:

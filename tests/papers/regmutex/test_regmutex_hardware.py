@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from timing_kernels import Kernel, add, barrier, exit_, load, store
 
-from warploom.code.instruction import Instruction, Operation
+from warploom.code.instruction import Instruction
 from warploom.core.checker import NoChecker
 from warploom.core.simulate import time_launches
 from warploom.designs import parse_design, storage_bits
 from warploom.errors import WarploomError
 from warploom.machines import load_machine
+from warploom.papers.regmutex import acquire_regions
+from warploom.papers.regmutex.base_set import with_base_set
 from warploom.register_file.bits import has
 from warploom.register_file.layout import sm_dtype
 
 MACHINE = load_machine("regmutex").scaled(1)
-ACQUIRE, RELEASE = Instruction(Operation("acquire")), Instruction(Operation("release"))
+ACQUIRE, RELEASE = Instruction(acquire_regions.ACQUIRE), Instruction(acquire_regions.RELEASE)
 
 
 def design(text: str):
@@ -27,7 +28,8 @@ def design(text: str):
 
 
 def run(kernel: Kernel, base: int, text: str = "regmutex"):
-    code = replace(kernel.code(), base_registers=base)
+    code = kernel.code()
+    code = with_base_set(code, base, code.registers)
     return time_launches([(code, kernel.trace())], design(text), MACHINE, check=True)
 
 

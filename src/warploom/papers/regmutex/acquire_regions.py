@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from warploom.code.classes import add_operation
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code, Instruction
@@ -17,7 +18,8 @@ from warploom.code.loops import loop_depths
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
 
-ACQUIRE, RELEASE = "acquire", "release"
+ACQUIRE = add_operation("acquire", __name__, issued=True)
+RELEASE = add_operation("release", __name__, issued=True)
 SHORT_GAP = 4  # instructions: twice what a release and an acquire cost
 SLOW_ACCESS = 20  # several hundred cycles, in which each of some tens of warps issues once or twice
 

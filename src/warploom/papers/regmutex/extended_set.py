@@ -22,6 +22,7 @@ from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, plan_regions
+from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.holding import holding, prove_holding
 
 COMPACTION = Operation("mov", "b32", modifiers=("compact",))
@@ -93,9 +94,7 @@ class _Attempt:
         registers = recolour(problem)
         if registers is None:
             return None
-        return _without_empty_moves(
-            replace(renamed(code, ranges.values, registers), registers=self.total, base_registers=self.base)
-        )
+        return _without_empty_moves(with_base_set(renamed(code, ranges.values, registers), self.base, self.total))
 
     def live_at(self, places: Iterable[Place]) -> Moves:
         """The registers that are live at some places."""
@@ -114,9 +113,9 @@ class _Attempt:
         for place, slots in down.items():
             here[place] += [_Move(place, slot, True) for slot in slots]
         for place in self.regions.releases:
-            here[place].append(Instruction(Operation(RELEASE)))
+            here[place].append(Instruction(RELEASE))
         for place in self.regions.acquires:
-            here[place].append(Instruction(Operation(ACQUIRE)))
+            here[place].append(Instruction(ACQUIRE))
         for place, slots in up.items():
             here[place] += [_Move(place, slot, False) for slot in slots]
         blocks = []

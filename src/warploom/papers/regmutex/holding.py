@@ -63,8 +63,8 @@ def _effect(instructions: list) -> bool | None:
     """What instructions leave: held, released, or None for the state they found."""
     state = None
     for instruction in instructions:
-        if instruction.op.name in (ACQUIRE, RELEASE):
-            state = instruction.op.name == ACQUIRE
+        if instruction.op in (ACQUIRE, RELEASE):
+            state = instruction.op == ACQUIRE
     return state
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Code
-from warploom.code.table import Flag
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
-from warploom.papers.regmutex.acquire_regions import barrier_pressure, held_share, plan_regions
+from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, barrier_pressure, held_share, plan_regions
+from warploom.papers.regmutex.base_set import base_registers, with_base_set
 from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import ranked_sizes
 from warploom.papers.regmutex.holding import holding
@@ -34,7 +34,7 @@ COUNTED = (
     "releases",
     "held_cycles",
 )
-ACQUIRE, RELEASE = int(Flag.ACQUIRE), int(Flag.RELEASE)
+SECTION_NOTES = (("acquires", "?"), ("releases", "?"))  # whether an instruction is one of the two
 WAITING_STATE = (
     ("queued", "u8"),  # warps that wait for shared registers
     ("since", "i8", (MAX_WARPS,)),  # when a warp began to wait or to hold
@@ -63,7 +63,7 @@ def whole_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
 
 def base_set(code: Code, machine: Machine) -> int:
     """The registers that every warp has to itself: all of them where the code is not split."""
-    return code.base_registers or rounded(code.registers, machine)
+    return base_registers(code) or rounded(code.registers, machine)
 
 
 def shared_code(
@@ -85,7 +85,7 @@ def shared_code(
     least = barrier_pressure(code)
 
     def with_size(size: int) -> Code:
-        return replace(code, registers=registers, base_registers=registers - size)
+        return with_base_set(code, registers - size, registers)
 
     def resident(size: int) -> int:
         return resident_ctas(with_size(size), machine, limit) * warps_of(code)
@@ -117,17 +117,23 @@ def shared_code(
 
 def described(code: Code) -> dict[int, str]:
     """The regions in which a warp holds its extended registers, as notes beside the code."""
-    if not code.base_registers:
+    if not base_registers(code):
         return {}
     state = holding(code)
     notes = {}
     for pc, instruction in enumerate(code.instructions()):
-        if instruction.op.name in ("acquire", "release"):
-            notes[pc] = f"{instruction.op.name} R{code.base_registers}-R{code.registers - 1}"
+        if instruction.op in (ACQUIRE, RELEASE):
+            notes[pc] = f"{instruction.op.name} R{base_registers(code)}-R{code.registers - 1}"
         elif state.maybe_before[pc]:
             mark = "|" if state.surely_before[pc] else ":"
             notes[pc] = f"{mark} compaction" if is_compaction(instruction) else mark
     return notes
+
+
+def section_notes(code: Code) -> np.ndarray:
+    """Which instructions acquire and release, as the hardware sees them."""
+    notes = [(instruction.op == ACQUIRE, instruction.op == RELEASE) for instruction in code.instructions()]
+    return np.array(notes, np.dtype(list(SECTION_NOTES), align=True))
 
 
 @stage
@@ -154,7 +160,7 @@ def count_acquire(sm: Any, cycle: int, warp: int) -> None:
 @stage
 def asks_for_extended(ctx: Any, sm: Any, warp: int, pc: int) -> bool:
     """Whether an instruction acquires the extended registers for a warp that does not hold them."""
-    return ctx.code[pc].traits & ACQUIRE != 0 and not has(sm.allocation.holds, warp)
+    return ctx.code[pc].allocation.acquires and not has(sm.allocation.holds, warp)
 
 
 @stage
@@ -172,15 +178,14 @@ def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 @stage
 def release_at(ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
     """The same, if an instruction says so."""
-    if ctx.code[pc].traits & RELEASE != 0:
+    if ctx.code[pc].allocation.releases:
         release_extended(ctx, sm, cycle, warp)
 
 
 def sizes_of(code: Code, machine: Machine) -> tuple[int, int]:
     """The base set and the extended set of compiled code."""
-    if not code.base_registers:
-        return rounded(code.registers, machine), 0
-    return code.base_registers, code.registers - code.base_registers
+    base = base_registers(code)
+    return (base, code.registers - base) if base else (rounded(code.registers, machine), 0)
 
 
 def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from warploom.code.instruction import Code
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_size import pool_sections
 from warploom.papers.regmutex.register_sharing import (
     AUTO,
+    SECTION_NOTES,
     WAITING_STATE,
     asks_for_extended,
     base_set,
@@ -18,6 +20,7 @@ from warploom.papers.regmutex.register_sharing import (
     release_at,
     release_extended,
     section_counters,
+    section_notes,
     shared_code,
     shared_summary,
     wait_for_shared,
@@ -30,11 +33,11 @@ from warploom.register_file.services import allocate, find_free_anywhere, group_
 
 def _base_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
     """The CTAs for which registers suffice when the base sets alone are counted, as the choice of sizes does."""
-    return machine.warp_registers // (code.base_registers * warps_per_cta)
+    return machine.warp_registers // (base_registers(code) * warps_per_cta)
 
 
 def _sections(code: Code, machine: Machine, warps: int) -> int:
-    base = code.base_registers
+    base = base_registers(code)
     return pool_sections(machine.warp_registers, base, code.registers - base, warps, machine.sm.warps_per_sm)
 
 
@@ -51,6 +54,7 @@ class RegMutex(NamedTuple):
         "weighed": "the compiler refuses sizes with which warps would wait for each other too long, which the paper does not",
     }
     COMPILED_BY = ("extended", "weighed")
+    NOTES = SECTION_NOTES
     STATE = (
         ("holds", "u8"),  # the warp status bits
         ("taken", "u8"),  # the section bits; those of no section are set for ever
@@ -69,14 +73,18 @@ class RegMutex(NamedTuple):
     def compile(policy, code: Code, machine: Machine) -> Code:
         return shared_code(code, machine, policy.extended, policy.weighed, _base_limit, _sections)
 
+    def annotate(policy, code: Code, table: Any, machine: Machine) -> Any:
+        return section_notes(code)
+
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return base_set(code, machine)
 
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
-        if not code.base_registers:
+        base = base_registers(code)
+        if not base:
             return whole_limit(code, machine, warps_per_cta)
-        extended = code.registers - code.base_registers  # of one section at least
-        return (machine.warp_registers - extended) // (code.base_registers * warps_per_cta)
+        extended = code.registers - base  # of one section at least
+        return (machine.warp_registers - extended) // (base * warps_per_cta)
 
     def describe(policy, code: Code) -> dict[int, str]:
         return described(code)

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from warploom.code.instruction import Code
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.register_sharing import (
     AUTO,
+    SECTION_NOTES,
     WAITING_STATE,
     asks_for_extended,
     base_set,
@@ -17,6 +19,7 @@ from warploom.papers.regmutex.register_sharing import (
     release_at,
     release_extended,
     section_counters,
+    section_notes,
     shared_code,
     shared_summary,
     wait_for_shared,
@@ -29,7 +32,8 @@ from warploom.register_file.services import allocate, find_free_anywhere, group_
 
 def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
     """The CTAs for which registers suffice with 2 |Bs| + |Es| a pair; a last warp without a partner has its own extended set."""
-    base, extended = code.base_registers, code.registers - code.base_registers
+    base = base_registers(code)
+    extended = code.registers - base
     ctas = 0
     while base * (ctas + 1) * warps_per_cta + extended * -(-(ctas + 1) * warps_per_cta // 2) <= machine.warp_registers:
         ctas += 1
@@ -53,6 +57,7 @@ class RegMutexPaired(NamedTuple):
         "weighed": "the compiler refuses sizes with which warps would wait for each other too long, which the paper does not",
     }
     COMPILED_BY = ("extended", "weighed")
+    NOTES = SECTION_NOTES
     STATE = (
         ("taken", "u8"),  # one bit a pair
         ("holds", "u8"),  # whose it is; hardware needs no bit for it, for the other warp is waiting or has none
@@ -70,11 +75,14 @@ class RegMutexPaired(NamedTuple):
     def compile(policy, code: Code, machine: Machine) -> Code:
         return shared_code(code, machine, policy.extended, policy.weighed, _pair_limit, _pairs)
 
+    def annotate(policy, code: Code, table: Any, machine: Machine) -> Any:
+        return section_notes(code)
+
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return base_set(code, machine)
 
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
-        if not code.base_registers:
+        if not base_registers(code):
             return whole_limit(code, machine, warps_per_cta)
         return _pair_limit(code, machine, warps_per_cta)
 

@@ -10,6 +10,8 @@ from warploom.code.instruction import Bank, Block, Code, Reg
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import PREDICATES
 
+EXEMPT_REGISTERS = "rfv.exempt_registers"
+
 
 @dataclass(frozen=True)
 class Lifetime:
@@ -69,6 +71,11 @@ def _registers(code: Code) -> set[Reg]:
     return found
 
 
+def exempt_registers(code: Code) -> int:
+    """How many registers of compiled code, from R0 on, are not renamed."""
+    return code.annotations.get(EXEMPT_REGISTERS, 0)
+
+
 def exempt_first(code: Code, exempt: tuple[int, ...]) -> Code:
     """The same code with its registers renumbered so that the exempt ones have the lowest numbers; pairs stay aligned."""
     if not exempt:
@@ -93,4 +100,5 @@ def exempt_first(code: Code, exempt: tuple[int, ...]) -> Code:
     renamed = {Reg(old, Bank.R): Reg(new, Bank.R) for old, new in number.items()}
     renamed |= {Reg(unit[0], Bank.D): Reg(number[unit[0]], Bank.D) for unit in units if len(unit) == 2}
     blocks = [Block([one.with_registers(renamed) for one in block.instructions], block.label) for block in code.blocks]
-    return replace(code, blocks=blocks, registers=max(code.registers, following))
+    noted = {**code.annotations, EXEMPT_REGISTERS: len(exempt)}
+    return replace(code, blocks=blocks, registers=max(code.registers, following), annotations=noted)

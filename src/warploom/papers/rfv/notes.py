@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, value_operands
 from warploom.papers.rfv.release_points import decoded_flags
 from warploom.papers.rfv.renaming import table_conflicts
@@ -21,11 +22,12 @@ def annotated(code: Code, table: np.ndarray) -> np.ndarray:
     """A record for each instruction of the code."""
     notes = np.zeros(len(table), np.dtype(list(INSTRUCTION_NOTES), align=True))
     instructions = list(code.instructions())
+    exempt = exempt_registers(code)
     for pc, row in enumerate(table):
         reads, writes = (row[name][: row[count]].tolist() for name, count in (("reads", "n_reads"), ("writes", "n_writes")))
-        renamed = [register for register in (*reads, *writes) if register >= code.exempt_registers]
+        renamed = [register for register in (*reads, *writes) if register >= exempt]
         notes[pc]["lookups"] = len(renamed)
-        notes[pc]["conflicts"] = table_conflicts(reads, code.exempt_registers)
+        notes[pc]["conflicts"] = table_conflicts(reads, exempt)
     for pc, flags, _ in decoded_flags(code):
         place = 0
         for operand, register in enumerate(value_operands(instructions[pc])):
@@ -33,5 +35,5 @@ def annotated(code: Code, table: np.ndarray) -> np.ndarray:
             if operand < FLAG_BITS and flags >> operand & 1:
                 notes[pc]["dead"] |= ((1 << words) - 1) << place
             place += words
-    notes["exempt"] = code.exempt_registers
+    notes["exempt"] = exempt
     return notes

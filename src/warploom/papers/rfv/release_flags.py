@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from warploom.code.instruction import Bank, Imm, Instruction, Operation, Reg
+from warploom.code.classes import add_operation
+from warploom.code.instruction import Bank, Imm, Instruction, Reg
 
+PIR, PBR = (add_operation(name, __name__) for name in ("pir", "pbr"))
 FLAG_BITS = 3  # operands that one instruction can release
 FLAGS = 18  # instructions that one pir covers
 NUMBER_BITS = 6
@@ -73,17 +75,17 @@ def decode_pbr(bits: int) -> list[int]:
 
 def pir(flags: Sequence[int]) -> Instruction:
     """The metadata instruction for flags."""
-    return Instruction(Operation("pir"), srcs=(Imm(encode_pir(flags)),))
+    return Instruction(PIR, srcs=(Imm(encode_pir(flags)),))
 
 
 def pbr(registers: Sequence[int]) -> Instruction:
     """The metadata instruction for registers."""
-    return Instruction(Operation("pbr"), srcs=(Imm(encode_pbr(registers)),))
+    return Instruction(PBR, srcs=(Imm(encode_pbr(registers)),))
 
 
 def is_release(instruction: Instruction) -> bool:
     """Whether an instruction is one of the two."""
-    return instruction.op.name in ("pir", "pbr")
+    return instruction.op in (PIR, PBR)
 
 
 def payload(instruction: Instruction) -> int:

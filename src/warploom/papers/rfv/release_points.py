@@ -27,6 +27,8 @@ from warploom.papers.rfv.release_flags import (
     FLAGS,
     NO_REGISTER,
     NUMBERS,
+    PBR,
+    PIR,
     decode_pbr,
     decode_pir,
     is_release,
@@ -145,7 +147,7 @@ def decoded_flags(code: Code) -> Iterator[tuple[int, int, int]]:
         flags: list[int] = []
         place = source = 0
         for instruction in block.instructions:
-            if instruction.op.name == "pir":
+            if instruction.op == PIR:
                 flags, place, source = decode_pir(payload(instruction)), 0, pc
             elif not is_release(instruction):
                 yield pc, flags[place] if place < len(flags) else 0, source
@@ -163,10 +165,10 @@ def describe_releases(code: Code) -> dict[int, str]:
         if released:
             notes[pc] = "releases " + " ".join(released)
     for pc, instruction in enumerate(instructions):
-        if instruction.op.name == "pir":
+        if instruction.op == PIR:
             flags_set = decode_pir(payload(instruction))
             used = next((place for place in range(FLAGS, 0, -1) if flags_set[place - 1]), 0)
             notes[pc] = "flags " + ("".join(map(str, flags_set[:used])) or "none")  # one octal digit for each instruction
-        elif instruction.op.name == "pbr":
+        elif instruction.op == PBR:
             notes[pc] = "releases " + " ".join(f"R{number}" for number in decode_pbr(payload(instruction)))
     return notes

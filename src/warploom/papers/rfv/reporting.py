@@ -7,7 +7,8 @@ from typing import Any
 
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.papers.rfv.release_flags import FLAG_BITS, PAYLOAD_BITS, decode_pbr, is_release, payload
+from warploom.papers.rfv.lifetimes import exempt_registers
+from warploom.papers.rfv.release_flags import FLAG_BITS, PAYLOAD_BITS, PBR, decode_pbr, is_release, payload
 from warploom.papers.rfv.renaming import NEUTRAL, allocation_counters, allocation_summary, entry_bits, table_energy
 
 INSTRUCTION_BITS = 64
@@ -34,9 +35,9 @@ def virtualization_counters(states: Any, run: Any) -> dict[str, Any]:
     """The sums over all SMs, and what the compiler has put into the code."""
     code = run.code
     metadata = [one for one in code.instructions() if is_release(one)]
-    lists = [decode_pbr(payload(one)) for one in metadata if one.op.name == "pbr"]
+    lists = [decode_pbr(payload(one)) for one in metadata if one.op == PBR]
     warps = run.occupancy.ctas * run.occupancy.warps_per_cta
-    bits = (code.registers - code.exempt_registers) * warps * entry_bits(run.machine)
+    bits = (code.registers - exempt_registers(code)) * warps * entry_bits(run.machine)
     return {
         **{name: int(states[name].sum()) for name in COUNTED},
         **allocation_counters(states, code),
@@ -44,7 +45,7 @@ def virtualization_counters(states: Any, run: Any) -> dict[str, Any]:
         "static_pbr": len(lists),
         "static_pbr_registers": sum(map(len, lists)),
         "static_instructions": len(code) - len(metadata),
-        "exempt_registers_peak": code.exempt_registers,
+        "exempt_registers_peak": exempt_registers(code),
         "table_bytes_peak": -(-bits // 8),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,7 +109,7 @@ class Rfv(NamedTuple):
         warps_per_cta = -(-(code.threads or USUAL_THREADS) // WARP)
         warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
-        numbered = replace(exempt_first(code, exempt), exempt_registers=len(exempt))
+        numbered = exempt_first(code, exempt)
         points = release_points(numbered, len(exempt), assume_divergent=policy.divergence == "assumed")
         return with_release_flags(numbered, points)
 
@@ -119,6 +118,9 @@ class Rfv(NamedTuple):
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return rounded(code.registers, machine)
+
+    def physical_share(policy) -> float:
+        return policy.shrink
 
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
         return int(machine.warp_registers * policy.resident) // (rounded(code.registers, machine) * warps_per_cta)

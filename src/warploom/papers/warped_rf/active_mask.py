@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, below, count
 
@@ -44,6 +45,9 @@ class ActiveMask(NamedTuple):
         access, leakage = technology.small_array(policy.storage_bits(run.machine), LANES, run.cycle_time)
         yield "active-mask table", "overhead", (counters["issued"] + counters["mrf_reads"]) * access
         yield "active-mask table leakage", "overhead", leakage * run.sms * run.seconds
+
+    def versus(policy, result: Any, reference: Any) -> dict[str, float]:
+        return savings_by_ratio(vars(result), vars(reference))
 
     def storage_bits(policy, machine: Any) -> int:
         return machine.collectors.total * LANES

@@ -14,7 +14,8 @@ from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
 from warploom.papers.warped_rf import PAPER
-from warploom.simulation.versus import RATIOS, savings
+from warploom.papers.warped_rf.ratios import RATIOS, savings_by_ratio
+from warploom.simulation.versus import savings
 
 MACHINE = "warped-rf"
 SMS = {"tiny": 1, "small": 4}
@@ -192,7 +193,7 @@ def _saved(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
         plain, ours = (results[_run(name, design, size)] for design in (PLAIN, WAKEUPS[3]))
-        saved = savings(ours, plain)
+        saved = savings(ours, plain) | savings_by_ratio(ours, plain)
         rows.append(
             {
                 "workload": name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.machines.schema import MAX_WARP_REGISTERS
+from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.register_file import policy
 from warploom.register_file.hooks import holds, map_read
 from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
@@ -150,6 +151,9 @@ class Trimodal(NamedTuple):
         access, leakage = technology.small_array(policy.storage_bits(run.machine), STATE_BITS, run.cycle_time)
         yield "tri-modal states", "overhead", 2 * counters["wakeups"] * access
         yield "tri-modal states leakage", "overhead", leakage * run.sms * run.seconds
+
+    def versus(policy, result: Any, reference: Any) -> dict[str, float]:
+        return savings_by_ratio(vars(result), vars(reference))
 
     def storage_bits(policy, machine: Any) -> int:
         return STATE_BITS * machine.register_file.banks * machine.register_file.entries_per_bank
