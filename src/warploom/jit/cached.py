@@ -32,6 +32,7 @@ config: Any = _numba_config  # its attributes are made at run time
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 _PACKAGE = Path(__file__).parent.parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
+_BESIDE = re.compile(r"^\s*from\s+\.([\w.]*)\s+import\s+\(?([\w ,]*)", re.MULTILINE)  # in a folder outside of the package
 _WHOLE = {"_nrt": False, "pipeline_class": WholeCompiler}
 _KEPT_DIGESTS = 250  # some 5 MB each; every module and every combination of policies has one
 
@@ -73,13 +74,16 @@ event.register("numba:compile", _CollectLater())
 
 def _files(module: str) -> list[Path]:
     """The files that a dotted name of this package stands for: a module, or a package's ``__init__``."""
-    base = _PACKAGE.joinpath(*module.split(".")[1:])
+    return _sources(_PACKAGE.joinpath(*module.split(".")[1:]))
+
+
+def _sources(base: Path) -> list[Path]:
     return [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
 
 
 @functools.cache
 def _closure(path: Path) -> frozenset[Path]:
-    """A source file and all of this package that it imports, directly or not; nothing for code that has no file."""
+    """A source file and all of this package and of its own folder that it imports; nothing for code that has no file."""
     if not path.is_file():
         return frozenset()
     seen: set[Path] = set()
@@ -89,7 +93,12 @@ def _closure(path: Path) -> frozenset[Path]:
         if current in seen:
             continue
         seen.add(current)
-        for match in _IMPORT.finditer(current.read_text(encoding="utf-8")):
+        text = current.read_text(encoding="utf-8")
+        for match in _BESIDE.finditer(text):
+            base = current.parent.joinpath(*match.group(1).split("."))
+            pending += _sources(base)
+            pending += [file for name in match.group(2).split(",") if name.strip() for file in _sources(base / name.split()[0])]
+        for match in _IMPORT.finditer(text):
             module, names = match.group(1), match.group(2) or ""
             pending += _files(module)
             pending += [file for name in names.split(",") if name.strip() for file in _files(f"{module}.{name.split()[0]}")]
