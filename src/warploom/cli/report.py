@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import message, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
 
 
@@ -23,6 +24,7 @@ def command(
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
     technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    paper: PaperFolders = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
@@ -38,6 +40,7 @@ def command(
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
+    load_papers(paper)
     check_size(size)
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")

@@ -34,6 +34,11 @@ def paper_names() -> tuple[str, ...]:
     return tuple(paper.name for paper in papers())
 
 
+def expected_names() -> tuple[str, ...]:
+    """The names of our papers and of those that installed packages announce, without loading the packages."""
+    return (*(paper.name for paper in _shipped()), *sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
+
+
 def find_paper(name: str) -> Paper:
     """The paper of a short name."""
     found = {paper.name: paper for paper in papers()}
@@ -105,7 +110,10 @@ def _installed() -> tuple[Paper, ...]:
             loaded: Any = point.load()
         except Exception as error:
             raise WarploomError(f"paper {point.name!r} of an installed package cannot be loaded: {error}") from None
-        found.append(_checked(getattr(loaded, "PAPER", loaded), point.value, found))
+        paper = _checked(getattr(loaded, "PAPER", loaded), point.value, found)
+        if paper.name != point.name:
+            raise WarploomError(f"{point.value}: its entry point calls the paper {point.name!r}, it calls itself {paper.name!r}")
+        found.append(paper)
     return tuple(found)
 
 
