@@ -27,7 +27,7 @@ the warp's threads execute. A workload is in the set of each paper that it names
 
 def published(row: dict[str, Any]) -> str:
     """What the papers say of a workload."""
-    parts = [f"{item['paper']}: {item['registers'] or '-'}, {item['ctas_per_sm'] or '-'}" for item in row["published"]]
+    parts = [f"{item['paper']}: {item.get('registers', '-')}, {item.get('ctas_per_sm', '-')}" for item in row["published"]]
     return "; ".join(parts)
 
 

@@ -58,6 +58,35 @@ def test_every_import_points_up_the_page() -> None:
     assert wrong_ways((ROOT / "docs" / "house.md").read_text("utf-8"), PACKAGE) == []
 
 
+def between_papers(package: Path) -> list[str]:
+    """Every import that names a paper, from anywhere but the folder of that paper."""
+    papers = {file.parent.name for file in (package / "papers").glob("*/__init__.py")}
+    wrong = []
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        for imported in modules_imported(file.read_text("utf-8"), ".".join(("warploom", *parts))):
+            named = imported.split(".")[1:3]
+            if named[:1] == ["papers"] and named[1:] and named[1] in papers and parts[:2] != ("papers", named[1]):
+                wrong.append(f"{'/'.join(parts)}.py imports {imported}, another's paper")
+    return wrong
+
+
+def test_nobody_imports_anothers_paper() -> None:
+    assert between_papers(PACKAGE) == []
+
+
+def test_an_import_of_anothers_paper_is_found(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / "papers" / name).mkdir(parents=True)
+        (tmp_path / "papers" / name / "__init__.py").write_text("")
+    (tmp_path / "papers" / "first" / "idea.py").write_text("from warploom.papers.first import other\n")
+    (tmp_path / "papers" / "shared.py").write_text("import warploom.papers.experiment\n")
+    assert between_papers(tmp_path) == []
+    (tmp_path / "papers" / "first" / "copy.py").write_text("from warploom.papers.second.idea import idea\n")
+    (tmp_path / "papers" / "all.py").write_text("from warploom.papers.first import idea\n")
+    assert [line.split(" imports ")[0] for line in between_papers(tmp_path)] == ["papers/all.py", "papers/first/copy.py"]
+
+
 def test_every_room_of_the_page_exists() -> None:
     for room in rooms_in_order((ROOT / "docs" / "house.md").read_text("utf-8")):
         assert (PACKAGE / room).is_dir(), room

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from warploom.designs import design as design
     from warploom.energy import load_technology as technology
     from warploom.errors import WarploomError as WarploomError
+    from warploom.library import load_paper as load_paper
     from warploom.machines import load_machine as machine
     from warploom.simulation.result import Result as Result
     from warploom.simulation.result import to_table as to_table
@@ -35,6 +36,7 @@ _HOMES = {
     "WarploomError": ("warploom.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
     "emulate": ("warploom.simulation.simulate", "emulate"),
+    "load_paper": ("warploom.library", "load_paper"),
     "machine": ("warploom.machines", "load_machine"),
     "simulate": ("warploom.simulation.simulate", "simulate"),
     "technology": ("warploom.energy", "load_technology"),
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "design",
     "emulate",
+    "load_paper",
     "machine",
     "simulate",
     "technology",

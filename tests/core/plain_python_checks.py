@@ -15,9 +15,9 @@ from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, s
 from warploom.core.simulate import time_launches
 from warploom.errors import SimulationError
 from warploom.machines import load_machine
+from warploom.papers.rfv.subarray_gating import SubarrayGating
 from warploom.policies.allocation.oracle import Oracle
 from warploom.policies.allocation.static import Static
-from warploom.policies.power.subarray_gating import SubarrayGating
 from warploom.register_file import Policies, baseline_policies, make_policy
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 

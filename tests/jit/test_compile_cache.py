@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import warploom
+from warploom.jit.cached import source_digest
 
 CALL = "from warploom.asking import ask; print(ask(5), sum(ask.stats.cache_hits.values()))"
 ASKING = """
@@ -79,3 +80,13 @@ def test_a_part_of_a_whole_can_be_called_by_itself() -> None:
         ended = subprocess.run([sys.executable, "-c", BOTH_WAYS], capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr[-2000:]
         assert ended.stdout.split() == ["35", "0"]
+
+
+def test_an_edit_beside_a_source_outside_of_the_package_is_seen(tmp_path: Path) -> None:
+    """A paper's folder imports its own modules by a dot; compiled code depends on them like on ours."""
+    policy, step = tmp_path / "policy.py", tmp_path / "step.py"
+    policy.write_text("from .step import (\n    step,\n)\n")
+    step.write_text("step = 1\n")
+    before = source_digest(str(policy))
+    step.write_text("step = 2\n")
+    assert source_digest(str(policy)) != before

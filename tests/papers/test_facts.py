@@ -2,11 +2,11 @@
 
 import pytest
 
-from warploom.papers import PAPERS
+from warploom.library import paper_names
 from warploom.papers.facts import Fact, load_facts
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", paper_names())
 def test_every_fact_has_an_id_of_its_own_a_unit_and_a_place(paper: str) -> None:
     facts = load_facts(paper)
     assert len({fact.id for fact in facts}) == len(facts) > 10

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from warploom.library import find_paper
 from warploom.workloads.registry import load_workload, workload_names, workload_set
 from warploom.workloads.workload import SIZES
 
@@ -24,7 +25,7 @@ def test_sets_are_those_of_the_papers(name: str) -> None:
 
 
 def test_rfc_workloads_have_a_category() -> None:
-    assert all(load_workload(name).category for name in workload_set("rfc"))
+    assert all(row.get("category") for row in find_paper("rfc").workloads.values())
 
 
 @pytest.mark.parametrize("name", workload_names())

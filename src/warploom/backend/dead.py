@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warploom.code.classes import is_added
 from warploom.code.instruction import Code, Instruction, Reg
 
 _EFFECTS = frozenset(
@@ -17,17 +18,15 @@ _EFFECTS = frozenset(
         "membar",
         "fence",
         "nanosleep",
-        "pir",
-        "pbr",
-        "acquire",
-        "release",
     )
 )
 _REDUCIBLE = frozenset(("add", "min", "max", "inc", "dec", "and", "or", "xor"))
 
 
 def _has_effect(instruction: Instruction) -> bool:
-    return instruction.op.name in _EFFECTS or (instruction.op.name == "ld" and "volatile" in instruction.op.modifiers)
+    if instruction.op.name in _EFFECTS or is_added(instruction.op):
+        return True
+    return instruction.op.name == "ld" and "volatile" in instruction.op.modifiers
 
 
 def remove_dead(code: Code) -> bool:

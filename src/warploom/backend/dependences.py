@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warploom.code.classes import OpClass, op_class
+from warploom.code.classes import OpClass, is_added, op_class
 from warploom.code.instruction import Address, Instruction, Reg, Special, Symbol
 from warploom.code.slots import Access, bits
 
@@ -163,6 +163,6 @@ class _Builder:
 
 
 def _is_wall(instruction: Instruction) -> bool:
-    if op_class(instruction.op) is OpClass.METADATA or instruction.op.name in ("brkpt", "acquire", "release"):
+    if is_added(instruction.op) or instruction.op.name == "brkpt":
         return True
     return any(isinstance(src, Special) and src.name.startswith(("clock", "globaltimer")) for src in instruction.srcs)

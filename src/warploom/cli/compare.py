@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
 from warploom.errors import WarploomError
 
@@ -21,6 +22,7 @@ def command(
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
     technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    paper: PaperFolders = None,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
@@ -40,6 +42,7 @@ def command(
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
+    load_papers(paper)
     check_size(size)
     if out is not None:
         check_picture_name(out)

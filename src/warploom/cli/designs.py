@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import plain_table, print_json, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 
 
 def command(
     machine: Annotated[str, typer.Option(help="The machine that storage is counted for.")] = "gtx480",
+    paper: PaperFolders = None,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -19,6 +21,7 @@ def command(
     from warploom.machines import load_machine
     from warploom.register_file import load_policy_file
 
+    load_papers(paper)
     for file in policy or ():
         load_policy_file(file)
     named, policies = describe_designs(load_machine(machine)), describe_policies()

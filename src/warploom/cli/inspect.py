@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import print_json, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 
 
 def command(
@@ -15,6 +16,7 @@ def command(
     max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
+    paper: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> None:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
@@ -26,6 +28,7 @@ def command(
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
     from warploom.workloads.program import workload_program
 
+    load_papers(paper)
     file = read_source(target) if is_file_name(target) else workload_program(target)
     module = parse(file.ptx, file.place)
     point = parse_design(design or "baseline")

@@ -7,15 +7,18 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import plain_table, print_json, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 
 
 def command(
     name: Annotated[str | None, typer.Argument(help="A machine's name or file, to see every number with its source.")] = None,
+    paper: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the machines, or show one with the source of every number."""
     from warploom.machines import load_machine, machine_names
 
+    load_papers(paper)
     if name is not None:
         machine = load_machine(name)
         if json:

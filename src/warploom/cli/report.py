@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import message, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
 
 
@@ -24,28 +25,30 @@ def command(
     technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    paper: PaperFolders = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
 ) -> int:
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
-    from warploom.designs.combinations import COMBINATIONS, PUBLISHED, SHOWN
     from warploom.papers.experiment import Run
     from warploom.papers.store import Store, perform
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
+    from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
     from warploom.simulation.result import result_from_dict
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
+    load_papers(paper)
     check_size(size)
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
     for file in policy or ():
         load_policy_file(file)
-    names = designs.split(",") if designs else list(PUBLISHED)
+    names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = select_workloads([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]

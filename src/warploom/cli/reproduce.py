@@ -9,16 +9,19 @@ from typing import Annotated
 import typer
 
 from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
+from warploom.library.shelves import expected_names
 
 
 def command(
-    paper: Annotated[str, typer.Argument(help="rfc, warped-rf, compression, rfv, regmutex, or all.")],
+    paper: Annotated[str, typer.Argument(help=f"{', '.join(expected_names())}, or all.")],
     figure: Annotated[int | None, typer.Option(help="Only this figure.", min=1)] = None,
     table: Annotated[int | None, typer.Option(help="Only this table.", min=1)] = None,
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
+    folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
@@ -27,6 +30,7 @@ def command(
     from warploom.report.reproduction import score_table, write_reproduction, write_results
     from warploom.workloads.program import check_size
 
+    load_papers(folders)
     check_size(size)
     if figure is not None and table is not None:
         raise WarploomError("--figure and --table exclude each other; ask for one of them")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 
 if TYPE_CHECKING:
     from warploom.designs import Design
@@ -31,6 +32,7 @@ def command(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute and verify, without timing.")] = False,
+    paper: PaperFolders = None,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
@@ -53,8 +55,9 @@ def command(
     from warploom.simulation.simulate import Executions, emulate, simulate
     from warploom.simulation.versus import against, reference_of
     from warploom.workloads.program import check_size, workload_program
-    from warploom.workloads.registry import ALL, SETS, select_workloads
+    from warploom.workloads.registry import ALL, select_workloads, set_names
 
+    load_papers(paper)
     check_size(size)
     if technology is not None:
         load_technology(technology)
@@ -65,7 +68,7 @@ def command(
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     own = _own_program(target, launch)
     programs = [own] if own is not None else [workload_program(name) for name in select_workloads([target])]
-    several = target in (*SETS, ALL) or len(programs) * len(designs) > 1
+    several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()
     with progress_bar(len(programs) * len(designs), "running") as step:

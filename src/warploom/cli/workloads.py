@@ -7,12 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from warploom.cli.output import plain_table, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
 
 
 def command(
-    set_name: Annotated[str, typer.Option("--set", help="Only the workloads of a paper: its short name.")] = "all",
+    set_name: Annotated[str, typer.Option("--set", help="Only the workloads that a paper ran: its short name.")] = "all",
     size: Annotated[str, typer.Option(help="The size that is executed to count: tiny, small or paper.")] = "tiny",
     machine: Annotated[str, typer.Option(help="The machine that CTAs per SM are counted for.")] = "gtx480",
+    paper: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the workloads with their sets, launch, registers, divergence and dynamic instructions."""
@@ -20,6 +22,7 @@ def command(
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import workload_set
 
+    load_papers(paper)
     check_size(size)
     names = workload_set(set_name)
     rows: list[dict[str, Any]] = []

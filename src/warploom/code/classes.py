@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from warploom.code.instruction import Operation
+from warploom.errors import WarploomError
 
 
 class Unit(IntEnum):
@@ -41,7 +42,7 @@ class OpClass(IntEnum):
     F64_DIV = 19
     SFU = 20  # approximate functions
     MEMORY = 21
-    CONTROL = 22  # branch, barrier, exit, acquire, release
+    CONTROL = 22  # branch, barrier, exit
     METADATA = 23  # fetched and decoded, never issued
 
 
@@ -74,8 +75,7 @@ _NAMES: dict[str, OpClass] = {
     "cvt": OpClass.CONVERT,
     **dict.fromkeys(("shfl", "redux"), OpClass.SHUFFLE),
     **dict.fromkeys(("ld", "ldu", "st", "atom", "red", "tex", "tld4", "prefetch", "membar", "fence"), OpClass.MEMORY),
-    **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep", "acquire", "release"), OpClass.CONTROL),
-    **dict.fromkeys(("pir", "pbr"), OpClass.METADATA),
+    **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep"), OpClass.CONTROL),
     **dict.fromkeys(("sin", "cos", "lg2", "ex2", "rsqrt", "tanh"), OpClass.SFU),
 }
 _ARITHMETIC = {
@@ -85,6 +85,30 @@ _ARITHMETIC = {
     **dict.fromkeys(("mad", "madc", "mad24", "fma", "dp4a", "dp2a"), "MAD"),
     **dict.fromkeys(("div", "rem", "rcp", "sqrt"), "DIV"),
 }
+
+
+_added: dict[str, str] = {}  # operation: the module that added it
+
+
+def add_operation(name: str, by: str, *, issued: bool = False) -> Operation:
+    """An operation of a policy's own, which its compile pass puts into code and only its hardware understands.
+
+    To the program it means nothing: it changes no value, the emulator passes over it, and no pass of the backend removes it or
+    moves anything across it. Unless it is ``issued``, it is metadata: fetched and decoded like any instruction, but never
+    issued; the policy is asked whether it needs fetching at all (`metadata_cached`) and told when it takes effect
+    (`on_metadata`), with the 64 bits of its first operand. One that is ``issued`` takes the warp's turn and is resolved at
+    once, as a branch is. ``by`` is the module that adds it.
+    """
+    kind = OpClass.CONTROL if issued else OpClass.METADATA
+    if (name in _NAMES or name in _ARITHMETIC) and (_added.get(name), _NAMES.get(name)) != (by, kind):
+        raise WarploomError(f"{by}: there is an operation {name!r} already; take another name")
+    _NAMES[name], _added[name] = kind, by
+    return Operation(name)
+
+
+def is_added(op: Operation) -> bool:
+    """Whether an operation is a policy's own, and means nothing to the program."""
+    return op.name in _added
 
 
 def op_class(op: Operation) -> OpClass:

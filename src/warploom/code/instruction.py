@@ -7,10 +7,10 @@ numbers are predicates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Bank(Enum):
@@ -106,7 +106,7 @@ class Operation(NamedTuple):
     """What an instruction does, spelt as PTX spells it once types are made explicit.
 
     ``name`` is PTX's opcode without suffixes (``add``, ``mad``, ``setp``, ``cvt``, ``ld``, ``atom``, ``bra``, ``bar``),
-    or one of ours: ``exit``, and what compile-time passes of designs insert (``pir``, ``pbr``, ``acquire``, ``release``).
+    or one of ours: ``exit``, and what compile-time passes of policies insert (`warploom.code.classes.add_operation`).
     """
 
     name: str
@@ -230,8 +230,6 @@ class Code:
     shared_bytes: int = 0  # static shared memory; its variables' addresses are already absolute in the code
     local_bytes: int = 0  # per thread, spills included
     registers: int = 0  # 32-bit registers per thread, once allocated (in literal mode: as the launch description says)
-    base_registers: int = 0  # of these, the lowest that a warp owns all its life where code acquires the others; 0: all
-    exempt_registers: int = 0  # of these, the lowest, which are not renamed where registers are
     predicates: int = 0
     allocated: bool = False
     narrow: bool = False  # addresses are 32 bits wide
@@ -241,6 +239,7 @@ class Code:
     required_block: tuple[int, int, int] | None = None  # .reqntid
     threads: int = 0  # of a CTA, in the launches that it was compiled for; 0 where that is not known
     source: str = ""  # the file it came from, for messages
+    annotations: Mapping[str, Any] = field(default_factory=dict)  # what policies' passes note for their hardware; any names
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions in layout order; the position in this order is the instruction's address (pc)."""

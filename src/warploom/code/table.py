@@ -38,8 +38,6 @@ class Flag(IntFlag):
     BARRIER = 64
     FENCE = 128
     METADATA = 256
-    ACQUIRE = 512
-    RELEASE = 1024
     VOLATILE = 2048
 
 
@@ -75,10 +73,6 @@ _FLAGS = {
     "bar": Flag.BARRIER,
     "membar": Flag.FENCE,
     "fence": Flag.FENCE,
-    "pir": Flag.METADATA,
-    "pbr": Flag.METADATA,
-    "acquire": Flag.ACQUIRE,
-    "release": Flag.RELEASE,
 }
 
 
@@ -94,8 +88,8 @@ def _mask(registers: list[Reg]) -> int:
     return sum({1 << register.number for register in registers if register.bank is Bank.P})
 
 
-def _flags(instruction: Instruction) -> int:
-    flags = _FLAGS.get(instruction.op.name, Flag(0))
+def _flags(instruction: Instruction, kind: OpClass) -> int:
+    flags = Flag.METADATA if kind is OpClass.METADATA else _FLAGS.get(instruction.op.name, Flag(0))
     if flags is Flag.BRANCH and instruction.guard is not None:
         flags |= Flag.CONDITIONAL
     if instruction.op.name == "bar" and "warp" in instruction.op.modifiers:
@@ -120,12 +114,12 @@ def static_table(code: Code) -> np.ndarray:
             row["reads"][: len(read_words)] = read_words
             row["writes"][: len(write_words)] = write_words
             row["predicates_read"], row["predicates_written"] = _mask(reads), _mask(writes)
-            row["flags"] = _flags(instruction)
+            row["flags"] = _flags(instruction, kind)
             if instruction.op.name in ("tex", "tld4"):
                 row["space"] = Space.TEXTURE
             elif kind is OpClass.MEMORY:
                 row["space"] = _SPACES.get(instruction.op.space, Space.NONE)
-            if kind is OpClass.METADATA and isinstance(instruction.srcs[0], Imm):
-                row["payload"] = instruction.srcs[0].bits
+            if kind is OpClass.METADATA:
+                row["payload"] = next((source.bits for source in instruction.srcs[:1] if isinstance(source, Imm)), 0)
             pc += 1
     return table

@@ -13,6 +13,7 @@ from warploom.designs.design import FIT, OPTIONS, Design, from_dict
 from warploom.designs.grammar import Item, Value, parse_items
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.library import Paper, papers, with_papers
 from warploom.register_file import CHOICES, choices_of, policies_of
 
 BASELINE = "baseline"
@@ -29,19 +30,33 @@ class Named:
     options: dict[str, Any]
 
 
-@cache
 def named_designs() -> dict[str, Named]:
-    """All named designs, baseline first."""
+    """All named designs: the baseline first, then those of no paper, then those of each paper."""
+    return _named_by(papers())
+
+
+@cache
+def _named_by(known: tuple[Paper, ...]) -> dict[str, Named]:
     text = (resources.files("warploom.designs") / "named.toml").read_text(encoding="utf-8")
-    found = {}
-    for name, table in tomllib.loads(text).items():
-        chosen = {choice: table[choice] for choice in CHOICES if choice in table}
-        choices: dict[str, dict[str, Value]] = {
-            choice: {"policy": entry} if isinstance(entry, str) else dict(entry) for choice, entry in chosen.items()
-        }
-        options = {key: table[key] for key in OPTIONS if key in table}
-        found[name] = Named(name, table["title"], table["source"], choices, options)
-    return found
+    tables = with_papers("design", tomllib.loads(text), lambda paper: paper.designs)
+    return {name: _named(name, table) for name, table in tables.items()}
+
+
+def _named(name: str, table: Any) -> Named:
+    """A named design from its table."""
+    place, known = f"named design {name!r}", ("title", "source", *CHOICES, *OPTIONS)
+    if not isinstance(table, dict) or not all(isinstance(table.get(key), str) for key in ("title", "source")):
+        raise WarploomError(f"{place}: it is a table with a title, a source, and choices")
+    for key in table:
+        if key not in known:
+            raise WarploomError(f"{place}: {key!r} is not one of a design's choices{did_you_mean(key, known)}")
+    choices: dict[str, dict[str, Value]] = {
+        choice: {"policy": entry} if isinstance(entry, str) else dict(entry)
+        for choice, entry in table.items()
+        if choice in CHOICES
+    }
+    options = {key: table[key] for key in OPTIONS if key in table}
+    return Named(name, table["title"], table["source"], choices, options)
 
 
 def parse_design(text: str) -> Design:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warploom.code.classes import is_added
 from warploom.code.dominators import reconvergence_points
 from warploom.code.instruction import Bank, Code, Imm, Instruction, Param, Special, Symbol
 from warploom.code.table import Flag, static_table
@@ -22,7 +23,7 @@ from warploom.emulator.rows import Rows
 from warploom.errors import WarploomError
 
 MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
-_NOTHING = ("membar", "fence", "nop", "pir", "pbr", "acquire", "release", "prefetch", "brkpt")
+_NOTHING = ("membar", "fence", "nop", "prefetch", "brkpt")
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 _VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
 _SHUFFLES = {
@@ -123,7 +124,7 @@ def _encode_one(rows: Rows, instruction: Instruction, record: np.void) -> None:
         _encode_barrier(rows, instruction, record)
     elif name in ("shfl", "vote", "activemask", "match", "redux"):
         _encode_exchange(rows, instruction, record)
-    elif name in _NOTHING:
+    elif name in _NOTHING or is_added(instruction.op):
         record["kind"] = Kind.NOTHING
     else:
         record["kind"] = Kind.COMPUTE

@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.library import with_papers
 
 # Halving the register file lowers dynamic power by 20% and total power by 30% (rfv, figure 7, GPUWattch). The first gives the
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.
@@ -20,6 +20,7 @@ SIZE_EXPONENT = -math.log2(0.8)
 SLICE_BITS = 128  # the access that tables quote: one register of four lanes
 REGISTER_BITS = 1024
 COMMON = "common"
+FOLDER = Path(__file__).parent / "technologies"
 
 
 @dataclass(frozen=True)
@@ -243,8 +244,8 @@ _OPTIONAL = {"distance", "access_in_leakage", "read", "write"}
 
 
 def technology_names() -> list[str]:
-    """Names of the tables that come with Warploom."""
-    return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
+    """Names of the tables that there are, those of papers included."""
+    return sorted(_files())
 
 
 def load_technology(name: str | Path) -> Technology:
@@ -255,18 +256,19 @@ def load_technology(name: str | Path) -> Technology:
         if not path.is_file():
             raise WarploomError(f"{text}: no such technology file")
         return _parse(path.read_text(encoding="utf-8"), path.stem, text)
-    if text not in technology_names():
-        raise WarploomError(f"technology {text!r} is not known{did_you_mean(text, technology_names())}")
-    return _shipped(text)
+    files = _files()
+    if text not in files:
+        raise WarploomError(f"technology {text!r} is not known{did_you_mean(text, sorted(files))}")
+    return _kept(files[text])
 
 
 @cache
-def _shipped(name: str) -> Technology:
-    return _parse((_folder() / f"{name}.toml").read_text(encoding="utf-8"), name, f"{name}.toml")
+def _kept(path: Path) -> Technology:
+    return _parse(path.read_text(encoding="utf-8"), path.stem, str(path))
 
 
-def _folder() -> Any:
-    return resources.files("warploom.energy") / "technologies"
+def _files() -> dict[str, Path]:
+    return with_papers("technology", {path.stem: path for path in FOLDER.glob("*.toml")}, lambda paper: paper.technologies)
 
 
 def _parse(text: str, name: str, place: str) -> Technology:
@@ -331,7 +333,7 @@ def _parse(text: str, name: str, place: str) -> Technology:
     if borrowed:
         if name == COMMON:
             raise WarploomError(f"{place}: the common table must have {', '.join(borrowed)}")
-        common = _shipped(COMMON)._at_node(node, voltage)
+        common = _kept(FOLDER / f"{COMMON}.toml")._at_node(node, voltage)
         parts |= {section: getattr(common, section) for section in borrowed}
     return Technology(
         name=name, title=data["title"], node=node, voltage=voltage, sources=sources, borrowed=tuple(borrowed), **parts

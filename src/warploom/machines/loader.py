@@ -11,6 +11,7 @@ from typing import Any
 
 from warploom.code.classes import OpClass
 from warploom.errors import WarploomError
+from warploom.library import with_papers
 from warploom.machines import schema
 from warploom.machines.machine import TABLES, Machine
 
@@ -22,8 +23,12 @@ Tables = dict[str, dict[str, Any]]
 
 
 def machine_names() -> list[str]:
-    """The machines that come with Warploom."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    """The machines that there are, those of papers included."""
+    return sorted(_files())
+
+
+def _files() -> dict[str, Path]:
+    return with_papers("machine", {path.stem: path for path in FOLDER.glob("*.toml")}, lambda paper: paper.machines)
 
 
 def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
@@ -43,10 +48,10 @@ def _find(name_or_path: str | Path) -> Path:
         if not path.is_file():
             raise WarploomError(f"{path}: there is no such machine file")
         return path
-    known = machine_names()
+    known = _files()
     if str(name_or_path) not in known:
-        raise WarploomError(f"machine {str(name_or_path)!r} is unknown{_nearest(str(name_or_path), known)}")
-    return FOLDER / f"{name_or_path}.toml"
+        raise WarploomError(f"machine {str(name_or_path)!r} is unknown{_nearest(str(name_or_path), sorted(known))}")
+    return known[str(name_or_path)]
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

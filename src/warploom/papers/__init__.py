@@ -1,3 +1,1 @@
-"""The five papers: what they published, and the experiments that measure the same on Warploom."""
-
-PAPERS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")
+"""The papers, a folder each, and what all of them share: experiments, published numbers, stored runs, the scorecard."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from warploom.library import find_paper
 
 # A number counts as reproduced within this relative difference, or within these absolute ones where the number itself is small:
 # the papers' figures are read to about a percent, and their inputs are not ours.
@@ -47,5 +47,4 @@ class Fact:
 @cache
 def load_facts(paper: str) -> tuple[Fact, ...]:
     """All facts of one paper, in the order of its data file."""
-    text = (files("warploom.papers") / "published" / f"{paper}.toml").read_text("utf-8")
-    return tuple(Fact(paper=paper, **entry) for entry in tomllib.loads(text)["fact"])
+    return tuple(Fact(paper=paper, **entry) for entry in find_paper(paper).published)

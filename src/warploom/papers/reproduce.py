@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.papers import PAPERS
+from warploom.library import find_paper, paper_names
+from warploom.library.shelves import ALL
 from warploom.papers.experiment import Figure, Outcome, Run
 from warploom.papers.facts import Fact, load_facts
 from warploom.papers.store import Store, perform
@@ -53,15 +52,12 @@ class Score:
 
 def figures_of(paper: str) -> tuple[Figure, ...]:
     """The figures and tables of one paper, as experiments."""
-    if paper not in PAPERS:
-        raise WarploomError(f"there is no paper {paper!r}{did_you_mean(paper, PAPERS)}")
-    module = importlib.import_module(f"warploom.papers.{paper.replace('-', '_')}")
-    return module.FIGURES
+    return find_paper(paper).figures
 
 
 def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
     """The experiments of a paper, or of "all"; with a place ("figure 6", "table 2") that one alone."""
-    chosen = [(name, figure) for name in (PAPERS if paper == "all" else (paper,)) for figure in figures_of(name)]
+    chosen = [(name, figure) for name in (paper_names() if paper == ALL else (paper,)) for figure in figures_of(name)]
     if place is None:
         return chosen
     found = [(name, figure) for name, figure in chosen if figure.place == place]

@@ -11,6 +11,7 @@ from typing import Any
 
 from warploom.designs import parse_design
 from warploom.energy import load_technology
+from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine, load_machine, machine_names
 from warploom.papers.experiment import Run
 from warploom.simulation.batch import Task, run_tasks
@@ -18,7 +19,9 @@ from warploom.simulation.result import plain
 from warploom.storage.kept import read_kept_json, write_kept_json
 from warploom.storage.sources import PACKAGE, class_digest, surroundings
 
-ROOMS_AFTER_A_RUN = ("papers", "report", "cli")  # what they hold cannot change a run's result
+# What cannot change a run's result: the rooms that show results, and what papers say and measure.
+ROOMS_AFTER_A_RUN = ("report", "cli")
+AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml")
 
 
 @cache
@@ -27,9 +30,15 @@ def simulator_digest() -> str:
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*")):
         room = file.relative_to(PACKAGE).parts[0]
-        if file.suffix in (".py", ".toml", ".ptx") and room not in ROOMS_AFTER_A_RUN:
+        matters = room not in ROOMS_AFTER_A_RUN and not (room == "papers" and _only_measures(file))
+        if file.suffix in (".py", ".toml", ".ptx") and matters:
             digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
+
+
+def _only_measures(file: Path) -> bool:
+    """Whether a file of the papers is only read after runs: what all papers share, and what a paper says and measures."""
+    return file.parent == PACKAGE / "papers" or file.name in AFTER_A_RUN
 
 
 def content_key(run: Run) -> str:
@@ -41,8 +50,9 @@ def content_key(run: Run) -> str:
     machine, design = _machine(run), parse_design(run.design)
     technology = load_technology(run.technology) if run.technology else None  # else one of ours, by the machine's name
     asked = (run.workload, run.size, run.technology, run.check)
-    sources = [class_digest(type(policy)) or _nameless(type(policy)) for policy in design.policies]
-    parts = (simulator_digest(), surroundings(), asked, design.to_dict(), sources, machine, technology)
+    sources = [_source(policy) for policy in design.policies]
+    outside = [load_paper(folder).digest() for folder in outside_folders()]
+    parts = (simulator_digest(), surroundings(), *outside, asked, design.to_dict(), sources, machine, technology)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
@@ -56,8 +66,13 @@ def _our_machine(name: str) -> Machine:
     return load_machine(name)
 
 
+def _source(policy: Any) -> str:
+    kind: Any = type(policy)
+    return class_digest(kind) or _nameless(kind)
+
+
 @cache
-def _nameless(kind: Any) -> str:
+def _nameless(kind: type) -> str:
     """Stands for the source of a class that is in no file: nothing else will ever have it."""
     return uuid.uuid4().hex
 

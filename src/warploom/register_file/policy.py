@@ -17,6 +17,7 @@ PYTHON_METHODS = frozenset(
         "annotate",
         "registers_per_warp",
         "resident_limit",
+        "physical_share",
         "counters",
         "summary",
         "energy",

@@ -1,4 +1,4 @@
-"""Which policies there are: ours, those of installed packages, and those of user files (`user_files.py`)."""
+"""Which policies there are: ours, those of papers and of installed packages, and those of user files (`user_files.py`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warploom.errors import WarploomError
+from warploom.library import papers
 from warploom.register_file.combination import Policies
 from warploom.register_file.hooks import CHOICES
 from warploom.register_file.policy import check_policy_class, checked_parameters
@@ -59,9 +60,16 @@ def forget(kinds: Iterable[Any]) -> None:
             del _registry[kind.CHOICE][kind.NAME]
 
 
-@cache
 def load_all() -> None:
-    """Import every policy of this package and of the entry points of installed ones."""
+    """Import every policy that there is; papers may have been added since the last time."""
+    _load_installed()
+    for paper in papers():
+        paper.load_policies()
+
+
+@cache
+def _load_installed() -> None:
+    """Import the policies that belong to no paper: of this package, and of the entry points of installed ones."""
     package = importlib.import_module("warploom.policies")
     for choice in CHOICES:
         folder = Path(package.__path__[0]) / choice

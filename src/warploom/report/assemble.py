@@ -167,7 +167,7 @@ def assemble(
     first = baseline[0]
     return Page(
         title="Warploom: register file designs side by side",
-        subtitle="Five published register files and their combinations: one machine, one set of kernels, one energy model.",
+        subtitle="Published register files and their combinations: one machine, one set of kernels, one energy model.",
         headline=rows,
         conditions=f"Machine {first.machine}, technology {first.technology}, size {first.size}; workloads: {names}.{checked}",
         findings=findings(rows, combinations),

@@ -7,16 +7,18 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from warploom.designs import from_dict
 from warploom.errors import WarploomError
 from warploom.jit.announcement import announce_compilation
+from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, load_policy_file
 from warploom.register_file.user_files import loaded_policy_files
@@ -74,7 +76,8 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     try_cache()  # so that it is this process that says if there is none
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=(already_said(),))
+    known = (already_said(), outside_folders())
+    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
     try:
         yield pool
     except BrokenProcessPool:
@@ -88,11 +91,13 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin_worker(said: frozenset[str]) -> None:
+def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
     announce_compilation()
+    for folder in paper_folders:
+        load_paper(folder)
 
 
 def _end_with_parent() -> None:

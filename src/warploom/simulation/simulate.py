@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warploom.backend import Options, compile_kernel
@@ -26,7 +26,7 @@ from warploom.simulation.result import Emulation, Result
 from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
 from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
-from warploom.workloads.registry import load_workload, sets_of
+from warploom.workloads.registry import load_workload, published_rows, sets_of
 from warploom.workloads.workload import Workload
 
 COMMON_TECHNOLOGY = "common"
@@ -206,7 +206,9 @@ def shrunk(machine: Machine, design: Design) -> Machine:
 
 def physical(machine: Machine, design: Design) -> Machine:
     """The machine with the registers that are really there: an allocation policy may make do with fewer than programs see."""
-    return _with_share(machine, design.register_file * getattr(design.policies.allocation, "shrink", 1.0))
+    allocation = design.policies.allocation
+    share = allocation.physical_share() if hasattr(allocation, "physical_share") else 1.0
+    return _with_share(machine, design.register_file * share)
 
 
 def _with_share(machine: Machine, share: float) -> Machine:
@@ -246,12 +248,12 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
     return {
         "name": workload.name,
         "title": workload.title,
-        "sets": sets_of(workload),
+        "sets": sets_of(workload.name),
         "size": size,
         "verified": execution.verified,
         **row,
         "ctas_per_sm": occupancy(main.code, chip, baseline_policies().allocation, trace.warps_per_cta, shared).ctas,
-        "published": [asdict(published) for published in workload.published],
+        "published": published_rows(workload.name),
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module, resources
+from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.library import find_paper, papers
 from warploom.workloads.workload import Workload
 
-SETS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")
 ALL = "all"
 
 
@@ -30,7 +31,7 @@ def workload_names() -> list[str]:
 def load_workload(name: str) -> Workload:
     """The workload of this name."""
     if name not in _folders():
-        known = [*_folders(), *SETS]
+        known = [*_folders(), *set_names()]
         raise WarploomError(f"workload {name!r} is not known{_hint(name, known)}")
     folder = _folders()[name]
     try:
@@ -51,19 +52,32 @@ def workload_ptx(name: str) -> str:
     return (resources.files("warploom.workloads") / _folders()[name] / "kernel.ptx").read_text(encoding="utf-8")
 
 
-def sets_of(workload: Workload) -> list[str]:
+def set_names() -> tuple[str, ...]:
+    """The papers that bring a set of workloads, under their short names."""
+    return tuple(paper.name for paper in papers() if paper.workloads)
+
+
+def published_rows(name: str) -> list[dict[str, Any]]:
+    """What the papers' tables say of a workload: a row for each paper that ran it, with the columns of that paper."""
+    return [{"paper": paper.name, **paper.workloads[name]} for paper in papers() if name in paper.workloads]
+
+
+def sets_of(name: str) -> list[str]:
     """The papers' sets that a workload belongs to."""
-    return sorted({row.paper for row in workload.published}, key=SETS.index)
+    return [row["paper"] for row in published_rows(name)]
 
 
-@cache
 def workload_set(name: str) -> tuple[str, ...]:
     """The names of the workloads of a set: a paper's short name, or ``all``."""
     if name == ALL:
         return tuple(workload_names())
-    if name not in SETS:
-        raise WarploomError(f"workload set {name!r} is not known{did_you_mean(name, [*SETS, ALL])}")
-    return tuple(each for each in workload_names() if name in sets_of(load_workload(each)))
+    if name not in set_names():
+        raise WarploomError(f"workload set {name!r} is not known{did_you_mean(name, [*set_names(), ALL])}")
+    for each in find_paper(name).workloads:
+        if each not in _folders():
+            place = find_paper(name).folder / "workloads.toml"
+            raise WarploomError(f"{place}: {each!r} is not a workload{did_you_mean(each, workload_names())}")
+    return tuple(each for each in workload_names() if each in find_paper(name).workloads)
 
 
 def select_workloads(names: Iterable[str]) -> list[str]:
@@ -72,7 +86,7 @@ def select_workloads(names: Iterable[str]) -> list[str]:
     for name in (part.strip() for text in names for part in text.split(",")):
         if not name:
             raise WarploomError("a workload name is empty; separate names by single commas")
-        members: tuple[str, ...] = workload_set(name) if name in (*SETS, ALL) else (load_workload(name).name,)
+        members: tuple[str, ...] = workload_set(name) if name in (*set_names(), ALL) else (load_workload(name).name,)
         chosen.update(dict.fromkeys(members))
     return list(chosen)
 

@@ -42,28 +42,13 @@ class Gpu(Protocol):
 
 
 @dataclass(frozen=True)
-class Published:
-    """The workload's row in a paper's table."""
-
-    paper: str  # "rfv", "warped-rf", "regmutex", "compression", "rfc"
-    registers: int | None = None  # per thread
-    ctas: int | None = None
-    threads_per_cta: int | None = None
-    ctas_per_sm: int | None = None
-    base_set: int | None = None  # |Bs| of regmutex
-    allocated_percent: float | None = None  # of the register file, warped-rf
-
-
-@dataclass(frozen=True)
 class Workload:
     """One program: everything to run it on any `Gpu` and to judge its output."""
 
     name: str
     title: str  # one line: what it computes
-    published: tuple[Published, ...]  # one per paper that uses it; the paper's name puts it into that set
     inputs: Callable[[Size], Arrays]  # seeded: the same arrays every time; scalars as 0-d arrays
     host: Callable[[Gpu, Arrays], Arrays]  # uploads, launches, downloads; returns the outputs by name
     reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
     seed: int | None = None  # of the inputs; None where nothing is random
-    category: str = ""  # of the rfc paper: "video", "simulation", "image", "hpc", "shader"

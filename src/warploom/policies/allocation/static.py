@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies.renaming import NEUTRAL
 from warploom.register_file import policy
 from warploom.register_file.services import allocate, find_free_anywhere, group_of
 
@@ -23,9 +22,3 @@ class Static(NamedTuple):
     def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         for register in range(ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
-
-    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "physical_peak": counters["allocated_peak"],
-            **{name: value for name, value in NEUTRAL.items() if name not in counters},
-        }

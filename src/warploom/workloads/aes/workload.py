@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 24
 THREADS, ROUNDS = 256, 10
@@ -87,7 +87,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="aes",
     title="encryption by AES-128 with look-up tables, four threads a block",
-    published=(Published("compression"),),
     seed=SEED,
     inputs=inputs,
     host=host,

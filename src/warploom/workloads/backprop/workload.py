@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 6
 UNITS = 16
@@ -56,11 +56,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="backprop",
     title="one training step of a neural network: forward sums, then adjusted weights",
-    published=(
-        Published("rfv", registers=17, ctas=4096, threads_per_cta=256, ctas_per_sm=6),
-        Published("warped-rf", ctas_per_sm=5, allocated_percent=52.0),
-        Published("compression"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

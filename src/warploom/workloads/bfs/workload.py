@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 7
 THREADS = 512
@@ -57,11 +57,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="bfs",
     title="breadth-first search of a random graph, level by level",
-    published=(
-        Published("rfv", registers=9, ctas=1954, threads_per_cta=512, ctas_per_sm=3),
-        Published("warped-rf", ctas_per_sm=3, allocated_percent=33.3),
-        Published("compression"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

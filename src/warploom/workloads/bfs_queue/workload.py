@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 21
 _THREADS = 512
@@ -75,7 +75,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="bfs-queue",
     title="Breadth-first search that keeps its frontier in a work queue",
-    published=(Published("regmutex", registers=21, base_set=18),),
     seed=SEED,
     inputs=_inputs,
     host=_host,

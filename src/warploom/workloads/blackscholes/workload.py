@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 2
 THREADS = 128
@@ -55,10 +55,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="blackscholes",
     title="prices of European options by the Black-Scholes formula",
-    published=(
-        Published("rfv", registers=18, ctas=480, threads_per_cta=128, ctas_per_sm=8),
-        Published("warped-rf", ctas_per_sm=8, allocated_percent=50.0),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

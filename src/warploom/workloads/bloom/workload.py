@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 27
 _BLOCK = (16, 16)
@@ -81,11 +81,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="bloom",
     title="Shader: glow around bright parts, with bilinear blur taps",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"glow": (0.0, 5e-3), "picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-    category="shader",
 )

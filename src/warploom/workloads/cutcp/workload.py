@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 15
 SIDE, DEPTH, MARGIN = 8, 8, 1
@@ -75,10 +75,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="cutcp",
     title="electrostatic potential on a lattice from charges within a cutoff",
-    published=(
-        Published("warped-rf", ctas_per_sm=8, allocated_percent=62.5),
-        Published("regmutex", registers=25, base_set=20),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

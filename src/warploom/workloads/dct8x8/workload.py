@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 3
 N, TILE_HEIGHT, TILE_WIDTH = 8, 16, 32
@@ -40,15 +40,9 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="dct8x8",
     title="discrete cosine transform of the 8 x 8 blocks of an image",
-    published=(
-        Published("rfv", registers=22, ctas=4096, threads_per_cta=64, ctas_per_sm=8),
-        Published("warped-rf", ctas_per_sm=8, allocated_percent=37.5),
-        Published("rfc"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,
     tolerance={"coefficients": (1e-5, 2e-3)},
-    category="image",
 )

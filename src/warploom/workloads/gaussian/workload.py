@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 12
 THREADS, BLOCK = 512, 16
@@ -47,11 +47,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="gaussian",
     title="Gaussian elimination of a linear system, one column a round",
-    published=(
-        Published("rfv", registers=8, ctas=2, threads_per_cta=512, ctas_per_sm=3),
-        Published("regmutex", registers=12, base_set=8),
-        Published("compression"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 THREADS = 512
 SHAPES = {"tiny": (4, 1, 11, 5), "small": (51, 1, 17, 9), "paper": (51, 2, 33, 17)}  # points, frames, window, template's side
@@ -95,11 +95,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="heartwall",
     title="tracking of points on a heart wall by normalised correlation, one CTA a point",
-    published=(
-        Published("rfv", registers=29, ctas=51, threads_per_cta=512, ctas_per_sm=2),
-        Published("warped-rf", ctas_per_sm=2, allocated_percent=78.3),
-        Published("regmutex", registers=28, base_set=20),
-    ),
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 8
 BLOCK = 16
@@ -53,11 +53,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="hotspot",
     title="temperature of a chip under a power map, two time steps a launch",
-    published=(
-        Published("rfv", registers=22, ctas=1849, threads_per_cta=256, ctas_per_sm=3),
-        Published("warped-rf", ctas_per_sm=3, allocated_percent=62.7),
-        Published("compression"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

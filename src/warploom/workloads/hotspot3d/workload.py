@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 3
 _BLOCK = (64, 4)
@@ -56,7 +56,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="hotspot3d",
     title="Heat conduction through a stack of chip layers, seven-point stencil",
-    published=(Published("regmutex", registers=32, base_set=24),),
     seed=SEED,
     inputs=_inputs,
     host=_host,

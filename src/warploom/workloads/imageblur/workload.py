@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 9
 _RADIUS, _OUTPUTS = 8, 4
@@ -45,11 +45,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="imageblur",
     title="Separable Gaussian blur of a picture, 17 taps",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"blurred": (1e-6, 1e-4)},
-    category="image",
 )

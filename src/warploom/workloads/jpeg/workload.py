@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 10
 _BLOCKS, _BITS, _KEPT = 8, 13, 2
@@ -55,10 +55,8 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="jpeg",
     title="Forward DCT, quantisation and zig-zag order of JPEG",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
-    category="image",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 37
 _THREADS, _PARTICLES = 128, 100
@@ -51,11 +51,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="lavamd",
     title="Forces among particles in neighbouring boxes of space",
-    published=(Published("regmutex", registers=37, base_set=28), Published("rfc")),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"force": (1e-5, 2e-3)},
-    category="simulation",
 )

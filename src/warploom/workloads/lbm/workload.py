@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 22
 NX, NY, OMEGA = 120, 24, 1.2
@@ -71,7 +71,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="lbm",
     title="fluid flow by the lattice Boltzmann method with 19 directions",
-    published=(Published("warped-rf", ctas_per_sm=7, allocated_percent=82.0),),
     seed=SEED,
     inputs=inputs,
     host=host,

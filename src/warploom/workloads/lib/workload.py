@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 THREADS = 64
 SHAPES = {"tiny": (256, 24, 12), "small": (4096, 34, 17), "paper": (4096, 80, 40)}  # paths, forward rates, time steps
@@ -58,7 +58,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="lib",
     title="Monte Carlo value and sensitivity of swaptions in the LIBOR market model, one path a thread",
-    published=(Published("rfv", registers=22, ctas=64, threads_per_cta=64, ctas_per_sm=8), Published("compression")),
     inputs=inputs,
     host=host,
     reference=reference,

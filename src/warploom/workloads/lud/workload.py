@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 11
 BLOCK = 16
@@ -42,7 +42,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="lud",
     title="LU decomposition in 16 x 16 blocks",
-    published=(Published("rfv", registers=19, ctas=15, threads_per_cta=32, ctas_per_sm=6),),
     seed=SEED,
     inputs=inputs,
     host=host,

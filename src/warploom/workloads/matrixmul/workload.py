@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 1
 TILE = 16
@@ -36,7 +36,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="matrixmul",
     title="dense matrix product in 16 x 16 tiles of shared memory",
-    published=(Published("rfv", registers=14, ctas=64, threads_per_cta=256, ctas_per_sm=6),),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 13
 _THREADS = 256
@@ -42,7 +42,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="montecarlo",
     title="Monte Carlo pricing of European options, one option a CTA",
-    published=(Published("regmutex", registers=13, base_set=12),),
     seed=SEED,
     inputs=_inputs,
     host=_host,

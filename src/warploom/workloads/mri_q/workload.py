@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 16
 THREADS = 256
@@ -50,10 +50,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="mri-q",
     title="the matrix Q of magnetic resonance image reconstruction, one voxel a thread",
-    published=(
-        Published("warped-rf", ctas_per_sm=6, allocated_percent=57.0),
-        Published("regmutex", registers=21, base_set=18),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 14
 THREADS = 256
@@ -115,7 +115,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="mum",
     title="longest matches of DNA reads in a reference by its suffix tree",
-    published=(Published("rfv", registers=19, ctas=196, threads_per_cta=256, ctas_per_sm=6), Published("compression")),
     seed=SEED,
     inputs=inputs,
     host=host,

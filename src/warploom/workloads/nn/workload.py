@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 20
 THREADS, NEAREST = 16, 5
@@ -38,7 +38,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="nn",
     title="nearest neighbours of a place, 16 threads a CTA",
-    published=(Published("warped-rf", ctas_per_sm=8, allocated_percent=3.9),),
     seed=SEED,
     inputs=inputs,
     host=host,

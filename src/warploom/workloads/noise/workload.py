@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 26
 _BLOCK = (16, 16)
@@ -74,11 +74,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="noise",
     title="Shader: procedural marble from gradient noise with a permutation texture",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"picture": (0.0, 3e-5)},
-    category="shader",
 )

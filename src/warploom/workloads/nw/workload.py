@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 21
 TILE, PENALTY, LETTERS = 16, 10, 24
@@ -57,7 +57,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="nw",
     title="global alignment of two sequences by Needleman and Wunsch, 16 threads a CTA",
-    published=(Published("warped-rf", ctas_per_sm=8, allocated_percent=9.4), Published("compression")),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 203
 _BLOCK = (32, 8)
@@ -68,11 +68,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="parallax",
     title="Shader: parallax occlusion mapping, ray marching through a depth texture",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-    category="shader",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 32
 _THREADS = 512
@@ -99,7 +99,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="particlefilter",
     title="Particle filter that tracks a disk through noisy frames",
-    published=(Published("regmutex", registers=32, base_set=20),),
     seed=SEED,
     inputs=_inputs,
     host=_host,

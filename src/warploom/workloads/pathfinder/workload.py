@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 18
 THREADS, STEPS = 256, 20
@@ -42,10 +42,8 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="pathfinder",
     title="cheapest way through a grid of costs 0 to 9, twenty rows a launch",
-    published=(Published("warped-rf", ctas_per_sm=6, allocated_percent=43.0), Published("compression"), Published("rfc")),
     seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,
-    category="simulation",
 )

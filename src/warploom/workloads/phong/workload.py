@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, normalised, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 20
 _BLOCK = (32, 8)
@@ -65,11 +65,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="phong",
     title="Shader: Blinn-Phong lighting with colour texture and normal map",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-    category="shader",
 )

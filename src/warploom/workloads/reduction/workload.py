@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 4
 THREADS = 256
@@ -33,7 +33,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="reduction",
     title="sum of an array by a tree in shared memory",
-    published=(Published("rfv", registers=14, ctas=64, threads_per_cta=256, ctas_per_sm=6),),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 23
 RANGE, THREADS, LARGER_THREADS = 16, 61, 128
@@ -48,15 +48,8 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="sad",
     title="full-search motion estimation: sums of absolute differences of 4 x 4 to 16 x 16 blocks",
-    published=(
-        Published("warped-rf", ctas_per_sm=8, allocated_percent=43.0),
-        Published("regmutex", registers=30, base_set=20),
-        Published("compression"),
-        Published("rfc"),
-    ),
     seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,
-    category="video",
 )

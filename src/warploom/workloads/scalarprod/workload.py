@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 9
 THREADS = 256
@@ -33,7 +33,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="scalarprod",
     title="scalar products of pairs of vectors, a pair a CTA at a time",
-    published=(Published("rfv", registers=17, ctas=128, threads_per_cta=256, ctas_per_sm=6),),
     seed=SEED,
     inputs=inputs,
     host=host,

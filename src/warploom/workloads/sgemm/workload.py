@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 17
 COLUMNS, SLICE = 16, 8
@@ -38,11 +38,9 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="sgemm",
     title="single-precision matrix product, sixteen results of a row a thread",
-    published=(Published("warped-rf", ctas_per_sm=5, allocated_percent=53.0), Published("rfc")),
     seed=SEED,
     inputs=inputs,
     host=host,
     reference=reference,
     tolerance={"c": (1e-5, 2e-5)},
-    category="hpc",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 25
 _BLOCK = (16, 16)
@@ -65,11 +65,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="shadow",
     title="Shader: soft shadows from a shadow map with nine comparisons",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"picture": (0.0, 5e-3)},  # texture filters weigh with eight bits, and depths differ by a texel's slope x 12
-    category="shader",
 )

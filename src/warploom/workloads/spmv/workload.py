@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 16
 _THREADS = 192
@@ -54,7 +54,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="spmv",
     title="Sparse matrix times vector in jagged diagonal storage",
-    published=(Published("regmutex", registers=16, base_set=12), Published("compression")),
     seed=SEED,
     inputs=_inputs,
     host=_host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 18
 _SIDE = 16
@@ -67,7 +67,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="srad",
     title="Speckle-reducing anisotropic diffusion of a picture",
-    published=(Published("regmutex", registers=18, base_set=12), Published("compression")),
     seed=SEED,
     inputs=_inputs,
     host=_host,

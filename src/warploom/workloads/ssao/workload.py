@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, normalised, pixel_centres
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 24
 _BLOCK = (16, 16)
@@ -69,12 +69,10 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="ssao",
     title="Shader: screen-space ambient occlusion from a depth texture",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     # Texture filters weigh with eight bits; slopes from neighbouring pixels multiply that by half the width of the picture.
     tolerance={"light": (0.0, 0.015)},
-    category="shader",
 )

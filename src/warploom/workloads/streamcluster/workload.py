@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 19
 THREADS = 512
@@ -90,7 +90,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="streamcluster",
     title="clustering of points by local search: what opening a centre would gain",
-    published=(Published("warped-rf", ctas_per_sm=2, allocated_percent=31.3), Published("compression")),
     seed=SEED,
     inputs=inputs,
     host=host,

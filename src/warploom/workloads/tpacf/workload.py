@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 28
 _THREADS, _BINS = 256, 20
@@ -57,7 +57,6 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="tpacf",
     title="Histograms of the angles between points on a sphere",
-    published=(Published("regmutex", registers=28, base_set=20),),
     seed=SEED,
     inputs=_inputs,
     host=_host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 5
 THREADS = 256
@@ -30,7 +30,6 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="vectoradd",
     title="sum of two vectors, one element a thread",
-    published=(Published("rfv", registers=4, ctas=196, threads_per_cta=256, ctas_per_sm=6),),
     seed=SEED,
     inputs=inputs,
     host=host,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Published, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 8
 _BLOCK = (32, 8)
@@ -65,11 +65,9 @@ def _reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="videoenhance",
     title="Denoises, sharpens and brightens the frames of a video",
-    published=(Published("rfc"),),
     seed=SEED,
     inputs=_inputs,
     host=_host,
     reference=_reference,
     tolerance={"enhanced": (0.0, 1.0)},  # rounding to a byte may go either way
-    category="video",
 )

@@ -1,0 +1,13 @@
+"""Warped-compression (ISCA 2015)."""
+
+from warploom.library import Paper
+
+PAPER = Paper(
+    name="compression",
+    title="Warped-compression",
+    citation="Lee, Kim, Koo, Jeon, Ro, Annavaram: "
+    "Warped-Compression: Enabling Power Efficient GPUs through Register Compression, ISCA 2015",
+    year=2015,
+    package=__name__,
+    policies=("bank_gating", "bdi"),
+)

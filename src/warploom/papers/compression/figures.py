@@ -1,0 +1,518 @@
+"""Warped-compression (ISCA 2015): its figures and tables as experiments.
+
+Averages are over the benchmarks of the set, each counted once. A ratio of compression is banks before over banks after, of all
+writes of a benchmark together, for a bank is the least that the register file can leave out; divergent writes are counted as the
+paper's figure 8 does, as if each were merged with the rest of its register and compressed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
+from typing import Any
+
+from warploom.designs import parse_design
+from warploom.energy import Account, Technology, account, load_technology
+from warploom.energy import Run as EnergyRun
+from warploom.machines import load_machine
+from warploom.papers.compression.bdi import BINS, NAMES, PHASES, SEVEN, SLICES
+from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.trace.encoding import ENCODINGS, image_bytes, image_slices
+from warploom.workloads.registry import select_workloads
+
+MACHINE = "compression"
+BASE, DESIGN = "baseline", "compression"
+LRR_BASE, LRR = "baseline + scheduler=lrr", "compression + scheduler=lrr"
+SINGLE = {
+    "<4,0>": "compression + encoding=bdi(b4d1=false, b4d2=false)",
+    "<4,1>": "compression + encoding=bdi(b4d0=false, b4d2=false)",
+    "<4,2>": "compression + encoding=bdi(b4d0=false, b4d1=false)",
+}
+COMPRESSION = {cycles: f"compression + encoding=bdi(compression={cycles})" for cycles in (4, 8)}
+BOTH_SLOW = "compression + encoding=bdi(compression=8, decompression=8)"
+DECOMPRESSION = {cycles: f"compression + encoding=bdi(decompression={cycles})" for cycles in (2, 4, 8)}
+FACTORS = (1.0, 1.5, 2.0, 2.5)
+ACTIVITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
+AVERAGE = "average"
+
+# Why ours differ, where the reason is the same for several numbers.
+PIPELINED = "the units are pipelined, so latency alone shows, as far as other warps do not hide it"
+EXPOSED = (
+    "three more cycles on every dependence show where warps are few: sad, lib (a third of the warps), the tails of short runs"
+)
+DIVERGENT_INPUTS = (
+    "partial writes stay uncompressed, and ours are more: nw (half warps), mum and bfs run divergent almost throughout"
+)
+PAPER_PAIRS = ((4, 0), (4, 1), (4, 2))
+UNITS_MM2, SM_MM2 = 0.07, 22.0  # section 6.1, from synthesis and a die photograph
+
+
+def _workloads() -> list[str]:
+    return select_workloads([MACHINE])
+
+
+def _run(workload: str, design: str, size: str) -> Run:
+    return Run(workload, design, MACHINE, size)
+
+
+def _runs(*designs: str) -> Callable[[str], list[Run]]:
+    return lambda size: [_run(workload, design, size) for workload in _workloads() for design in designs]
+
+
+def _counters(results: Results, size: str, design: str = DESIGN) -> dict[str, dict[str, Any]]:
+    """The counters of every workload under a design."""
+    return {workload: results[_run(workload, design, size)]["counters"] for workload in _workloads()}
+
+
+def _with_average(rows: Sequence[Row], value: str, *, by: str = "") -> list[Row]:
+    """The rows and, for each series, their average."""
+    out = list(rows)
+    for series in dict.fromkeys(row.get(by) for row in rows):
+        values = [row[value] for row in rows if row.get(by) == series and row[value] is not None]
+        if values:
+            out.append({"workload": AVERAGE, **({by: series} if by else {}), value: fmean(values)})
+    return [row for row in out if row[value] is not None]
+
+
+def _average_of(rows: Sequence[Row], value: str, **wanted: Any) -> float:
+    return next(
+        row[value] for row in rows if row["workload"] == AVERAGE and all(row[key] == what for key, what in wanted.items())
+    )
+
+
+def _percent(part: float, whole: float) -> float | None:
+    return 100 * part / whole if whole else None
+
+
+# --- what registers hold ----------------------------------------------------------------------------------------------------
+
+
+def similarity(results: Results, size: str) -> Outcome:
+    """Writes by the largest distance between neighbouring lanes."""
+    rows: list[Row] = []
+    for workload, counters in _counters(results, size).items():
+        for phase in PHASES:
+            bins = counters["distance_bins"][phase]
+            for name in BINS:
+                share = _percent(bins[name], sum(bins.values()))
+                rows.append({"workload": workload, "phase": phase.replace("_", "-"), "bin": name, "share": share})
+    for phase in dict.fromkeys(row["phase"] for row in rows):
+        for name in BINS:
+            shares = [row["share"] for row in rows if row["phase"] == phase and row["bin"] == name and row["share"] is not None]
+            rows.append({"workload": AVERAGE, "phase": phase, "bin": name, "share": fmean(shares) if shares else None})
+    rows = [row for row in rows if row["share"] is not None]
+    facts = {f"not-random-{phase}": 100 - _average_of(rows, "share", phase=phase, bin="random") for phase in _phases(rows)}
+    chart = Chart("stacked", "workload", "share", series="bin", facet="phase", y_title="% of register writes")
+    reason = "pairs of neighbouring lanes are binned by the farthest of a register; inputs are ours"
+    return Outcome(rows, facts, chart, dict.fromkeys(facts, reason))
+
+
+def _phases(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["phase"] for row in rows))
+
+
+def divergence(results: Results, size: str) -> Outcome:
+    """The share of instructions that all 32 lanes execute."""
+    rows = _with_average(
+        [
+            {"workload": workload, "share": 100 * (1 - counters["divergent_share"])}
+            for workload, counters in _counters(results, size).items()
+        ],
+        "share",
+    )
+    return Outcome(
+        rows,
+        {"non-divergent": _average_of(rows, "share")},
+        Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, average": 79}),
+        {"non-divergent": "nw runs 16 of 32 lanes throughout; predicated instructions count as divergent"},
+    )
+
+
+def best_pairs(results: Results, size: str) -> Outcome:
+    """The pair with the smallest image, of the seven with a base of four or eight bytes."""
+    names = [name for index, name in enumerate(NAMES) if SEVEN >> index & 1]
+    rows: list[Row] = []
+    for workload, counters in _counters(results, size).items():
+        best = counters["best_of_seven"]
+        rows += [
+            {"workload": workload, "pair": name, "share": _percent(best[name], sum(best.values()))} for name in (*names, "none")
+        ]
+    rows = _with_average(rows, "share", by="pair")
+    return Outcome(rows, {}, Chart("stacked", "workload", "share", series="pair", y_title="% of register writes"))
+
+
+def ratios(results: Results, size: str) -> Outcome:
+    """Banks of a register over banks of its image, by divergence."""
+    rows = [
+        {"workload": workload, "phase": phase.replace("_", "-"), "ratio": counters["compression_ratio"][phase]}
+        for workload, counters in _counters(results, size).items()
+        for phase in PHASES
+    ]
+    rows = _with_average(rows, "ratio", by="phase")
+    facts = {f"ratio-{phase}": _average_of(rows, "ratio", phase=phase) for phase in _phases(rows)}
+    return Outcome(rows, facts, Chart("bars", "workload", "ratio", series="phase", y_title="compression ratio"), RATIO_REASONS)
+
+
+RATIO_REASONS = {
+    "ratio-non-divergent": "values of our inputs; counted in banks, 8 over those used",
+    "ratio-divergent": "values of our inputs; whole registers, after the merge with the lanes that did not execute",
+}
+
+# --- energy -----------------------------------------------------------------------------------------------------------------
+
+
+def _energy_of(results: Results, run: Run, change: Callable[[Technology], Technology] = lambda same: same) -> Account:
+    """The account of a stored run under a changed technology: its counters are evaluated again, nothing is simulated."""
+    result, machine = results[run], load_machine(run.machine)
+    policies = parse_design(run.design).policies
+    cycle_time = 1e-6 / machine.chip.clock_energy_mhz
+    energy_run = EnergyRun(result["cycles"], cycle_time, machine.chip.sms, result["register_file_bytes"], policies, machine)
+    return account(result["counters"], policies, change(load_technology(result["technology"])), energy_run)
+
+
+def _saving(ours: float, theirs: float) -> float:
+    return 100 * (1 - ours / theirs)
+
+
+def _energy_rows(results: Results, size: str, designs: Mapping[str, str], reference: str = BASE) -> list[Row]:
+    """Energy of some designs relative to the baseline, in percent, by workload and by what spends it."""
+    rows: list[Row] = []
+    for workload in _workloads():
+        whole = _energy_of(results, _run(workload, reference, size)).total
+        for label, design in designs.items():
+            spent = _energy_of(results, _run(workload, design, size))
+            units = {term.what: term.joules for term in spent.added}
+            parts = {
+                "dynamic": sum(term.joules for term in spent.register_file if term.part == "dynamic"),
+                "leakage": spent.leakage,
+                "compression": units.get("compression", 0.0),
+                "decompression": units.get("decompression", 0.0),
+            }
+            rows += [
+                {"workload": workload, "design": label, "part": part, "energy": 100 * joules / whole}
+                for part, joules in parts.items()
+            ]
+    for label in designs:
+        for part in ("dynamic", "leakage", "compression", "decompression"):
+            values = [row["energy"] for row in rows if (row["design"], row["part"]) == (label, part)]
+            rows.append({"workload": AVERAGE, "design": label, "part": part, "energy": fmean(values)})
+    return rows
+
+
+def energy(results: Results, size: str) -> Outcome:
+    """Energy of the register file by part."""
+    rows = _energy_rows(results, size, {"baseline": BASE, "compression": DESIGN})
+    pairs = [
+        (_energy_of(results, _run(workload, DESIGN, size)), _energy_of(results, _run(workload, BASE, size)))
+        for workload in _workloads()
+    ]
+    facts = {
+        "dynamic-saved": fmean(_saving(ours.dynamic, theirs.dynamic) for ours, theirs in pairs),
+        "leakage-saved": fmean(_saving(ours.leakage, theirs.leakage) for ours, theirs in pairs),
+        "total-saved": fmean(_saving(ours.total, theirs.total) for ours, theirs in pairs),
+    }
+    chart = Chart("stacked", "workload", "energy", series="part", facet="design", y_title="% of the baseline's energy")
+    return Outcome(rows, facts, chart, ENERGY_REASONS)
+
+
+ENERGY_REASONS = {
+    "dynamic-saved": DIVERGENT_INPUTS,
+    "leakage-saved": "SMs without a CTA hold no data: gaussian, nw and lib leave many of them idle at this size",
+    "total-saved": DIVERGENT_INPUTS,
+}
+
+
+def gated_banks(results: Results, size: str) -> Outcome:
+    """The share of time in which each bank is gated, averaged over the benchmarks."""
+    machine = load_machine(MACHINE)
+    shares = []
+    for workload in _workloads():
+        result = results[_run(workload, DESIGN, size)]
+        whole = result["cycles"] * machine.chip.sms
+        shares.append([100 * gated / whole for gated in result["counters"]["bank_gated_cycles"]])
+    rows: list[Row] = [
+        {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(column)}
+        for bank, column in enumerate(zip(*shares, strict=True))
+    ]
+    chart = Chart("bars", "bank", "gated", series="cluster", x_title="bank", y_title="% of cycles gated")
+    return Outcome([{**row, "bank": str(row["bank"])} for row in rows], {}, chart)
+
+
+def moves(results: Results, size: str) -> Outcome:
+    """Dummy MOVs as a share of all instructions."""
+    rows = _with_average(
+        [
+            {"workload": workload, "share": 100 * counters["dummy_mov_share"]}
+            for workload, counters in _counters(results, size).items()
+        ],
+        "share",
+    )
+    worst = max(rows, key=lambda row: row["share"])
+    chart = Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, at most": 2})
+    return Outcome(rows, {"dummy-movs": worst["share"]}, chart, {"dummy-movs": f"the most are in {worst['workload']}"})
+
+
+def compressed_registers(results: Results, size: str) -> Outcome:
+    """The share of a warp's registers that are compressed while it executes (non-)divergent instructions."""
+    rows = [
+        {"workload": workload, "phase": phase.replace("_", "-"), "share": share and 100 * share}
+        for workload, counters in _counters(results, size).items()
+        for phase, share in counters["compressed_share"].items()
+    ]
+    rows = _with_average(rows, "share", by="phase")
+    return Outcome(rows, {}, Chart("bars", "workload", "share", series="phase", y_title="% of a warp's registers"))
+
+
+# --- time -------------------------------------------------------------------------------------------------------------------
+
+
+def _slow_down(results: Results, size: str, workload: str, design: str) -> float:
+    ours, theirs = results[_run(workload, design, size)], results[_run(workload, BASE, size)]
+    return 100 * (ours["cycles"] / theirs["cycles"] - 1)
+
+
+def _time(
+    results: Results, size: str, designs: Mapping[str, str], facts: Mapping[str, str], reasons: Mapping[str, str]
+) -> Outcome:
+    """Execution time of designs relative to the baseline, and the average slow-down of some of them as facts."""
+    rows = [
+        {"workload": workload, "design": label, "time": 100 + _slow_down(results, size, workload, design)}
+        for workload in _workloads()
+        for label, design in designs.items()
+    ]
+    rows = _with_average(rows, "time", by="design")
+    values = {fact: _average_of(rows, "time", design=label) - 100 for fact, label in facts.items()}
+    return Outcome(rows, values, Chart("bars", "workload", "time", series="design", y_title="% of the baseline's time"), reasons)
+
+
+# --- variants ---------------------------------------------------------------------------------------------------------------
+
+
+def schedulers(results: Results, size: str) -> Outcome:
+    """Energy under GTO and LRR, each relative to the baseline with the same scheduler."""
+    rows = []
+    for workload in _workloads():
+        for label, base, design in (("GTO", BASE, DESIGN), ("LRR", LRR_BASE, LRR)):
+            ours, theirs = (_energy_of(results, _run(workload, name, size)).total for name in (design, base))
+            rows.append({"workload": workload, "scheduler": label, "energy": 100 * ours / theirs})
+    rows = _with_average(rows, "energy", by="scheduler")
+    chart = Chart("bars", "workload", "energy", series="scheduler", y_title="% of the baseline's energy")
+    return Outcome(rows, {"total-saved-lrr": 100 - _average_of(rows, "energy", scheduler="LRR")}, chart, LRR_REASONS)
+
+
+LRR_REASONS = {"total-saved-lrr": DIVERGENT_INPUTS}
+
+
+def _overall_ratio(counters: Mapping[str, Any]) -> float:
+    return SLICES * sum(counters["writes"].values()) / sum(counters["ideal_slices"].values())
+
+
+def single_ratios(results: Results, size: str) -> Outcome:
+    """Compression ratios with one pair alone, and with the paper's three."""
+    designs = {**SINGLE, "all three": DESIGN}
+    rows = [
+        {"workload": workload, "pairs": label, "ratio": _overall_ratio(counters)}
+        for label, design in designs.items()
+        for workload, counters in _counters(results, size, design).items()
+    ]
+    rows = _with_average(rows, "ratio", by="pairs")
+    alone, all_three = (_average_of(rows, "ratio", pairs=label) for label in ("<4,0>", "all three"))
+    chart = Chart("bars", "workload", "ratio", series="pairs", y_title="compression ratio")
+    return Outcome(rows, {"ratio-only-4-0": 100 * (1 - alone / all_three)}, chart)
+
+
+def single_energy(results: Results, size: str) -> Outcome:
+    """Energy with one pair alone, and with the paper's three."""
+    rows = [
+        {"workload": workload, "pairs": label, "energy": _relative_energy(results, size, workload, design)}
+        for workload in _workloads()
+        for label, design in {**SINGLE, "all three": DESIGN}.items()
+    ]
+    rows = _with_average(rows, "energy", by="pairs")
+    return Outcome(rows, {}, Chart("bars", "workload", "energy", series="pairs", y_title="% of the baseline's energy"))
+
+
+def _relative_energy(
+    results: Results, size: str, workload: str, design: str, change: Callable[[Technology], Technology] = lambda same: same
+) -> float:
+    ours, theirs = (_energy_of(results, _run(workload, name, size), change).total for name in (design, BASE))
+    return 100 * ours / theirs
+
+
+def _costlier_units(factor: float, technology: Technology) -> Technology:
+    """Compressors and decompressors whose activation costs more."""
+    units = {
+        name: replace(getattr(technology, name), activation=getattr(technology, name).activation * factor)
+        for name in ("compressor", "decompressor")
+    }
+    return replace(technology, **units)
+
+
+def _costlier_banks(factor: float, technology: Technology) -> Technology:
+    """Accesses that cost more, wires included: what the paper calls access energy in section 6.7."""
+    file, wire = technology.register_file, technology.wire
+    return replace(
+        technology,
+        register_file=replace(file, read=file.read * factor, write=file.write * factor),
+        wire=replace(wire, capacitance=wire.capacitance * factor),
+    )
+
+
+def _wire_activity(activity: float, technology: Technology) -> Technology:
+    return replace(technology, wire=replace(technology.wire, activity=activity))
+
+
+def _costs(change: Callable[[float, Technology], Technology], fact: str, results: Results, size: str) -> Outcome:
+    """Energy when something costs more, by factor."""
+    rows = [
+        {
+            "workload": workload,
+            "factor": f"{factor}x",
+            "energy": _relative_energy(results, size, workload, DESIGN, partial(change, factor)),
+        }
+        for workload in _workloads()
+        for factor in FACTORS
+    ]
+    rows = _with_average(rows, "energy", by="factor")
+    chart = Chart("bars", "workload", "energy", series="factor", y_title="% of the baseline's energy")
+    reasons = {fact: COST_REASONS[fact]}
+    return Outcome(rows, {fact: 100 - _average_of(rows, "energy", factor="2.5x")}, chart, reasons)
+
+
+COST_REASONS = {"unit-energy-2.5": DIVERGENT_INPUTS, "bank-energy-2.5": DIVERGENT_INPUTS}
+
+
+def wires(results: Results, size: str) -> Outcome:
+    """Energy over the share of wires that switch, averaged over the benchmarks."""
+    rows: list[Row] = []
+    for activity in ACTIVITIES:
+        change = partial(_wire_activity, activity)
+        shares = [_relative_energy(results, size, workload, DESIGN, change) for workload in _workloads()]
+        rows.append({"activity": f"{activity:.0%}", "energy": fmean(shares)})
+    chart = Chart("bars", "activity", "energy", x_title="wires that switch", y_title="% of the baseline's energy")
+    return Outcome(rows, {"wires-all-switching": 100 - rows[-1]["energy"]}, chart, WIRE_REASONS)
+
+
+WIRE_REASONS = {"wires-all-switching": DIVERGENT_INPUTS}
+
+# --- tables -----------------------------------------------------------------------------------------------------------------
+
+
+def _no_runs(size: str) -> list[Run]:
+    return []
+
+
+def sizes(results: Results, size: str) -> Outcome:
+    """Table 1, computed from images that are really built."""
+    rows: list[Row] = [
+        {
+            "base": base,
+            "delta": delta,
+            "bytes": image_bytes(base, delta),
+            "banks": image_slices(base, delta),
+            "used": (base, delta) in PAPER_PAIRS,
+        }
+        for base, delta in ENCODINGS
+    ]
+    return Outcome(rows, {})
+
+
+def machine_table(results: Results, size: str) -> Outcome:
+    """Table 2, as the machine and the design have it."""
+    machine, design = load_machine(MACHINE), parse_design(DESIGN).policies
+    file, bdi = machine.register_file, design.encoding
+    values = {
+        "clock frequency": f"{machine.chip.clock_energy_mhz / 1000:g} GHz",
+        "SMs": machine.chip.sms,
+        "warp schedulers per SM": machine.sm.schedulers,
+        "warp scheduling": design.scheduler.NAME,
+        "warps per SM": machine.sm.warps_per_sm,
+        "threads per SM": machine.sm.threads_per_sm,
+        "register file": f"{machine.sm.registers_per_sm * 4 // 1024} KB",
+        "registers per SM": machine.sm.registers_per_sm,
+        "register banks": file.banks,
+        "bits of a bank entry": 8 * file.entry_bytes,
+        "entries of a bank": file.entries_per_bank,
+        "compressors": bdi.compressors,
+        "decompressors": bdi.decompressors,
+        "compression": f"{bdi.compression} cycles",
+        "decompression": f"{bdi.decompression} cycle",
+        "bank wake-up": f"{design.power.wakeup} cycles",
+    }
+    return Outcome([{"parameter": name, "value": str(value)} for name, value in values.items()], {})
+
+
+def technology_table(results: Results, size: str) -> Outcome:
+    """Table 3, as the energy account uses it."""
+    table = load_technology(MACHINE)
+    file = table.register_file
+    values = {
+        "operating voltage (V)": table.voltage,
+        "wire capacitance (fF/mm)": table.wire.capacitance * 1e12,
+        "wire energy (128 bits, pJ/mm)": table.wire_energy * 128 * 1e9,
+        "access energy of a bank (pJ)": file.read * 1e12,
+        "leakage power of a bank (mW)": file.leakage * 1e3,
+        "compression, an activation (pJ)": table.compressor.activation * 1e12,
+        "compression, leakage (mW)": table.compressor.leakage * 1e3,
+        "decompression, an activation (pJ)": table.decompressor.activation * 1e12,
+        "decompression, leakage (mW)": table.decompressor.leakage * 1e3,
+    }
+    rows: list[Row] = [{"parameter": name, "value": round(value, 6)} for name, value in values.items()]
+    area = {"area": 100 * UNITS_MM2 / SM_MM2}
+    return Outcome(rows, area, None, {"area": "the paper's own areas; Warploom has no model of area"})
+
+
+# ----------------------------------------------------------------------------------------------------------------------------
+
+_COMPRESSED = _runs(DESIGN)
+_BOTH = _runs(BASE, DESIGN)
+
+FIGURES = (
+    Figure("figure 2", "Distance between neighbouring lanes of written registers", _COMPRESSED, similarity),
+    Figure("figure 3", "Warp instructions that are not divergent", _COMPRESSED, divergence),
+    Figure("figure 5", "Pair of base and delta with the smallest image", _COMPRESSED, best_pairs),
+    Figure("figure 8", "Compression ratio", _COMPRESSED, ratios),
+    Figure("figure 9", "Energy of the register file", _BOTH, energy),
+    Figure("figure 10", "Time in which each bank is gated", _COMPRESSED, gated_banks),
+    Figure("figure 11", "Dummy MOVs", _COMPRESSED, moves),
+    Figure("figure 12", "Registers that are compressed", _COMPRESSED, compressed_registers),
+    Figure(
+        "figure 13",
+        "Execution time",
+        _BOTH,
+        partial(_time, designs={"compression": DESIGN}, facts={"slow-down": "compression"}, reasons={"slow-down": EXPOSED}),
+    ),
+    Figure("figure 14", "Energy under two schedulers", _runs(BASE, DESIGN, LRR_BASE, LRR), schedulers),
+    Figure("figure 15", "Compression ratio with one pair alone", _runs(DESIGN, *SINGLE.values()), single_ratios),
+    Figure("figure 16", "Energy with one pair alone", _runs(BASE, DESIGN, *SINGLE.values()), single_energy),
+    Figure("figure 17", "Energy with costlier units", _BOTH, partial(_costs, _costlier_units, "unit-energy-2.5")),
+    Figure("figure 18", "Energy with costlier accesses", _BOTH, partial(_costs, _costlier_banks, "bank-energy-2.5")),
+    Figure("figure 19", "Energy over the activity of wires", _BOTH, wires),
+    Figure(
+        "figure 20",
+        "Execution time with slower compression",
+        _runs(BASE, DESIGN, *COMPRESSION.values()),
+        partial(
+            _time,
+            designs={"2 cycles": DESIGN} | {f"{cycles} cycles": design for cycles, design in COMPRESSION.items()},
+            facts={"slow-down-8-compression": "8 cycles"},
+            reasons={"slow-down-8-compression": PIPELINED},
+        ),
+    ),
+    Figure(
+        "figure 21",
+        "Execution time with slower decompression",
+        _runs(BASE, *DECOMPRESSION.values(), BOTH_SLOW),
+        partial(
+            _time,
+            designs={f"{cycles} cycles": design for cycles, design in DECOMPRESSION.items()} | {"8, compression too": BOTH_SLOW},
+            facts={"slow-down-8-decompression": "8 cycles"},
+            reasons={"slow-down-8-decompression": PIPELINED},
+        ),
+    ),
+    Figure("table 1", "Sizes of images", _no_runs, sizes),
+    Figure("table 2", "The machine", _no_runs, machine_table),
+    Figure("table 3", "Energy and power", _no_runs, technology_table),
+)

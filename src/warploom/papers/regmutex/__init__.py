@@ -1,0 +1,13 @@
+"""RegMutex (ISCA 2018), and what it compares with: sharing between pairs, and an owner warp that keeps what it took."""
+
+from warploom.library import Paper
+
+PAPER = Paper(
+    name="regmutex",
+    title="RegMutex",
+    citation="Khorasani, Asghari Esfeden, Farmahini-Farahani, Jayasena, Sarkar: "
+    "RegMutex: Inter-Warp GPU Register Time-Sharing, ISCA 2018",
+    year=2018,
+    package=__name__,
+    policies=("owner_warp", "owner_warp_first", "regmutex", "regmutex_paired"),
+)

@@ -1,0 +1,315 @@
+"""RegMutex (ISCA 2018): its figures and table as experiments.
+
+Occupancy only matters where the grid has more CTAs than are resident at once; the small size has few for fifteen SMs, so that it
+runs on three, with their share of the memory system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+from warploom.designs import parse_design, storage_bits
+from warploom.machines import load_machine
+from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.papers.regmutex import PAPER
+
+MACHINE = "regmutex"
+WIDE = "regmutex-wide"  # what programs see where rfv backs twice the registers with the full file
+SMS = {"tiny": 1, "small": 3}
+LIMITED = ("bfs-queue", "cutcp", "dwt2d", "hotspot3d", "mri-q", "particlefilter", "radixsort", "sad")  # by the full file
+OTHERS = ("gaussian", "heartwall", "lavamd", "mergesort", "montecarlo", "spmv", "srad", "tpacf")
+SAMPLE = ("cutcp", "dwt2d", "hotspot3d", "particlefilter", "radixsort", "spmv")  # figure 1 has six of Rodinia and Parboil
+SIZES = (2, 4, 6, 8, 10, 12)
+SUFFIX = " + register_file=0.5"
+WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with which warps would wait too long
+BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
+NEEDY = "rfv(throttle=needy)"  # not as published: when registers run short, only warps wait that need one
+TECHNIQUES = {"owf": "owf", "rfv": "rfv", "regmutex": "regmutex"}
+VARIANTS = {"rfv, needy": NEEDY, "regmutex, weighed": WEIGHED}
+
+LETTER = "when registers run short one CTA issues alone (rfv, section 8.1), however long its loops are"
+LIVE = "sections are scarce where regions are long: heartwall and mergesort keep most registers live in their loops"
+GRIDS = "CTA sizes and register counts of our kernels are near the paper's, not equal: fewer kernels gain a CTA"
+
+
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
+    return Run(workload, design, machine, size, sms=SMS.get(size, 0))
+
+
+def _full(workload: str, design: str, size: str) -> Run:
+    """A run on the full file. There rfv has registers for more CTAs than the file: half of what programs see."""
+    return _run(workload, _halved(design), size, WIDE) if design.startswith("rfv") else _run(workload, design, size)
+
+
+def _half(workload: str, design: str, size: str) -> Run:
+    """A run on half the file; rfv keeps what programs see."""
+    return _run(workload, _halved(design) if design.startswith("rfv") else design + SUFFIX, size)
+
+
+def _halved(rfv: str) -> str:
+    """The design with half of the registers that programs see behind them."""
+    return "rfv(shrink=0.5)" if rfv == "rfv" else rfv.replace("(", "(shrink=0.5, ")
+
+
+def _runs(place: Callable[[str, str, str], Run], workloads: Sequence[str], *designs: str) -> Callable[[str], Sequence[Run]]:
+    def runs(size: str) -> Sequence[Run]:
+        whole = [_run(name, "baseline", size) for name in workloads]
+        return [*whole, *(place(name, design, size) for name in workloads for design in designs)]
+
+    return runs
+
+
+def _added(results: Results, size: str, place: Callable[[str, str, str], Run], workloads: Sequence[str], design: str) -> dict:
+    """Percent more cycles than on the full file without any technique, by workload."""
+    return {
+        name: 100 * (results[place(name, design, size)]["cycles"] / results[_run(name, "baseline", size)]["cycles"] - 1)
+        for name in workloads
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    return fmean(values)
+
+
+def _with_mean(rows: list[Row], values: dict[str, float], column: str, **label: Any) -> None:
+    rows += [{"workload": name, **label, column: value} for name, value in values.items()]
+    rows.append({"workload": "mean", **label, column: _mean(values.values())})
+
+
+def _occupancy(result: dict[str, Any]) -> float:
+    return 100 * result["occupancy"]
+
+
+# --- figure 1: how many of the allocated registers are live ---------------------------------------------------------------------
+
+
+def _live_runs(size: str) -> Sequence[Run]:
+    return [_run(name, "baseline", size) for name in SAMPLE]
+
+
+def _live_share(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for name in SAMPLE:
+        states = [state for state in results[_run(name, "baseline", size)]["states"] if state["allocated"] > 0]
+        for place, state in enumerate(states):
+            share = 100 * state["live"] / state["allocated"]
+            rows.append({"workload": name, "time": 100 * place / max(1, len(states) - 1), "live": share})
+    chart = Chart("lines", "time", "live", facet="workload", x_title="% of the run", y_title="live, % of allocated registers")
+    return Outcome(rows, {}, chart)
+
+
+# --- table 1 and what the text says of storage ----------------------------------------------------------------------------------
+
+
+def _table_runs(size: str) -> Sequence[Run]:
+    return [_full(n, d, size) for n in LIMITED for d in ("regmutex", WEIGHED)] + [
+        _half(n, d, size) for n in OTHERS for d in ("regmutex", WEIGHED)
+    ]
+
+
+def _table(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for name in (*LIMITED, *OTHERS):
+        place = _full if name in LIMITED else _half
+        published = PAPER.workloads[name]
+        ours, weighed = (results[place(name, design, size)]["counters"] for design in ("regmutex", WEIGHED))
+        rows.append(
+            {
+                "workload": name,
+                "registers": ours["base_registers"] + ours["extended_registers"],
+                "base set": ours["base_registers"],
+                "base set, contention weighed": weighed["base_registers"],
+                "sections": ours["sections"],
+                "compaction moves": ours["compaction_moves"],
+                "paper: registers": published["registers"],
+                "paper: base set": published["base_set"],
+            }
+        )
+    machine = load_machine(MACHINE)
+    bits = {name: storage_bits(parse_design(name), machine) for name in ("regmutex", "regmutex-paired")}
+    table = machine.sm.warps_per_sm * machine.sm.max_registers_per_thread * (machine.warp_registers - 1).bit_length()
+    rfv = table + machine.warp_registers  # as this paper counts it: every register renamed, one availability bit an entry
+    facts = {
+        "storage-regmutex": bits["regmutex"],
+        "storage-paired": bits["regmutex-paired"],
+        "storage-rfv": rfv,
+        "storage-ratio": rfv / bits["regmutex"],
+    }
+    return Outcome(rows, facts)
+
+
+# --- figures 7 and 8: cycles and occupancy --------------------------------------------------------------------------------------
+
+
+def _boost(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for design in ("regmutex", WEIGHED):
+        added = _added(results, size, _full, LIMITED, design)
+        for name in LIMITED:
+            whole, shared = results[_run(name, "baseline", size)], results[_full(name, design, size)]
+            rows.append(
+                {
+                    "workload": name,
+                    "design": design,
+                    "cycles saved": -added[name],
+                    "occupancy before": _occupancy(whole),
+                    "occupancy after": _occupancy(shared),
+                }
+            )
+        rows.append({"workload": "mean", "design": design, "cycles saved": -_mean(added.values())})
+    saved = -_added(results, size, _full, ("bfs-queue",), "regmutex")["bfs-queue"]
+    chart = Chart("bars", "workload", "cycles saved", "design", y_title="cycles saved, %", published={"paper: mean": 12.8})
+    return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": "our frontiers fill few SMs: most launches have too few CTAs"})
+
+
+def _reduction(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for design in ("baseline", "regmutex", WEIGHED):
+        added = _added(results, size, _half, OTHERS, design)
+        for name in OTHERS:
+            result = results[_half(name, design, size)]
+            rows.append({"workload": name, "design": design, "cycles added": added[name], "occupancy": _occupancy(result)})
+        rows.append({"workload": "mean", "design": design, "cycles added": _mean(added.values())})
+    slower = [name for name, value in _added(results, size, _full, LIMITED, "regmutex").items() if value > 0.5]
+    nothing = _added(results, size, _half, OTHERS, "baseline")
+    shared = _added(results, size, _half, OTHERS, "regmutex")
+    slower += [name for name, value in shared.items() if value > nothing[name] + 0.5]
+    chart = Chart("bars", "workload", "cycles added", "design", y_title="cycles added, %", published={"paper: regmutex": 10.8})
+    reason = f"where more warps hide nothing more, acquires and waiting for sections remain: {', '.join(slower)}"
+    return Outcome(rows, {"slow-downs": len(slower)}, chart, {"slow-downs": reason})
+
+
+# --- figure 9: the rivals -------------------------------------------------------------------------------------------------------
+
+
+def _rival_runs(size: str) -> Sequence[Run]:
+    designs = [*TECHNIQUES.values(), *VARIANTS.values()]
+    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs)
+    bound = [_run(name, "baseline", size, WIDE) for name in LIMITED]
+    return list(dict.fromkeys([*full(size), *half(size), *bound]))
+
+
+def _rivals(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    facts: dict[str, float] = {}
+    for label, design in (TECHNIQUES | VARIANTS).items():
+        added = _added(results, size, _full, LIMITED, design)
+        _with_mean(rows, {name: -value for name, value in added.items()}, "percent", design=label, file="full: cycles saved")
+        facts[f"full-{label}"] = -_mean(added.values())
+    bound = _added(results, size, lambda name, design, size: _run(name, design, size, WIDE), LIMITED, "baseline")
+    _with_mean(rows, {name: -value for name, value in bound.items()}, "percent", design=BOUND, file="full: cycles saved")
+    for label, design in {"nothing": "baseline", **TECHNIQUES, **VARIANTS}.items():
+        added = _added(results, size, _half, OTHERS, design)
+        _with_mean(rows, added, "percent", design=label, file="half: cycles added")
+        facts[f"half-{label}"] = _mean(added.values())
+    measured = {key: facts[key] for key in facts if key.partition("-")[2] not in VARIANTS}
+    chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
+    most = f"registers for every CTA would save {-_mean(bound.values()):.1f}% here: not occupancy limits most of our kernels"
+    reasons = dict.fromkeys(measured, GRIDS) | {key: most for key in measured if key.startswith("full")}
+    for file, change in (("full", "saved"), ("half", "added")):
+        reasons[f"{file}-rfv"] = (
+            f"{LETTER}: {facts[f'{file}-rfv, needy']:.1f}% {change} if only warps waited that need a register"
+        )
+    return Outcome(rows, measured, chart, reasons)
+
+
+# --- figures 10 and 11: the size of the extended set ----------------------------------------------------------------------------
+
+
+def _sized(extended: int) -> str:
+    return f"regmutex(extended={extended})"
+
+
+def _sweep_rows(results: Results, size: str, column: str, value: Callable[[dict[str, Any], dict[str, Any]], float]) -> list[Row]:
+    rows: list[Row] = []
+    for name in LIMITED:
+        whole = results[_run(name, "baseline", size)]
+        picked = results[_full(name, "regmutex", size)]["counters"]["extended_registers"]
+        for extended in SIZES:
+            result = results[_full(name, _sized(extended), size)]
+            if result["counters"]["extended_registers"] == extended:  # else a barrier or the code did not allow it
+                rows.append({"workload": name, "extended": extended, column: value(result, whole), "picked": extended == picked})
+    return rows
+
+
+def _cycles_by_size(results: Results, size: str) -> Outcome:
+    rows = _sweep_rows(results, size, "cycles saved", lambda result, whole: 100 * (1 - result["cycles"] / whole["cycles"]))
+    chart = Chart("bars", "extended", "cycles saved", facet="workload", x_title="|Es|", y_title="cycles saved, %")
+    return Outcome(rows, {}, chart)
+
+
+def _success(counters: dict[str, Any]) -> float:
+    """Acquires that found a section at once, in percent."""
+    return 100 * (1 - counters["acquires_failed"] / counters["acquires"]) if counters["acquires"] else 100.0
+
+
+def _acquires_by_size(results: Results, size: str) -> Outcome:
+    rows = [
+        row | {"what": "occupancy", "percent": row.pop("percent")}
+        for row in _sweep_rows(results, size, "percent", lambda result, whole: _occupancy(result))
+    ]
+    rows += [
+        row | {"what": "acquires that succeed", "percent": row.pop("percent")}
+        for row in _sweep_rows(results, size, "percent", lambda result, whole: _success(result["counters"]))
+    ]
+    chart = Chart("bars", "extended", "percent", "what", facet="workload", x_title="|Es|", y_title="%")
+    return Outcome(rows, {}, chart)
+
+
+# --- figures 12 and 13: paired warps --------------------------------------------------------------------------------------------
+
+
+def _paired_runs(size: str) -> Sequence[Run]:
+    full, half = _runs(_full, LIMITED, "regmutex-paired", "regmutex"), _runs(_half, OTHERS, "regmutex-paired", "regmutex")
+    return list(dict.fromkeys([*full(size), *half(size)]))
+
+
+def _paired(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    full = {name: -value for name, value in _added(results, size, _full, LIMITED, "regmutex-paired").items()}
+    half = _added(results, size, _half, OTHERS, "regmutex-paired")
+    _with_mean(rows, full, "percent", file="full: cycles saved")
+    _with_mean(rows, half, "percent", file="half: cycles added")
+    for row in rows:
+        if row["workload"] != "mean":
+            place = _full if row["workload"] in LIMITED else _half
+            row["occupancy"] = _occupancy(results[place(row["workload"], "regmutex-paired", size)])
+    facts = {"full-paired": _mean(full.values()), "half-paired": _mean(half.values())}
+    chart = Chart("bars", "workload", "percent", "file", y_title="%")
+    return Outcome(rows, facts, chart, dict.fromkeys(facts, LIVE))
+
+
+def _success_rates(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for label, design in {"regmutex": "regmutex", "paired": "regmutex-paired"}.items():
+        for name in (*LIMITED, *OTHERS):
+            counters = results[(_full if name in LIMITED else _half)(name, design, size)]["counters"]
+            if counters["acquires"]:
+                rows.append({"workload": name, "design": label, "acquires that succeed": _success(counters)})
+    chart = Chart("bars", "workload", "acquires that succeed", "design", y_title="acquires that succeed, %")
+    return Outcome(rows, {}, chart)
+
+
+_SWEEP = _runs(_full, LIMITED, "regmutex", *map(_sized, SIZES))
+
+FIGURES = (
+    Figure("figure 1", "Live share of allocated registers over time", _live_runs, _live_share),
+    Figure("table 1", "Registers and base sets", _table_runs, _table),
+    Figure("figure 7", "Cycles and occupancy on the full file", _runs(_full, LIMITED, "regmutex", WEIGHED), _boost),
+    Figure(
+        "figure 8",
+        "Cycles and occupancy on half the file",
+        lambda size: [
+            *_runs(_half, OTHERS, "baseline", "regmutex", WEIGHED)(size),
+            *_runs(_full, LIMITED, "regmutex")(size),
+        ],
+        _reduction,
+    ),
+    Figure("figure 9", "RegMutex beside owner-warp-first and rfv", _rival_runs, _rivals),
+    Figure("figure 10", "Cycles by the size of the extended set", _SWEEP, _cycles_by_size),
+    Figure("figure 11", "Occupancy and acquires that succeed by the size of the extended set", _SWEEP, _acquires_by_size),
+    Figure("figure 12", "Paired warps: cycles and occupancy", _paired_runs, _paired),
+    Figure("figure 13", "Acquires that succeed, with a pool and in pairs", _paired_runs, _success_rates),
+)

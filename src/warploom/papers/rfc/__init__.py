@@ -1,0 +1,13 @@
+"""The register file cache and the two-level scheduler (ISCA 2011)."""
+
+from warploom.library import Paper
+
+PAPER = Paper(
+    name="rfc",
+    title="Register file cache and two-level scheduler",
+    citation="Gebhart, Johnson, Tarjan, Keckler, Dally, Lindholm, Skadron: "
+    "Energy-efficient Mechanisms for Managing Thread Context in Throughput Processors, ISCA 2011",
+    year=2011,
+    package=__name__,
+    policies=("rfc",),
+)

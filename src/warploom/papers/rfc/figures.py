@@ -1,0 +1,403 @@
+"""The register file cache and the two-level scheduler (ISCA 2011): its figures and tables as experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median, pstdev
+from typing import Any
+
+from warploom.code.classes import OpClass
+from warploom.energy import load_technology
+from warploom.machines import load_machine
+from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.papers.rfc import PAPER
+from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
+from warploom.workloads.registry import workload_set
+
+MACHINE = "rfc"
+CATEGORIES = {"video": "Video", "simulation": "Simulation", "image": "Image", "hpc": "HPC", "shader": "Shader"}
+ENTRIES = (1, 2, 4, 6, 8, 13)
+ACTIVE = (4, 6, 8, 16, 32)
+SIZES = tuple((active, entries) for active in (4, 6, 8) for entries in (4, 6, 8))
+WIRES = (Distances(0, 0), Distances(1, 1), Distances(1, 0.2), Distances(1, 0))
+OFTEN = "our kernels use each load and texture fetch soon, and wait at barriers; the paper does not say how long its warps run"
+INPUTS = "our programs and compiler are not the paper's 210 proprietary traces"
+
+
+def _alone(entries: int = 6, **options: str) -> str:
+    """The cache for every warp, under a single-level scheduler: nothing is flushed, and results of loads enter too."""
+    parameters = {"entries": str(entries), "bypass_slow": "false", **options}
+    return f"hierarchy=rfc({', '.join(f'{key}={value}' for key, value in parameters.items())})"
+
+
+def _combined(active: int = 8, entries: int = 6, **options: str) -> str:
+    """The cache for the active warps of a two-level scheduler."""
+    parameters = {"active": str(active), "entries": str(entries), **options}
+    return f"rfc({', '.join(f'{key}={value}' for key, value in parameters.items())})"
+
+
+def _scheduled(active: int) -> str:
+    return f"scheduler=two-level(active={active})"
+
+
+ANALYSED = _alone(6, characterise="true")
+REFINED = _combined(bypass_unread="true", evict_first="true")
+
+
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
+    return Run(workload, design, machine, size)
+
+
+def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
+    return lambda size: [_run(name, design, size) for name in workload_set(MACHINE) for design in designs]
+
+
+def _group(workload: str) -> str:
+    """Compute or shaders, as the paper's averages tell them apart."""
+    return "shaders" if PAPER.workloads[workload]["category"] == "shader" else "compute"
+
+
+def _of(results: Results, design: str, size: str, machine: str = MACHINE) -> dict[str, dict[str, Any]]:
+    """The results of a design by workload."""
+    return {name: results[_run(name, design, size, machine)] for name in workload_set(MACHINE)}
+
+
+def _by_category(values: dict[str, float]) -> dict[str, float]:
+    """Averages of a number per workload over the paper's categories."""
+    return {
+        title: fmean(value for name, value in values.items() if PAPER.workloads[name]["category"] == key)
+        for key, title in CATEGORIES.items()
+    }
+
+
+def _by_group(values: dict[str, float]) -> dict[str, float]:
+    return {group: fmean(value for name, value in values.items() if _group(name) == group) for group in ("compute", "shaders")}
+
+
+def _counter(results: Results, design: str, size: str, key: str, scale: float = 100.0) -> dict[str, float]:
+    """A counter of each workload, in percent where it is a share."""
+    return {name: scale * result["counters"][key] for name, result in _of(results, design, size).items()}
+
+
+def _main_accesses(results: Results, design: str, size: str) -> dict[str, float]:
+    """Accesses of the main register file as a share of those without a cache."""
+    shares = {}
+    for name, result in _of(results, design, size).items():
+        counters = result["counters"]
+        spent = counters["mrf_reads"] + counters["forwarded_reads"] + counters["mrf_writes"]
+        shares[name] = spent / (counters["mrf_reads_without_cache"] + counters["mrf_writes_without_cache"])
+    return shares
+
+
+def _mean(values: Iterable[float]) -> float:
+    return fmean(list(values))
+
+
+# --- figure 2 ---------------------------------------------------------------------------------------------------------------
+
+
+def _value_use(results: Results, size: str) -> Outcome:
+    shares: dict[str, dict[str, float]] = {}
+    for name, result in _of(results, ANALYSED, size).items():
+        reads, lifetimes = result["counters"]["value_reads"], result["counters"]["value_lifetimes"]
+        values = max(1, sum(reads))
+        shares[name] = {
+            "read 0 times": reads[0],
+            "read once": reads[1],
+            "read twice": reads[2],
+            "read more often": reads[3],
+            "lifetime 1": lifetimes[0],
+            "lifetime 2": lifetimes[1],
+            "lifetime 3": lifetimes[2],
+            "lifetime above 3": lifetimes[3],
+        }
+        shares[name] = {key: 100 * value / values for key, value in shares[name].items()}
+    rows: list[Row] = []
+    average: dict[str, dict[str, float]] = {}
+    for key in next(iter(shares.values())):
+        average[key] = _by_category({name: share[key] for name, share in shares.items()})
+        panel = "reads" if key.startswith("read") else "lifetime of values read once"
+        rows += [{"category": title, "panel": panel, "values": key, "share": share} for title, share in average[key].items()]
+    soon = {title: sum(average[f"lifetime {n}"][title] for n in (1, 2, 3)) for title in CATEGORIES.values()}
+    facts = {
+        "values-read-once": max(average["read once"].values()),
+        "values-read-more-than-twice": _mean(average["read more often"].values()),
+        "hpc-values-read-more-than-once": average["read twice"]["HPC"] + average["read more often"]["HPC"],
+        "values-read-once-within-three": max(soon.values()),
+    }
+    chart = Chart("stacked", "category", "share", "values", "panel", "", "% of all values", tuple(CATEGORIES.values()))
+    reasons = dict.fromkeys(facts, INPUTS)
+    return Outcome(rows, facts, chart, reasons)
+
+
+# --- figures 6 to 8 ---------------------------------------------------------------------------------------------------------
+
+
+SWEEP = [_alone(entries, last_use=bit) for bit in ("true", "false") for entries in ENTRIES]
+LARGE = 13  # entries; the paper judges the allocation of sources with a large cache
+VARIANTS = [_alone(6, replacement="lru"), _alone(LARGE, last_use="false", allocate="sources")]
+
+
+def _entries(results: Results, size: str) -> Outcome:
+    panels = {
+        "reads": ("true", "mrf_read_reduction"),
+        "writes": ("false", "mrf_write_reduction"),
+        "writes with last-use bit": ("true", "mrf_write_reduction"),
+    }
+    rows: list[Row] = []
+    at_six: dict[str, dict[str, float]] = {}
+    overall: dict[str, float] = {}
+    for panel, (bit, key) in panels.items():
+        for entries in ENTRIES:
+            values = _counter(results, _alone(entries, last_use=bit), size, key)
+            averages = _by_category(values)
+            rows += [{"panel": panel, "category": t, "entries": entries, "avoided": v} for t, v in averages.items()]
+            if entries == 6:
+                at_six[panel], overall[panel] = averages, _mean(values.values())
+    plain, lru, sources = (_alone(6, last_use="true"), *VARIANTS)
+    without_bit = _alone(LARGE, last_use="false")
+    gained = _mean(_main_accesses(results, plain, size).values()) - _mean(_main_accesses(results, lru, size).values())
+    kept = {key: _ratio(results, sources, without_bit, size, key, f"{key}_without_cache") for key in ("mrf_reads", "mrf_writes")}
+    facts = {
+        "reads-avoided-6": overall["reads"],
+        "writes-avoided-6": overall["writes"],
+        "writes-avoided-6-last-use": overall["writes with last-use bit"],
+        "reads-avoided-lowest": min(at_six["reads"].values()),
+        "reads-avoided-highest": max(at_six["reads"].values()),
+        "writes-avoided-lowest": min(at_six["writes"].values()),
+        "writes-avoided-highest": max(at_six["writes"].values()),
+        "last-use-points": overall["writes with last-use bit"] - overall["writes"],
+        "lru-points": 100 * gained,
+        "sources-reads": 100 * (1 - kept["mrf_reads"]),
+        "sources-writes": 100 * (kept["mrf_writes"] - 1),
+    }
+    chart = Chart("lines", "entries", "avoided", "category", "panel", "entries per thread", "% of MRF accesses avoided")
+    return Outcome(rows, facts, chart, dict.fromkeys(facts, INPUTS))
+
+
+def _ratio(results: Results, design: str, reference: str, size: str, key: str, whole: str) -> float:
+    """A counter under one design over the same under another; both as shares of what there is without a cache, averaged."""
+    ours, theirs = (
+        _mean(result["counters"][key] / result["counters"][whole] for result in _of(results, each, size).values())
+        for each in (design, reference)
+    )
+    return ours / theirs
+
+
+def _per_trace(group: str) -> Callable[[Results, str], Outcome]:
+    def evaluate(results: Results, size: str) -> Outcome:
+        reads = _counter(results, _alone(6, last_use="true"), size, "mrf_read_reduction")
+        writes = _counter(results, _alone(6, last_use="true"), size, "mrf_write_reduction")
+        names = sorted((name for name in reads if _group(name) == group), key=lambda name: reads[name])
+        rows: list[Row] = []
+        for name in names:
+            about = {"workload": name, "category": CATEGORIES[PAPER.workloads[name]["category"]]}
+            rows += [{**about, "accesses": "reads", "avoided": reads[name]}]
+            rows += [{**about, "accesses": "writes", "avoided": writes[name]}]
+        facts = {}
+        if group == "shaders":
+            facts = {
+                "shader-reads-least": min(reads[name] for name in names),
+                "shader-writes-least": min(writes[name] for name in names),
+            }
+        chart = Chart("points", "workload", "avoided", "accesses", "", "", "% of MRF accesses avoided", tuple(names))
+        return Outcome(rows, facts, chart, dict.fromkeys(facts, "six shaders of ours stand for 155 of games"))
+
+    return evaluate
+
+
+# --- figures 9 and 10 -------------------------------------------------------------------------------------------------------
+
+
+def _active_runs(size: str) -> Sequence[Run]:
+    faster = [_run(name, _scheduled(4), size, "rfc-alu4") for name in workload_set(MACHINE)]
+    return [*_runs(*(_scheduled(active) for active in ACTIVE))(size), *faster]
+
+
+def _ipc(results: Results, active: int, size: str, machine: str = MACHINE) -> dict[str, float]:
+    return {name: result["ipc"] for name, result in _of(results, _scheduled(active), size, machine).items()}
+
+
+def _active_warps(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    means: dict[tuple[int, str], float] = {}
+    for active in ACTIVE:
+        ipc = _ipc(results, active, size)
+        for group in ("compute", "shaders", "all"):
+            chosen = [value for name, value in ipc.items() if group in ("all", _group(name))]
+            means[active, group] = fmean(chosen)
+            rows.append({"active": str(active), "group": group, "ipc": fmean(chosen), "deviation": pstdev(chosen)})
+    faster = fmean(_ipc(results, 4, size, "rfc-alu4").values())
+    facts = {
+        "ipc-8-active": 100 * means[8, "all"] / means[32, "all"],
+        "ipc-6-active-compute": 100 * (means[6, "compute"] / means[32, "compute"] - 1),
+        "ipc-6-active-shaders": 100 * (means[6, "shaders"] / means[32, "shaders"] - 1),
+        "alu-4-active-4": 100 * (faster / means[4, "all"] - 1),
+    }
+    reasons = dict.fromkeys(facts, INPUTS)
+    reasons["alu-4-active-4"] = "our pipeline hands results on after five cycles at the earliest, not four"
+    chart = Chart("bars", "active", "ipc", "group", "", "active warps", "IPC of an SM", tuple(map(str, ACTIVE)))
+    return Outcome(rows, facts, chart, reasons)
+
+
+def _active_per_workload(results: Results, size: str) -> Outcome:
+    shown = (32, 8, 6, 4)
+    ipc = {active: _ipc(results, active, size) for active in shown}
+    rows = [
+        {"workload": name, "group": _group(name), "active": str(active), "ipc": ipc[active][name]}
+        for name in sorted(ipc[32], key=lambda name: ipc[32][name])
+        for active in shown
+    ]
+    return Outcome(rows, {}, Chart("bars", "workload", "ipc", "active", "group", "", "IPC of an SM"))
+
+
+# --- figure 11 --------------------------------------------------------------------------------------------------------------
+
+
+def _flushed(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for panel, key in (("reads", "mrf_read_reduction"), ("writes", "mrf_write_reduction")):
+        for entries in ENTRIES:
+            averages = _by_category(_counter(results, _combined(8, entries), size, key))
+            rows += [{"panel": panel, "category": t, "entries": entries, "avoided": v} for t, v in averages.items()]
+    alone, flushing, refined = (
+        _mean(_main_accesses(results, design, size).values()) for design in (_alone(6, last_use="true"), _combined(), REFINED)
+    )
+    facts = {
+        "flush-accesses": 100 * (flushing / alone - 1),
+        "bypass-accesses": 100 * (1 - refined / flushing),
+        "bypass-writebacks": 100 * (1 - _ratio(results, REFINED, _combined(), size, "writebacks", "mrf_writes_without_cache")),
+    }
+    chart = Chart("lines", "entries", "avoided", "category", "panel", "entries per thread", "% of MRF accesses avoided")
+    reasons = dict.fromkeys(facts, INPUTS)
+    reasons["flush-accesses"] = f"{_run_length(results, size):.0f} instructions from one suspension to the next: {OFTEN}"
+    return Outcome(rows, facts, chart, reasons)
+
+
+def _run_length(results: Results, size: str) -> float:
+    """Instructions that a warp issues between two suspensions, the median of the workloads."""
+    runs = _of(results, _combined(), size).values()
+    return median(run["warp_instructions"] / max(1, run["counters"]["suspensions"]) for run in runs)
+
+
+# --- figure 12 and the tables -----------------------------------------------------------------------------------------------
+
+
+def _energy(results: Results, active: int, entries: int, size: str, distances: Distances = WIRES[0]) -> dict[str, float]:
+    technology = load_technology(MACHINE)
+    return {
+        name: relative_energy(result["counters"], technology, active, entries, distances)
+        for name, result in _of(results, _combined(active, entries), size).items()
+    }
+
+
+def _energy_by_size(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for active, entries in SIZES:
+        for group, value in _by_group(_energy(results, active, entries, size)).items():
+            label = f"{active} x {entries}"
+            rows.append({"size": label, "group": group, "energy": value, "bytes_per_lane": 4 * active * entries})
+    chart = Chart("bars", "size", "energy", "group", "", "active warps x entries", "register file energy, of baseline")
+    return Outcome(rows, {}, chart)
+
+
+def _cache_table(results: Results, size: str) -> Outcome:
+    technology, machine = load_technology(MACHINE), load_machine(MACHINE)
+    rows: list[Row] = []
+    for active, entries in SIZES:
+        read, write = technology.register_cache_energy(active, entries)
+        stored = active * entries * 128
+        rows.append({"active": active, "entries": entries, "bytes": stored, "read_pj": read * 1e12, "write_pj": write * 1e12})
+    bytes_ = next(row["bytes"] for row in rows if (row["active"], row["entries"]) == (8, 6))
+    facts = {"rfc-bytes": bytes_, "rfc-size-ratio": 4 * machine.sm.registers_per_sm / bytes_}
+    return Outcome(rows, facts)
+
+
+def _technology_table(results: Results, size: str) -> Outcome:
+    technology = load_technology(MACHINE)
+    file = technology.register_file
+    rows = [
+        {"parameter": "MRF read, 128 bits", "value": file.read * 1e12, "unit": "pJ"},
+        {"parameter": "MRF write, 128 bits", "value": file.write * 1e12, "unit": "pJ"},
+        {"parameter": "MRF to units", "value": file.distance * 1e3, "unit": "mm"},
+        {"parameter": "wire capacitance", "value": technology.wire.capacitance * 1e12, "unit": "fF/mm"},
+        {"parameter": "supply", "value": technology.voltage, "unit": "V"},
+        {"parameter": "wire energy, 32 bits", "value": 32 * technology.wire_energy * 1e-3 * 1e12, "unit": "pJ/mm"},
+    ]
+    return Outcome(rows, {})
+
+
+def _machine_table(results: Results, size: str) -> Outcome:
+    machine = load_machine(MACHINE)
+    values = {
+        "register file": (4 * machine.sm.registers_per_sm // 1024, "KB"),
+        "register bank": (machine.register_file.entries_per_bank * machine.register_file.entry_bytes // 1024, "KB"),
+        "shared memory": (machine.sm.shared_bytes // 1024, "KB"),
+        "shared memory bandwidth": (128 // machine.shared.cycles_per_pass, "B/cycle"),
+        "memory bandwidth of an SM": (machine.memory.bytes_per_cycle, "B/cycle"),
+        "ALU": (machine.latency[OpClass.F32_MAD], "cycles"),
+        "special function": (machine.latency[OpClass.SFU], "cycles"),
+        "shared memory latency, without our own stages": (machine.shared.latency, "cycles"),
+        "texture": (machine.memory.texture_latency, "cycles"),
+        "DRAM": (machine.memory.latency, "cycles"),
+    }
+    return Outcome([{"parameter": key, "value": value, "unit": unit} for key, (value, unit) in values.items()], {})
+
+
+def _wire_table(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    facts: dict[str, float] = {}
+    names = {0.0: "0", 0.2: "0.2", 1.0: "1"}
+    for distances in WIRES:
+        energy = _energy(results, 8, 6, size, distances)
+        for group, value in _by_group(energy).items():
+            rows.append({"mrf_mm": distances.main, "rfc_mm": distances.cache, "group": group, "energy": value})
+            key = f"wire-energy-{group}-{names[distances.cache]}" if distances.main else f"access-energy-{group}"
+            facts[key] = value
+        if distances.cache == 0.2:
+            saved = 1 - _mean(energy.values())
+    technology = load_technology(MACHINE)
+    bound = [least_energy(r["counters"], technology, 8, 6) for r in _of(results, _combined(), size).values()]
+    chip = chip_estimate(saved)
+    rows.append({"group": "if every access hit", "energy": fmean(bound)})
+    rows.append({"group": "chip", "watts": chip.watts})
+    facts |= {
+        "access-energy-bound": 100 * (1 - fmean(bound)),
+        "headline": 100 * saved,
+        "chip-watts": chip.watts,
+        "chip-sm-share": 100 * chip.sm_share,
+        "chip-dynamic-share": 100 * chip.dynamic_share,
+    }
+    return Outcome(rows, facts, None, dict.fromkeys(facts, "follows from the share of accesses that the cache takes (figure 11)"))
+
+
+def _nothing(size: str) -> Sequence[Run]:
+    return []
+
+
+FIGURES = (
+    Figure("figure 2", "How often, and how soon, values are read", _runs(ANALYSED), _value_use),
+    Figure("figure 6", "Accesses avoided by a cache for every warp", _runs(*SWEEP, *VARIANTS), _entries),
+    Figure("figure 7", "Accesses avoided, each compute program", _runs(_alone(6, last_use="true")), _per_trace("compute")),
+    Figure("figure 8", "Accesses avoided, each shader", _runs(_alone(6, last_use="true")), _per_trace("shaders")),
+    Figure("figure 9", "IPC by the number of active warps", _active_runs, _active_warps),
+    Figure(
+        "figure 10",
+        "IPC by the number of active warps, each program",
+        _runs(*(_scheduled(active) for active in (32, 8, 6, 4))),
+        _active_per_workload,
+    ),
+    Figure(
+        "figure 11",
+        "Accesses avoided by a cache for eight active warps",
+        _runs(*(_combined(8, entries) for entries in ENTRIES), _alone(6, last_use="true"), REFINED),
+        _flushed,
+    ),
+    Figure(
+        "figure 12", "Energy of register accesses by cache size", _runs(*(_combined(*size) for size in SIZES)), _energy_by_size
+    ),
+    Figure("table 2", "Energy and size of the cache", _nothing, _cache_table),
+    Figure("table 3", "Technology", _nothing, _technology_table),
+    Figure("table 4", "The machine", _nothing, _machine_table),
+    Figure("table 5", "Energy of accesses and wires, 8 active warps, 6 entries", _runs(_combined()), _wire_table),
+)

@@ -1,0 +1,334 @@
+"""A small cache in front of the register file, for the results of active warps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warploom.machines.schema import MAX_WARPS
+from warploom.papers.rfc.cache_hints import HINT_FIELDS, cache_hints
+from warploom.papers.rfc.value_usage import value_usage
+from warploom.register_file import policy
+from warploom.register_file.bits import count, has
+from warploom.register_file.columns import last_at, mask_at
+from warploom.register_file.services import fill, inlined, write_back
+
+MOST_ENTRIES = 16
+BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
+SLICES = 8  # accesses of 128 bits that one warp register takes
+REGISTER_BITS = 1024
+TAG_BITS = 9  # register name (6), valid, dirty, dead
+LANES = 32
+FULL = np.uint32(0xFFFFFFFF)
+RESULTS, SOURCES = 0, 1
+FIFO, LRU = 0, 1
+VALID, DIRTY, DEAD, COLD = 1, 2, 4, 8
+
+
+@inlined
+def _find(policy: Any, sm: Any, warp: int, register: int) -> int:
+    """The way of a warp's entries that holds a register; -1: none."""
+    found = -1
+    for way in range(policy.entries):
+        if sm.hierarchy.status[warp, way] & VALID != 0 and sm.hierarchy.register[warp, way] == register:
+            found = way
+    return found
+
+
+@inlined
+def _write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> bool:
+    """Empty an entry; True if its value had to be written to the main register file."""
+    state = sm.hierarchy
+    status, register = state.status[warp, way], int(state.register[warp, way])
+    state.status[warp, way] = 0
+    written = status & DIRTY != 0 and status & DEAD == 0 and sm.map[warp, register] >= 0
+    if written:
+        write_back(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way, state.lanes[warp, way])
+        state.writebacks += 1
+    elif status & DIRTY != 0:
+        state.writebacks_elided += 1
+    return written
+
+
+@inlined
+def _take(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> int:
+    """A way for a register that has none: an empty one, else one that is emptied for it."""
+    state = sm.hierarchy
+    chosen = -1
+    first = False
+    for way in range(policy.entries):
+        status = state.status[warp, way]
+        if status & VALID == 0:
+            if chosen < 0 or state.status[warp, chosen] & VALID != 0:
+                chosen = way
+        elif chosen < 0:
+            chosen = way
+            first = policy.evict_first and status & (COLD | DEAD) != 0
+        elif state.status[warp, chosen] & VALID != 0:
+            wanted = policy.evict_first and status & (COLD | DEAD) != 0
+            if (wanted and not first) or (wanted == first and state.stamp[warp, way] < state.stamp[warp, chosen]):
+                chosen = way
+                first = wanted
+    if state.status[warp, chosen] & VALID != 0:
+        _write_down(ctx, sm, cycle, warp, chosen)
+    state.clock += 1
+    state.stamp[warp, chosen] = state.clock
+    state.register[warp, chosen] = register
+    return chosen
+
+
+@inlined
+def _drop(policy: Any, sm: Any, warp: int) -> None:
+    """Empty all entries of a warp whose values nobody needs."""
+    state = sm.hierarchy
+    for way in range(policy.entries):
+        if state.status[warp, way] & DIRTY != 0:
+            state.writebacks_elided += 1
+        state.status[warp, way] = 0
+
+
+def _owners(design: Any, machine: Any) -> int:
+    """How many warps of an SM own entries at once."""
+    return min(getattr(design.scheduler, "active", machine.sm.warps_per_sm), machine.sm.warps_per_sm)
+
+
+@policy
+class Rfc(NamedTuple):
+    """Results of active warps stay in a few entries per thread; what falls out is written to the main file unless it is dead.
+
+    A tag names an architected register, so the cache does not care where, or whether, the main file has room for it. An entry
+    knows which lanes it holds: a result under a partial mask brings only its own, unless the compiler knows that no other lane
+    needs the old value; an instruction that reads lanes which are not there has the entry written down and reads below.
+    """
+
+    CHOICE = "hierarchy"
+    NAME = "rfc"
+    SOURCE = "Gebhart et al., ISCA 2011, sections 3.1 and 3.3"
+    MEANING = {
+        "entries": "per thread",
+        "allocate": "what enters: results of instructions, or also source operands that were not there",
+        "replacement": "which entry makes room: the one filled first, or used least recently",
+        "last_use": "the compiler marks last reads, and values read for the last time are not written back",
+        "bypass_slow": "results of slow loads (global, local and texture memory) go straight to the main file",
+        "bypass_unread": "results that are not read before the next suspension do so too",
+        "evict_first": "values that are not read before the next suspension make room first",
+        "distance": "millimetres of wire from the cache to the execution units",
+        "characterise": "also count how often and how soon the program's values are read, cache or not",
+    }
+    LIMITS = {
+        "entries": (1, MOST_ENTRIES),
+        "allocate": ("results", "sources"),
+        "replacement": ("fifo", "lru"),
+        "distance": (0.0, 10.0),
+    }
+    NOTES = HINT_FIELDS
+    STATE = (
+        ("register", "i2", (MAX_WARPS, MOST_ENTRIES)),
+        ("status", "u1", (MAX_WARPS, MOST_ENTRIES)),
+        ("stamp", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when it was filled, or used
+        ("lanes", "u4", (MAX_WARPS, MOST_ENTRIES)),
+        ("ready", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when a source operand arrives from the main file
+        ("clock", "i8"),
+        ("hits", "i8"),
+        ("lookups", "i8"),  # instructions that looked at the tags
+        ("results", "i8"),
+        ("fills", "i8"),
+        ("writebacks", "i8"),
+        ("writebacks_elided", "i8"),
+        ("flushes", "i8"),
+        ("flush_writebacks", "i8"),
+        ("bypasses", "i8"),
+        ("late_results", "i8"),
+        ("partial_results", "i8"),
+        ("incomplete", "i8"),
+        ("last_reads", "i8"),
+        ("last_reads_unmarked", "i8"),
+        ("last_reads_wrong", "i8"),
+    )
+
+    entries: int = 6
+    allocate: str = "results"
+    replacement: str = "fifo"
+    last_use: bool = True
+    bypass_slow: bool = True
+    bypass_unread: bool = False
+    evict_first: bool = False
+    distance: float = 0.2
+    characterise: bool = False
+
+    def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
+        return cache_hints(code, table)
+
+    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        way = _find(policy, sm, warp, register)
+        if way < 0 or sm.hierarchy.ready[warp, way] > cycle:
+            return -1
+        state, hints = sm.hierarchy, ctx.code[pc].hierarchy
+        if mask_at(ctx, sm.warp[warp].next) & ~state.lanes[warp, way] != 0:
+            state.incomplete += 1
+            _write_down(ctx, sm, cycle, warp, way)
+            return -1
+        state.hits += 1
+        if policy.last_use and hints.last_use >> operand & 1 != 0:
+            state.status[warp, way] |= DEAD
+        if hints.cold >> operand & 1 != 0:
+            state.status[warp, way] |= COLD
+        if policy.replacement == LRU:
+            state.clock += 1
+            state.stamp[warp, way] = state.clock
+        return warp * MOST_ENTRIES + way
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        row, state = ctx.code[pc], sm.hierarchy
+        marked = np.uint64(row.hierarchy.last_use)
+        last = np.uint64(last_at(ctx, index) & 0xFF)
+        state.last_reads += count(last)
+        state.last_reads_unmarked += count(last & ~marked)
+        state.last_reads_wrong += count(marked & ~last)
+        if row.n_reads > 0:
+            state.lookups += 1
+        if policy.allocate == SOURCES and has(sm.active, warp):
+            for operand in range(row.n_reads):
+                register = int(row.reads[operand])
+                dead = policy.last_use and row.hierarchy.last_use >> operand & 1 != 0
+                if dead or sm.map[warp, register] < 0 or _find(policy, sm, warp, register) >= 0:
+                    continue
+                way = _take(policy, ctx, sm, cycle, warp, register)
+                state.status[warp, way] = VALID
+                state.lanes[warp, way] = FULL
+                state.ready[warp, way] = cycle + 1 + ctx.machine.rf_operand_fetch_cycles
+                state.fills += 1
+                fill(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way)
+        if index + 1 >= sm.warp[warp].end:
+            _drop(policy, sm, warp)
+
+    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+        row, state = ctx.code[pc], sm.hierarchy
+        number = np.int64(0)
+        for place in range(row.n_writes):
+            if row.writes[place] == register:
+                number = np.int64(place)
+        unread = row.hierarchy.unread >> number & 1 != 0
+        lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
+        around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
+        way = _find(policy, sm, warp, register)
+        if way >= 0 and around and lanes == FULL:
+            state.status[warp, way] = 0  # the main file gets the register's next value
+            way = -1
+        if way < 0:
+            if around:
+                state.bypasses += 1
+                return -1
+            if not has(sm.active, warp):
+                state.late_results += 1
+                return -1
+            way = _take(policy, ctx, sm, cycle, warp, register)
+            state.lanes[warp, way] = 0
+        else:  # a new value, the youngest, wherever the old one was
+            state.clock += 1
+            state.stamp[warp, way] = state.clock
+        state.status[warp, way] = VALID | DIRTY | (COLD if unread else 0)
+        state.lanes[warp, way] |= lanes
+        state.ready[warp, way] = 0
+        state.results += 1
+        if lanes != FULL:
+            state.partial_results += 1
+        return warp * MOST_ENTRIES + way
+
+    def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        state = sm.hierarchy
+        owned = False
+        for way in range(policy.entries):
+            if state.status[warp, way] & VALID != 0:
+                owned = True
+                if _write_down(ctx, sm, cycle, warp, way):
+                    state.flush_writebacks += 1
+        if owned:
+            state.flushes += 1
+
+    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+        way = _find(policy, sm, warp, register)
+        if way >= 0:
+            if sm.hierarchy.status[warp, way] & DIRTY != 0:
+                sm.hierarchy.writebacks_elided += 1
+            sm.hierarchy.status[warp, way] = 0
+
+    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        _drop(policy, sm, warp)
+
+    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+        return _find(policy, sm, warp, register) >= 0
+
+    def fetch_cycles(policy, ctx: Any, sm: Any) -> int:
+        # Read in the last of the cycles that the main file takes: the pipeline is not shortened.
+        return 1 + ctx.machine.rf_operand_fetch_cycles
+
+    def branch_delay(policy, ctx: Any, sm: Any) -> int:
+        return 1  # the stage that checks the tags
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        total: dict[str, Any] = {name: int(states[name].sum()) for name, *shape in Rfc.STATE if len(shape) == 1}
+        del total["clock"]
+        if policy.characterise:
+            usage = value_usage(run.code, run.trace)
+            total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
+        return {
+            "rfc_hits": total.pop("hits"),
+            "rfc_results": total.pop("results"),
+            "rfc_fills": total.pop("fills"),
+            "rfc_lookups": total.pop("lookups"),
+            "rfc_incomplete": total.pop("incomplete"),
+            **total,
+        }
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        reads, writes = counters["rf_reads"], counters["rf_writes"]
+        below = counters["mrf_reads"] + counters["forwarded_reads"]
+        return {
+            "rfc_reads": counters["rfc_hits"] + counters["writebacks"],
+            "rfc_writes": counters["rfc_results"] + counters["rfc_fills"],
+            "mrf_reads_without_cache": reads,
+            "mrf_writes_without_cache": writes,
+            "mrf_read_reduction": 1 - below / reads if reads else 0.0,
+            "mrf_write_reduction": 1 - counters["mrf_writes"] / writes if writes else 0.0,
+        }
+
+    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+        warps = _owners(run.design, run.machine)
+        read, write = technology.register_cache_energy(warps, policy.entries)
+        yield "register cache reads", "dynamic", counters["rfc_reads"] * SLICES * read
+        yield "register cache writes", "dynamic", counters["rfc_writes"] * SLICES * write
+        moved = counters["rfc_hits"] + counters["rfc_results"]
+        wire = policy.distance * 1e-3 * technology.wire_energy
+        yield "register cache wires", "dynamic", moved * REGISTER_BITS * wire
+        # A read that meets its value on the way down is charged like one of the main file: it may have to merge lanes.
+        below = (
+            technology.access("read", run.cycle_time) + REGISTER_BITS * technology.register_file.distance * technology.wire_energy
+        )
+        yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
+        # One look at a warp's tags costs what that many bits of an entry cost.
+        tags = policy.entries * TAG_BITS / (REGISTER_BITS / SLICES)
+        yield "register cache tags", "overhead", counters["rfc_lookups"] * tags * read
+
+    def storage_bits(policy, machine: Any, design: Any) -> int:
+        return _owners(design, machine) * policy.entries * (REGISTER_BITS + LANES + TAG_BITS)
+
+    def versus(policy, result: Any, reference: Any) -> dict[str, Any]:
+        """Accesses of the main file avoided, and energy without leakage, which the paper leaves out."""
+        spent = result.energy_pj["dynamic"] + result.energy_pj["overhead"]
+        return {
+            "mrf_read_reduction": result.counters["mrf_read_reduction"],
+            "mrf_write_reduction": result.counters["mrf_write_reduction"],
+            "access_energy_vs_baseline": spent / reference.energy_pj["dynamic"],
+        }
+
+    def conflict(policy, design: Any) -> str | None:
+        active = getattr(design.scheduler, "active", None)
+        if active is not None and active * policy.entries > BUFFERED:
+            return (
+                f"{active} active warps with {policy.entries} entries could flush {active * policy.entries} values at once, "
+                f"and the buffer in front of the banks holds {BUFFERED}; take fewer"
+            )
+        return None

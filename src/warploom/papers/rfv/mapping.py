@@ -1,0 +1,114 @@
+"""Which entry a register is mapped to: some directly, for as long as their CTA is resident, all others when they are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.machines.schema import MAX_RF_BANKS
+from warploom.papers.rfv.renaming import find_entry, find_entry_anywhere
+from warploom.papers.rfv.throttling import count_mapped, leads
+from warploom.register_file.bits import bit, count
+from warploom.register_file.services import allocate, group_of, inlined, stage
+
+MAPPING_STATE = (
+    ("exempt", "i8"),  # registers below are not renamed
+    ("most_ctas", "i8"),
+    ("free_in", "i8", (MAX_RF_BANKS,)),  # scratch
+)
+
+
+# --- entries set apart for registers that are not renamed -------------------------------------------------------------------
+
+
+@stage
+def set_apart(ctx: Any, sm: Any) -> None:
+    """Divide the file between registers that are mapped directly and those that are renamed."""
+    state, info = sm.allocation, ctx.info
+    state.exempt = min(ctx.code[0].allocation.exempt, info.registers)
+    state.need = (info.registers - state.exempt) * info.warps_per_cta
+    state.most_ctas = info.cta_limit
+    direct = state.exempt * info.warps_per_cta
+    if direct > 0:  # leave one CTA the registers that it may need
+        state.most_ctas = min(state.most_ctas, max(1, (info.entries - state.need) // direct))
+    reserved = min(direct * state.most_ctas, info.entries)
+    state.room = info.entries - reserved
+    state.scarce = state.room < state.need * state.most_ctas
+    for entry in range(reserved):
+        keep_apart(ctx, sm, entry)
+
+
+@inlined
+def is_set_apart(ctx: Any, sm: Any, entry: int) -> bool:
+    """Whether an entry is for a register that is mapped directly."""
+    return entry < ctx.info.entries - sm.allocation.room
+
+
+@inlined
+def keep_apart(ctx: Any, sm: Any, entry: int) -> None:
+    """Let no search find a free entry."""
+    row = entry // ctx.info.groups
+    sm.free_rows[entry % ctx.info.groups, row >> 6] &= ~bit(row & 63)
+
+
+@inlined
+def map_directly(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Give a warp the registers that are not renamed."""
+    exempt = sm.allocation.exempt
+    for register in range(exempt):
+        allocate(ctx, sm, cycle, warp, register, exempt * warp + register)
+
+
+# --- renaming ---------------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def unmapped_results(sm: Any, warp: int, row: Any) -> int:
+    """How many registers an instruction would map."""
+    needed = 0
+    for number in range(row.n_writes):
+        if sm.map[warp, row.writes[number]] < 0:
+            needed += 1
+    return needed
+
+
+@stage
+def entries_for(ctx: Any, sm: Any, warp: int, row: Any) -> bool:
+    """Whether there is an entry for every register that an instruction would map; notes the banks that lack one."""
+    state = sm.allocation
+    anywhere = leads(sm, warp)
+    free = 0
+    for group in range(ctx.info.groups):
+        state.free_in[group] = 0
+        for word in range(ctx.info.row_words):
+            state.free_in[group] += count(sm.free_rows[group, word])
+        free += state.free_in[group]
+    enough = True
+    for number in range(row.n_writes):
+        register = int(row.writes[number])
+        if sm.map[warp, register] >= 0:
+            continue
+        group = group_of(ctx, warp, register)
+        free -= 1
+        state.free_in[group] -= 1
+        if free < 0 or (state.free_in[group] < 0 and not anywhere):
+            enough = False
+            state.wanting[group] |= bit(warp)
+    return enough
+
+
+@stage
+def find_for(ctx: Any, sm: Any, warp: int, register: int) -> int:
+    """An entry in the bank that the compiler meant; the leading CTA takes one elsewhere rather than wait."""
+    group = group_of(ctx, warp, register)
+    entry = find_entry(ctx, sm, group)
+    if entry < 0 and leads(sm, warp):
+        entry = find_entry_anywhere(ctx, sm, group)
+        sm.allocation.borrowed += 1
+    return entry
+
+
+@stage
+def rename(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+    """Map a register, and account for it."""
+    allocate(ctx, sm, cycle, warp, register, entry)
+    count_mapped(sm, cycle, warp)

@@ -1,0 +1,65 @@
+"""Registers are given back where the flags of an instruction or a list at the start of a block say that they are dead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.papers.rfv.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMBER_BITS, NUMBERS, PAYLOAD_BITS
+from warploom.papers.rfv.release_flags import Opcode as Release
+from warploom.papers.rfv.reserved_memory import take_from_memory
+from warploom.papers.rfv.throttling import count_unmapped
+from warploom.register_file.services import inlined, release, stage
+
+PBR = np.uint64(Release.PBR >> LOW_OPCODE_BITS)  # the upper part of its opcode
+OPCODE_AT = np.uint64(LOW_OPCODE_BITS + PAYLOAD_BITS)
+NUMBER_MASK = np.uint64(NO_REGISTER)
+
+
+@inlined
+def is_list(bits: Any) -> bool:
+    """Whether a metadata instruction is a pbr, a list of registers; else it is a pir, flags of the instructions behind it."""
+    return bits >> OPCODE_AT == PBR
+
+
+@stage
+def _give_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> bool:
+    """Release a register that is dead; False if there is nothing to release."""
+    if take_from_memory(sm, warp, register):
+        return True
+    if sm.map[warp, register] < 0 or register < sm.allocation.exempt:
+        return False
+    release(ctx, sm, cycle, warp, register)
+    count_unmapped(sm, cycle, warp)
+    return True
+
+
+@stage
+def release_flagged(ctx: Any, sm: Any, cycle: int, warp: int, row: Any) -> None:
+    """Release the operands of an instruction whose flags are set."""
+    dead = row.allocation.dead
+    if dead != 0:
+        for operand in range(row.n_reads):
+            if dead >> operand & 1 != 0 and _give_back(ctx, sm, cycle, warp, int(row.reads[operand])):
+                sm.allocation.releases_pir += 1
+                sm.allocation.table_accesses += 1
+
+
+@stage
+def release_listed(ctx: Any, sm: Any, cycle: int, warp: int, bits: Any) -> None:
+    """Release the registers that a pbr lists."""
+    for place in range(NUMBERS):
+        number = (bits >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
+        if number != NUMBER_MASK:
+            sm.allocation.table_accesses += 1
+            if _give_back(ctx, sm, cycle, warp, np.int64(number)):
+                sm.allocation.releases_pbr += 1
+
+
+@stage
+def release_rest(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Release what a warp still has at its exit."""
+    for register in range(sm.allocation.exempt, ctx.info.registers):
+        if _give_back(ctx, sm, cycle, warp, register):
+            sm.allocation.releases_exit += 1

@@ -1,0 +1,181 @@
+"""A CTA that is larger than the file: the registers of a waiting warp go to reserved memory and come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.machines.schema import MAX_WARPS
+from warploom.papers.rfv.mapping import rename
+from warploom.papers.rfv.renaming import find_entry_anywhere
+from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
+from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, stage, wake
+
+REGISTER_WORDS = 8
+MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
+MEMORY_STATE = (
+    ("spilled", "u8"),  # warps with registers in memory or on the way
+    ("returning", "u8"),
+    ("in_memory", "u8", (MAX_WARPS, REGISTER_WORDS)),
+    ("moving", "i4", (MAX_WARPS,)),  # stores or loads of a warp under way
+)
+
+
+# --- which registers are there ----------------------------------------------------------------------------------------------
+
+
+@inlined
+def clear_memory(sm: Any, warp: int) -> None:
+    """A warp begins with nothing in memory."""
+    for word in range(REGISTER_WORDS):
+        sm.allocation.in_memory[warp, word] = NOTHING
+
+
+@inlined
+def take_from_memory(sm: Any, warp: int, register: int) -> bool:
+    """Whether a register is in memory; if so, it counts as taken from there."""
+    word, place = register >> 6, register & 63
+    stored = has(sm.allocation.in_memory[warp, word], place)
+    if stored:
+        sm.allocation.in_memory[warp, word] &= ~bit(place)
+    return stored
+
+
+@inlined
+def _in_memory(sm: Any, warp: int) -> int:
+    stored = 0
+    for word in range(REGISTER_WORDS):
+        stored += count(sm.allocation.in_memory[warp, word])
+    return stored
+
+
+# --- whose registers go, and whose come back --------------------------------------------------------------------------------
+
+
+@stage
+def _names_of(ctx: Any, sm: Any, warp: int) -> int:
+    """How many renamed registers of a warp are mapped."""
+    mapped = 0
+    for register in range(sm.allocation.exempt, ctx.info.registers):
+        if sm.map[warp, register] >= 0:
+            mapped += 1
+    return mapped
+
+
+@stage
+def _oldest(sm: Any, warps: Any) -> int:
+    oldest = -1
+    while warps != NOTHING:
+        warp = lowest(warps)
+        warps = without_lowest(warps)
+        if oldest < 0 or sm.warp[warp].age < sm.warp[oldest].age:
+            oldest = warp
+    return oldest
+
+
+@stage
+def _spill_other(ctx: Any, sm: Any, cycle: int, kept: int) -> bool:
+    """Store all registers of one warp other than `kept`: the youngest outside of the leading CTA, else the youngest."""
+    state = sm.allocation
+    victim = -1
+    rest = sm.resident & ~state.spilled & ~bit(kept)
+    while rest != NOTHING:
+        warp = lowest(rest)
+        rest = without_lowest(rest)
+        if sm.warp[warp].in_flight > 0 or _names_of(ctx, sm, warp) == 0:
+            continue
+        if victim < 0:
+            victim = warp
+            continue
+        outside, best = not leads(sm, warp), not leads(sm, victim)
+        if outside != best:
+            if outside:
+                victim = warp
+        elif sm.warp[warp].age > sm.warp[victim].age:
+            victim = warp
+    if victim < 0:
+        return False
+    state.spilled |= bit(victim)
+    for register in range(state.exempt, ctx.info.registers):
+        entry = sm.map[victim, register]
+        if entry >= 0 and inject(sm, SPILL, victim, register, entry):
+            state.moving[victim] += 1
+            state.spilled_registers += 1
+    return state.moving[victim] > 0
+
+
+@stage
+def _waiting_in_memory(sm: Any) -> int:
+    """The oldest warp that wants to go on and has its registers in memory; -1: none. One at a barrier can wait there."""
+    state = sm.allocation
+    stored = NOTHING
+    rest = state.spilled & ~state.returning & sm.held
+    while rest != NOTHING:
+        warp = lowest(rest)
+        rest = without_lowest(rest)
+        if state.moving[warp] == 0:
+            stored |= bit(warp)
+    return _oldest(sm, stored)
+
+
+@stage
+def _refill(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Bring a warp's registers back; it goes on when the last of them has arrived."""
+    state = sm.allocation
+    state.returning |= bit(warp)
+    for register in range(state.exempt, ctx.info.registers):
+        if take_from_memory(sm, warp, register):
+            entry = find_entry_anywhere(ctx, sm, group_of(ctx, warp, register))
+            rename(ctx, sm, cycle, warp, register, entry)
+            inject(sm, REFILL, warp, register, entry)
+            state.moving[warp] += 1
+    if state.moving[warp] == 0:
+        _returned(sm, warp)
+
+
+@stage
+def _returned(sm: Any, warp: int) -> None:
+    sm.allocation.spilled &= ~bit(warp)
+    sm.allocation.returning &= ~bit(warp)
+    wake(sm, bit(warp))
+
+
+# --- when -------------------------------------------------------------------------------------------------------------------
+
+
+@stage
+def refill_if_room(ctx: Any, sm: Any, cycle: int) -> None:
+    """Bring the registers of a warp back if there is room for them and for one instruction of another."""
+    stored = _waiting_in_memory(sm)
+    if stored >= 0 and ctx.info.entries - sm.allocated > _in_memory(sm, stored) + MARGIN:
+        _refill(ctx, sm, cycle, stored)
+
+
+@stage
+def make_room(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Nothing else moves: spill for a warp that lacks an entry, else bring one back from memory. False: neither can be."""
+    urgent = _oldest(sm, hungry_warps(sm))
+    if urgent >= 0:
+        return _spill_other(ctx, sm, cycle, urgent)
+    stored = _waiting_in_memory(sm)
+    if stored < 0:
+        return False
+    if ctx.info.entries - sm.allocated >= _in_memory(sm, stored):
+        _refill(ctx, sm, cycle, stored)
+        return True
+    return _spill_other(ctx, sm, cycle, stored)
+
+
+@stage
+def moved(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+    """The store (SPILL) or load (REFILL) of a register has finished."""
+    state = sm.allocation
+    state.moving[warp] -= 1
+    if kind == SPILL:
+        if sm.map[warp, register] == entry:
+            sm.map[warp, register] = -1
+            state.in_memory[warp, register >> 6] |= bit(register & 63)
+            count_unmapped(sm, cycle, warp)
+            free_entry(ctx, sm, cycle, entry)
+    elif state.moving[warp] == 0:
+        _returned(sm, warp)

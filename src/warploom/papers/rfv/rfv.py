@@ -1,0 +1,250 @@
+"""Registers are mapped when they are written and given back when the compiler says that they are dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warploom.code.instruction import Code
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.papers.rfv.flag_cache import (
+    FLAG_CACHE_STATE,
+    MAX_FLAG_CACHE,
+    count_probe,
+    forget_probes,
+    has_flags,
+    keep_flags,
+)
+from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first
+from warploom.papers.rfv.mapping import (
+    MAPPING_STATE,
+    entries_for,
+    find_for,
+    is_set_apart,
+    keep_apart,
+    map_directly,
+    rename,
+    set_apart,
+    unmapped_results,
+)
+from warploom.papers.rfv.notes import INSTRUCTION_NOTES, annotated
+from warploom.papers.rfv.release_points import describe_releases, release_points, with_release_flags
+from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
+from warploom.papers.rfv.renaming import entry_bits
+from warploom.papers.rfv.reporting import (
+    REPORTED_STATE,
+    virtualization_bits,
+    virtualization_counters,
+    virtualization_energy,
+    virtualization_summary,
+)
+from warploom.papers.rfv.reserved_memory import MEMORY_STATE, clear_memory, make_room, moved, refill_if_room
+from warploom.papers.rfv.throttling import (
+    THROTTLING_STATE,
+    choose_leader,
+    feed,
+    leads,
+    let_on,
+    settle_held,
+    starve,
+    throttle,
+    too_few_left,
+)
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.occupancy import occupancy, rounded
+
+WARP = 32
+USUAL_THREADS = 256  # of a CTA, where no launch says it
+WHOLE_CTA, ONLY_NEEDY = 0, 1  # who is held back when registers run short
+
+
+@policy
+class Rfv(NamedTuple):
+    """Registers are renamed to physical ones when written, and released at last reads as metadata instructions say."""
+
+    CHOICE = "allocation"
+    NAME = "rfv"
+    SOURCE = "Jeon, Ravi, Kim, Annavaram: GPU Register File Virtualization, MICRO 2015, sections 6 to 8"
+    LIMITS = {
+        "shrink": (0.01, 1.0),
+        "table_bytes": (0, 65536),
+        "flag_cache": (0, MAX_FLAG_CACHE),
+        "rename_cycles": (0, 4),
+        "divergence": ("analysed", "assumed"),
+        "throttle": ("cta", "needy"),
+        "resident": (1.0, 64.0),
+    }
+    MEANING = {
+        "shrink": "physical registers as a share of the architected file, which occupancy goes by (section 8.1)",
+        "table_bytes": "renaming table of an SM; registers that do not fit are exempt, the longest-lived first (section 7.1)",
+        "flag_cache": "entries of the release flag cache; 0: none (section 7.2)",
+        "rename_cycles": "pipeline stages of renaming (section 7.1: one)",
+        "divergence": "which branches the compiler takes for divergent: those that its analysis finds, or all",
+        "throttle": "who waits when registers run short: every warp of other CTAs (section 8.1), or those that need a register",
+        "spill": "store a warp's registers in memory when a CTA needs more than there are (section 8.1)",
+        "resident": "architected registers as a multiple of the machine's: CTAs beyond its register file become resident",
+    }
+    COMPILED_BY = ("table_bytes", "divergence", "resident")
+    STATE = (*MAPPING_STATE, *THROTTLING_STATE, *MEMORY_STATE, *FLAG_CACHE_STATE, *REPORTED_STATE)
+    NOTES = INSTRUCTION_NOTES
+
+    shrink: float = 1.0
+    table_bytes: int = 1024
+    flag_cache: int = 10
+    rename_cycles: int = 1
+    divergence: str = "analysed"
+    throttle: str = "cta"
+    spill: bool = True
+    resident: float = 1.0
+
+    # The compile-time half.
+
+    def compile(policy, code: Code, machine: Machine) -> Code:
+        if code.literal:
+            raise WarploomError(f"kernel {code.name}: allocation=rfv needs allocated registers, which literal code has not")
+        warps_per_cta = -(-(code.threads or USUAL_THREADS) // WARP)
+        warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
+        exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
+        numbered = exempt_first(code, exempt)
+        points = release_points(numbered, len(exempt), assume_divergent=policy.divergence == "assumed")
+        return with_release_flags(numbered, points)
+
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+        return annotated(code, table)
+
+    def registers_per_warp(policy, code: Code, machine: Machine) -> int:
+        return rounded(code.registers, machine)
+
+    def physical_share(policy) -> float:
+        return policy.shrink
+
+    def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
+        return int(machine.warp_registers * policy.resident) // (rounded(code.registers, machine) * warps_per_cta)
+
+    def describe(policy, code: Code) -> dict[int, str]:
+        return describe_releases(code)
+
+    # The hardware half: mapping.
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        set_apart(ctx, sm)
+        sm.allocation.leader = -1
+
+    def can_launch(policy, ctx: Any, sm: Any, cycle: int) -> bool:
+        return sm.ctas_resident + sm.pending_count < sm.allocation.most_ctas
+
+    def on_cta_launch(policy, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+        sm.allocation.ctas |= bit(cta)
+        sm.allocation.mapped_of[cta] = 0
+        choose_leader(sm)
+
+    def on_cta_exit(policy, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+        sm.allocation.ctas &= ~bit(cta)
+        choose_leader(sm)
+        let_on(sm, cycle)
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
+        forget_probes(sm, warp)
+        clear_memory(sm, warp)
+        map_directly(ctx, sm, cycle, warp)
+
+    def freed_with_cta(policy) -> bool:
+        return True  # the exempt ones; all others go with their warp at the latest
+
+    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        release_rest(ctx, sm, cycle, warp)
+
+    def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+        entry = sm.map[warp, register]
+        if entry < 0:
+            entry = find_for(ctx, sm, warp, register)
+            if entry >= 0:
+                rename(ctx, sm, cycle, warp, register, entry)
+                sm.allocation.renames += 1
+        return entry
+
+    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        sm.allocation.touched[entry] = 1
+
+    def issue_delay(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> int:
+        return policy.rename_cycles + ctx.code[pc].allocation.conflicts
+
+    def issue_stages(policy) -> int:
+        return policy.rename_cycles
+
+    # Release.
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        row = ctx.code[pc]
+        sm.allocation.table_accesses += row.allocation.lookups
+        release_flagged(ctx, sm, cycle, warp, row)
+
+    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, bits: Any) -> None:
+        if is_list(bits):
+            release_listed(ctx, sm, cycle, warp, bits)
+        else:
+            keep_flags(sm, policy.flag_cache, pc)
+
+    def metadata_cached(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
+        hit = not is_list(ctx.code[pc].payload) and has_flags(sm, policy.flag_cache, pc)
+        count_probe(sm, warp, pc, hit)
+        return hit
+
+    # Too few registers.
+
+    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+        state = sm.allocation
+        if has(state.spilled, warp):
+            return False
+        row = ctx.code[pc]
+        needed = unmapped_results(sm, warp, row)
+        if state.scarce and not leads(sm, warp) and (needed > 0 or policy.throttle == WHOLE_CTA) and too_few_left(sm, needed):
+            throttle(sm, cycle, warp)
+            return False
+        if needed > 0 and not entries_for(ctx, sm, warp, row):
+            starve(sm, cycle, warp)
+            return False
+        return True
+
+    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        if is_set_apart(ctx, sm, entry):
+            keep_apart(ctx, sm, entry)
+        elif sm.allocation.starved != NOTHING:
+            feed(sm, cycle, entry % ctx.info.groups)
+        elif sm.allocation.spilled != NOTHING:
+            refill_if_room(ctx, sm, cycle)
+
+    def on_stuck(policy, ctx: Any, sm: Any, cycle: int) -> bool:
+        if not policy.spill or sm.injected_count + sm.injected_in_flight > 0:
+            return False
+        return make_room(ctx, sm, cycle)
+
+    def on_injected(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+        moved(ctx, sm, cycle, warp, register, entry, kind)
+
+    # What is reported.
+
+    def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        settle_held(sm, cycle)
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        return virtualization_counters(states, run)
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        return virtualization_summary(counters)
+
+    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+        return virtualization_energy(counters, technology, run, policy.table_bytes, policy.flag_cache)
+
+    def storage_bits(policy, machine: Machine) -> int:
+        return virtualization_bits(machine, policy.table_bytes, policy.flag_cache, balanced=policy.shrink < 1)
+
+    def conflict(policy, design: Any) -> str | None:
+        if policy.spill and policy.shrink * policy.resident != 1 and type(design.hierarchy).NAME != "none":
+            return "a spilled register could have its newest value in the upper level; write spill=false"
+        return None

@@ -1,0 +1,12 @@
+"""Warped Register File (HPCA 2013)."""
+
+from warploom.library import Paper
+
+PAPER = Paper(
+    name="warped-rf",
+    title="Tri-modal registers and active-mask gating",
+    citation="Abdel-Majeed, Annavaram: Warped Register File: A Power Efficient Register File for GPGPUs, HPCA 2013",
+    year=2013,
+    package=__name__,
+    policies=("active_mask", "trimodal"),
+)

@@ -1,0 +1,254 @@
+"""Warped Register File (HPCA 2013): its figures and tables as experiments.
+
+The paper's inputs fill sixteen SMs; those of the small size are run on four, with their share of the memory system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+from warploom.designs import parse_design, storage_bits
+from warploom.energy import load_technology
+from warploom.machines import load_machine
+from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.papers.warped_rf import PAPER
+from warploom.papers.warped_rf.ratios import RATIOS, savings_by_ratio
+from warploom.simulation.versus import savings
+
+MACHINE = "warped-rf"
+SMS = {"tiny": 1, "small": 4}
+WORKLOADS = tuple(PAPER.workloads)  # in the order of table 1
+SCHEDULER = "scheduler=two-level(active=48, inner=round-robin)"  # no limit on active warps: the paper describes none
+PLAIN = f"baseline + {SCHEDULER}"
+WAKEUPS = {1: f"warped-rf(wakeup=1) + {SCHEDULER}", 2: f"warped-rf(wakeup=2) + {SCHEDULER}", 3: f"warped-rf + {SCHEDULER}"}
+NODES = {90: "warped-rf-90", 65: "warped-rf-65", 32: "warped-rf"}
+MARGINS = range(0, 301, 50)  # mV
+LANES = 32
+ALL, MOST = 0.995, 0.9  # active lanes of categories 1 ("100%") and 2 ("90% to 99%")
+SHORTER = "it is allocated registers over accesses a cycle: 789 would take an SM that issues an instruction every three cycles"
+DIVERGENT = "our bfs has 36% of its lanes active and our nw 42%: small graphs, and tiles whose diagonals are short"
+EDGES = "cutcp's and hotspot's tiles have borders that a larger problem would have fewer of"
+FEWER = "at these savings 69% takes three accesses a cycle; ours are 1.5, and the paper's own distances (figure 2) allow no more"
+
+
+def _run(workload: str, design: str, size: str) -> Run:
+    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+
+
+def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
+    return lambda size: [_run(name, design, size) for name in WORKLOADS for design in designs]
+
+
+def _nothing(size: str) -> Sequence[Run]:
+    return ()
+
+
+def _percent(share: float) -> float:
+    return 100 * share
+
+
+def _means(rows: list[Row], columns: Iterable[str], **label: Any) -> dict[str, float]:
+    """Add a row of means, and return them."""
+    chosen = [row for row in rows if all(row[key] == value for key, value in label.items())]
+    means = {column: fmean(row[column] for row in chosen) for column in columns}
+    rows.append({"workload": "mean", **label, **means})
+    return means
+
+
+# --- table 1: registers that are never allocated --------------------------------------------------------------------------------
+
+
+def _allocated(result: dict[str, Any]) -> float:
+    """Registers of the resident CTAs' kernel, in percent of the file."""
+    machine = load_machine(MACHINE)
+    registers = result["occupancy"] * machine.sm.warps_per_sm * result["registers_per_thread"]
+    return _percent(registers / machine.warp_registers)
+
+
+def _requirements(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for name in WORKLOADS:
+        result = results[_run(name, PLAIN, size)]
+        published = PAPER.workloads[name]
+        rows.append(
+            {
+                "workload": name,
+                "CTAs": result["ctas_per_sm"],
+                "registers per thread": result["registers_per_thread"],
+                "allocated %": _allocated(result),
+                "paper: CTAs": published["ctas_per_sm"],
+                "paper: allocated %": published["allocated_percent"],
+            }
+        )
+    mean = _means(rows, ("allocated %", "paper: allocated %"))
+    return Outcome(rows, {"never-allocated": 100 - mean["allocated %"]})
+
+
+# --- figures 2 and 3: how registers and lanes are used --------------------------------------------------------------------------
+
+
+def _distances(results: Results, size: str) -> Outcome:
+    counters = {name: results[_run(name, PLAIN, size)]["counters"] for name in WORKLOADS}
+    rows: list[Row] = [{"workload": name, "cycles": one["inter_access_distance"]} for name, one in counters.items()]
+    mean = _means(rows, ["cycles"])["cycles"]
+    chart = Chart("bars", "workload", "cycles", y_title="cycles between accesses", published={"paper: mean": 789})
+    return Outcome(rows, {"inter-access": mean}, chart, {"inter-access": SHORTER})
+
+
+def _utilisation(result: dict[str, Any]) -> float:
+    """Active lanes of a warp instruction, as a share."""
+    histogram = result["counters"]["active_lanes"]
+    return sum(lanes * count for lanes, count in enumerate(histogram)) / (LANES * sum(histogram))
+
+
+def _category(result: dict[str, Any]) -> int:
+    utilisation = _utilisation(result)
+    return 1 if utilisation >= ALL else 2 if utilisation >= MOST else 3
+
+
+def _active_lanes(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for name in WORKLOADS:
+        result = results[_run(name, PLAIN, size)]
+        histogram = result["counters"]["active_lanes"]
+        rows += [
+            {"workload": name, "category": _category(result), "lanes": lanes, "percent": _percent(count / sum(histogram))}
+            for lanes, count in enumerate(histogram)
+            if count
+        ]
+    lanes = {name: LANES * _utilisation(results[_run(name, PLAIN, size)]) for name in ("nn", "nw")}
+    full = sum(_category(results[_run(name, PLAIN, size)]) == 1 for name in WORKLOADS)
+    facts = {"category-1-count": full, "nn-lanes": lanes["nn"], "nw-lanes": lanes["nw"]}
+    chart = Chart("stacked", "workload", "percent", "lanes", y_title="% of warp instructions")
+    return Outcome(rows, facts, chart)
+
+
+# --- figure 4 and tables 2 and 3: technology and machine ------------------------------------------------------------------------
+
+
+def _margins(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for node, name in NODES.items():
+        technology = load_technology(name)
+        for margin in MARGINS:
+            ratio = technology.drowsy.ratio(technology.voltage, margin * 1e-3)
+            rows.append({"node": f"{node} nm", "margin": margin, "leakage": _percent(ratio)})
+    worst = max(_percent(load_technology(name).drowsy_ratio) for name in NODES.values())
+    chart = Chart("lines", "margin", "leakage", "node", x_title="margin above the retention voltage, mV", y_title="% of full")
+    return Outcome(rows, {"drowsy-leakage": worst}, chart)
+
+
+def _technologies(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for node, name in NODES.items():
+        technology = load_technology(name)
+        rows.append(
+            {
+                "technology": f"{node} nm",
+                "supply V": technology.voltage,
+                "bank leakage mW": technology.register_file.leakage * 1e3,
+                "retention mV": technology.drowsy.retention_voltage * 1e3,
+                "drowsy % of full": _percent(technology.drowsy_ratio),
+            }
+        )
+    return Outcome(rows, {})
+
+
+def _added_area() -> float:
+    """Cells that the design adds, in percent of the register file's.
+
+    The gate that ends each word line segment, one for the 32 cells of a lane, has six transistors, as many as a cell has.
+    """
+    machine = load_machine(MACHINE)
+    gates = machine.warp_registers * LANES
+    added = gates + storage_bits(parse_design("power=trimodal + gating=active-mask"), machine)
+    return _percent(added / (8 * 4 * machine.sm.registers_per_sm))
+
+
+def _parameters(results: Results, size: str) -> Outcome:
+    machine = load_machine(MACHINE)
+    file = machine.register_file
+    table = storage_bits(parse_design("gating=active-mask"), machine)
+    values = {
+        "SMs": machine.chip.sms,
+        "register file KB": 4 * machine.sm.registers_per_sm // 1024,
+        "register width B": file.entry_bytes,
+        "banks": file.banks,
+        "warps per SM": machine.sm.warps_per_sm,
+        "collectors": machine.collectors.total,
+        "warps issued per cycle": machine.sm.schedulers * machine.sm.issue_width,
+        "active-mask table, bits": table,
+        "area added, %": _added_area(),
+    }
+    rows: list[Row] = [{"parameter": name, "value": value} for name, value in values.items()]
+    return Outcome(rows, {"mask-table": table, "area": _added_area()})
+
+
+# --- figures 7 and 8: savings and slow-down -------------------------------------------------------------------------------------
+
+
+def _saved(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    for name in WORKLOADS:
+        plain, ours = (results[_run(name, design, size)] for design in (PLAIN, WAKEUPS[3]))
+        saved = savings(ours, plain) | savings_by_ratio(ours, plain)
+        rows.append(
+            {
+                "workload": name,
+                "category": _category(plain),
+                "leakage": _percent(saved["leakage_saving"]),
+                "dynamic": _percent(saved["dynamic_saving"]),
+                **{f"total {ratio}:1": _percent(saved[f"total_saving_{ratio}_to_1"]) for ratio in RATIOS},
+            }
+        )
+    some = [row for row in rows if row["category"] > 1]
+    by_name = {row["workload"]: row for row in rows}
+    facts = {
+        "leakage-saved": fmean(row["leakage"] for row in rows),
+        "dynamic-saved": fmean(row["dynamic"] for row in some) if some else 0.0,
+        "dynamic-saved-category-2": max((row["dynamic"] for row in some if row["category"] == 2), default=0.0),
+        "dynamic-saved-heartwall": by_name["heartwall"]["dynamic"],
+        **{f"total-saved-{ratio}": fmean(row[f"total {ratio}:1"] for row in rows) for ratio in RATIOS},
+        "total-saved-least": min(row["total 2:1"] for row in rows),
+        "total-saved-most": max(row["total 2:1"] for row in rows),
+    }
+    kinds = ("leakage", "dynamic", *(f"total {ratio}:1" for ratio in RATIOS))
+    tall: list[Row] = [
+        {"workload": row["workload"], "category": row["category"], "what": kind, "saved": row[kind]}
+        for row in rows
+        for kind in kinds
+    ]
+    for kind in kinds:
+        _means(tall, ["saved"], what=kind)
+    chart = Chart("bars", "workload", "saved", "what", y_title="saved, %", published={"paper: mean of leakage": 90})
+    reasons = dict.fromkeys((f"total-saved-{ratio}" for ratio in RATIOS), FEWER)
+    reasons |= {"dynamic-saved": DIVERGENT, "dynamic-saved-category-2": EDGES}
+    return Outcome(tall, facts, chart, reasons)
+
+
+def _slower(results: Results, size: str) -> Outcome:
+    rows: list[Row] = []
+    means = {}
+    for wakeup, design in WAKEUPS.items():
+        for name in WORKLOADS:
+            plain, ours = (results[_run(name, one, size)] for one in (PLAIN, design))
+            rows.append(
+                {"workload": name, "wakeup": f"{wakeup} cycles", "slow-down": _percent(ours["cycles"] / plain["cycles"] - 1)}
+            )
+        means[wakeup] = _means(rows, ["slow-down"], wakeup=f"{wakeup} cycles")["slow-down"]
+    chart = Chart("bars", "workload", "slow-down", "wakeup", y_title="slow-down, %", published={"paper: mean of 3 cycles": 1.02})
+    return Outcome(rows, {"slow-down-1": means[1], "slow-down-3": means[3]}, chart)
+
+
+FIGURES = (
+    Figure("table 1", "Registers that resident CTAs allocate", _runs(PLAIN), _requirements),
+    Figure("figure 2", "Cycles between two accesses to a register, those over 3000 left out", _runs(PLAIN), _distances),
+    Figure("figure 3", "Active lanes of warp instructions", _runs(PLAIN), _active_lanes),
+    Figure("figure 4", "Leakage of a drowsy cell by safety margin", _nothing, _margins),
+    Figure("table 2", "Leakage and retention voltage by technology", _nothing, _technologies),
+    Figure("table 3", "The machine, and what the design adds to it", _nothing, _parameters),
+    Figure("figure 7", "Leakage, dynamic and total energy saved", _runs(PLAIN, WAKEUPS[3]), _saved),
+    Figure("figure 8", "Slow-down by wake-up latency", _runs(PLAIN, *WAKEUPS.values()), _slower),
+)

@@ -1,0 +1,159 @@
+"""Three states for each register: on, drowsy, off (TRIC)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.machines.schema import MAX_WARP_REGISTERS
+from warploom.papers.warped_rf.ratios import savings_by_ratio
+from warploom.register_file import policy
+from warploom.register_file.hooks import holds, map_read
+from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
+
+STATE_BITS = 2
+
+
+@inlined
+def _switch_on(policy: Any, sm: Any, cycle: int, entry: int) -> None:
+    """One more reason for an entry to be on; the first wakes it, at full supply from now."""
+    state = sm.power
+    if state.users[entry] == 0:
+        state.awake_at[entry] = cycle + policy.wakeup
+        state.wakeups += 1
+        move_entries(sm, cycle, DROWSY, ON, int(state.width[entry]))
+    state.users[entry] += 1
+
+
+@inlined
+def _let_go(sm: Any, cycle: int, entry: int) -> None:
+    """One reason less; without any the entry is drowsy again."""
+    state = sm.power
+    state.users[entry] -= 1
+    if state.users[entry] == 0:
+        move_entries(sm, cycle, ON, DROWSY, int(state.width[entry]))
+
+
+@inlined
+def _resize(sm: Any, cycle: int, entry: int, banks: int) -> None:
+    """The data of an entry that is on take so many banks; bank entries without data are off."""
+    grown = banks - int(sm.power.width[entry])
+    if grown != 0:
+        sm.power.width[entry] = banks
+        move_entries(sm, cycle, OFF, ON, grown)
+
+
+@inlined
+def _foreseen(sm: Any, entry: int) -> bool:
+    """Whether an entry was woken ahead of this access, which then is the reason for it to be on."""
+    early = sm.power.early[entry] != 0
+    sm.power.early[entry] = 0
+    return early
+
+
+@policy
+class Trimodal(NamedTuple):
+    """Entries without a register are off and the others drowsy; an access keeps its entry on until it is done.
+
+    A source is on from the assignment of a collector until it has been read, a destination until it has been written. States are
+    kept for each bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and
+    of a compressed register only those that hold data are not off. Registers in an upper level have no state of their own.
+    """
+
+    CHOICE = "power"
+    NAME = "trimodal"
+    SOURCE = "Abdel-Majeed and Annavaram, Warped Register File, HPCA 2013, section 4"
+    MEANING = {
+        "wakeup": "cycles from drowsy to on; the first is hidden between scheduling and read",
+        "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
+    }
+    LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
+    STATE = (
+        ("users", "i2", (MAX_WARP_REGISTERS,)),  # reasons for an entry to be on
+        ("width", "u1", (MAX_WARP_REGISTERS,)),  # bank entries that hold its data
+        ("early", "u1", (MAX_WARP_REGISTERS,)),  # one of the reasons is a read that is foreseen
+        ("awake_at", "i8", (MAX_WARP_REGISTERS,)),
+        ("wakeups", "i8"),
+    )
+
+    wakeup: int = 3
+    lookahead: int = 0
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        sm.state_entries[ON] = 0
+        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.rf_banks_per_register
+
+    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        span = ctx.machine.rf_banks_per_register
+        if sm.power.width[entry] == 0:
+            sm.power.width[entry] = span
+            move_entries(sm, cycle, OFF, DROWSY, span)
+
+    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        state = sm.power
+        before = ON if state.users[entry] > 0 else DROWSY
+        move_entries(sm, cycle, before, OFF, int(state.width[entry]))
+        state.users[entry] = 0
+        state.early[entry] = 0
+        state.width[entry] = 0
+
+    def looks_ahead(policy) -> int:
+        # A warp whose turn comes in the next cycle is given a collector in the one after: it is known two cycles ahead.
+        return max(policy.lookahead - 1, min(policy.lookahead, 1))
+
+    def foresee(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
+        row = ctx.code[pc]
+        for operand in range(row.n_reads):
+            register = int(row.reads[operand])
+            entry = int(map_read(ctx.design.allocation, ctx, sm, warp, register))
+            if entry < 0 or sm.power.early[entry] != 0 or sm.entry[entry].evictions > 0:
+                continue
+            if not holds(ctx.design.hierarchy, ctx, sm, warp, register):
+                _switch_on(policy, sm, cycle + (1 if policy.lookahead == 1 else 0), entry)
+                sm.power.early[entry] = 1
+
+    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+        if not _foreseen(sm, entry):
+            _switch_on(policy, sm, cycle, entry)
+        return max(cycle, sm.power.awake_at[entry])
+
+    def on_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        _let_go(sm, cycle, entry)
+
+    def prepare_write(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        if not _foreseen(sm, entry):
+            _switch_on(policy, sm, cycle, entry)
+
+    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
+        state = sm.power
+        if banks > state.width[entry]:
+            _resize(sm, cycle, entry, banks)
+            state.awake_at[entry] = max(state.awake_at[entry], cycle + policy.wakeup)
+        return max(cycle, state.awake_at[entry])
+
+    def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+        _resize(sm, cycle, entry, banks)
+        _let_go(sm, cycle, entry)
+
+    def on_unwritten(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+        _let_go(sm, cycle, entry)
+
+    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+        return sm.power.users[entry] > 0 and sm.power.awake_at[entry] <= cycle
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        return {"wakeups": int(states["wakeups"].sum())}
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        return {"wakeup_stall_cycles": counters["wakeup_wait_cycles"]}
+
+    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
+        # The paper does not say what its control unit costs: its states are scaled from the register file's cells.
+        access, leakage = technology.small_array(policy.storage_bits(run.machine), STATE_BITS, run.cycle_time)
+        yield "tri-modal states", "overhead", 2 * counters["wakeups"] * access
+        yield "tri-modal states leakage", "overhead", leakage * run.sms * run.seconds
+
+    def versus(policy, result: Any, reference: Any) -> dict[str, float]:
+        return savings_by_ratio(vars(result), vars(reference))
+
+    def storage_bits(policy, machine: Any) -> int:
+        return STATE_BITS * machine.register_file.banks * machine.register_file.entries_per_bank

@@ -1,0 +1,76 @@
+"""The register file cache paper's own arithmetic: value use, energy, chip, and that every published number is measured."""
+
+from __future__ import annotations
+
+import pytest
+from timing_kernels import Kernel, add, exit_, op, store
+
+from warploom.energy import load_technology
+from warploom.papers.facts import load_facts
+from warploom.papers.rfc import figures as rfc
+from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
+from warploom.papers.rfc.value_usage import value_usage
+from warploom.papers.store import content_key
+
+NOTHING_CACHED = {
+    "mrf_reads_without_cache": 200,
+    "mrf_writes_without_cache": 100,
+    "mrf_reads": 200,
+    "mrf_writes": 100,
+    "forwarded_reads": 0,
+    "rfc_reads": 0,
+    "rfc_writes": 0,
+    "rfc_hits": 0,
+    "rfc_results": 0,
+}
+
+
+def test_values_are_counted_by_thread() -> None:
+    """Half of the lanes skip the addition: for them R1 is read once instead of twice, R2 never, and R3 is not made."""
+    body = [op("mov", 1), op("mov", 2), add(3, 1, 2), store(1, 3), op("mov", 4), exit_()]
+    kernel = Kernel([body], 8, mask=lambda warp, pc, n: 0xFFFF if pc == 2 else 0xFFFFFFFF)
+    usage = value_usage(*kernel.launch())
+    assert usage.reads == (32 + 16, 16 + 16 + 16, 16, 0)  # R4, R2 of half; R2, R3 and R1 of a half each; R1 of the other
+    assert usage.lifetimes == (16 + 16, 16, 0, 0)
+    assert usage.values == 3 * 32 + 16
+
+
+def test_a_cache_that_nothing_uses_costs_nothing() -> None:
+    technology = load_technology("rfc")
+    for distances in rfc.WIRES:
+        assert relative_energy(NOTHING_CACHED, technology, 8, 6, distances) == pytest.approx(1)
+
+
+def test_the_bound_is_what_all_hits_cost() -> None:
+    technology = load_technology("rfc")
+    hits = NOTHING_CACHED | {
+        "mrf_reads": 0,
+        "mrf_writes": 0,
+        "rfc_reads": 200,
+        "rfc_writes": 100,
+        "rfc_hits": 200,
+        "rfc_results": 100,
+    }
+    expected = (200 * 2.2 + 100 * 6.7) / (200 * 8 + 100 * 11)
+    assert relative_energy(hits, technology, 8, 6, Distances()) == pytest.approx(expected)
+    assert least_energy(hits, technology, 8, 6) == pytest.approx(expected)
+    assert relative_energy(hits, technology, 8, 6, Distances(1, 0.2)) < expected  # wires gain more than accesses do
+
+
+def test_the_chip_estimate_is_the_papers() -> None:
+    chip = chip_estimate(0.36)
+    assert chip.watts == pytest.approx(3.3, abs=0.05)
+    assert 100 * chip.sm_share == pytest.approx(5.4, abs=0.05)
+    assert 100 * chip.dynamic_share == pytest.approx(3.8, abs=0.05)
+
+
+def test_every_run_that_the_figures_name_can_be_made() -> None:
+    keys = {content_key(run) for figure in rfc.FIGURES for run in figure.runs("tiny") if run.workload == "fft"}
+    assert 20 < len(keys) < 45
+
+
+def test_the_tables_and_figures_that_the_paper_has() -> None:
+    places = {figure.place for figure in rfc.FIGURES}
+    assert places == {f"figure {n}" for n in (2, 6, 7, 8, 9, 10, 11, 12)} | {f"table {n}" for n in (2, 3, 4, 5)}
+    table = next(figure for figure in rfc.FIGURES if figure.place == "table 2").evaluate({}, "tiny")
+    assert table.facts["rfc-bytes"] == next(fact.value for fact in load_facts("rfc") if fact.id == "rfc-bytes")
