@@ -13,6 +13,7 @@ from typing import Any
 
 from warploom.compilation import announce_compilation
 from warploom.designs import from_dict
+from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.machines import Machine
 from warploom.policies import CHOICES, load_policy_file
 from warploom.result import Result
@@ -30,6 +31,7 @@ class Task:
     size: str = "small"
     technology: str | None = None
     check: bool = False
+    max_instructions: int = DEFAULT_BUDGET
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -95,5 +97,6 @@ def _run(task: Task) -> Result:
         size=task.size,
         technology=task.technology,
         check=task.check,
+        max_instructions=task.max_instructions,
         executions=_executions(task.workload, task.size),
     )

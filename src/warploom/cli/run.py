@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.emulator.budget import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from warploom.designs import Design
@@ -34,6 +35,9 @@ def command(
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
+    max_instructions: Annotated[
+        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
+    ] = DEFAULT_BUDGET,
     kernel: Annotated[str | None, typer.Option(help="Of a file: the kernel to launch.")] = None,
     grid: Annotated[str | None, typer.Option(help="Of a file: CTAs, such as 64,64.")] = None,
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
@@ -75,14 +79,21 @@ def command(
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
                 if emulate_only:
-                    results.append(emulate(program, point, chip, size=size))
+                    results.append(emulate(program, point, chip, size=size, max_instructions=max_instructions))
                     step()
                     continue
                 reference = reference_of(point)
                 for needed in (point, reference) if json else (point,):
                     if needed not in made:
                         made[needed] = simulate(
-                            program, needed, chip, size=size, check=check, technology=technology, executions=executions
+                            program,
+                            needed,
+                            chip,
+                            size=size,
+                            check=check,
+                            technology=technology,
+                            max_instructions=max_instructions,
+                            executions=executions,
                         )
                 result = replace(made[point], design=point.to_dict())  # an equal design may have another name
                 results.append(against(result, made[reference], point) if json and reference != point else result)

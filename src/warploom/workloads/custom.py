@@ -12,6 +12,7 @@ import numpy as np
 
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
+from warploom.progress import activity
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import Program
 from warploom.workloads.signature import source_signature
@@ -94,8 +95,9 @@ def file_program(
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     from warploom.ptx import parse
 
-    file = read_source(path)
-    module = parse(file.ptx, file.place)
+    with activity(f"reading {path}"):
+        file = read_source(path)
+        module = parse(file.ptx, file.place)
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
     slots = _slots(module, name, file.source)
