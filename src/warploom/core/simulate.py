@@ -28,7 +28,7 @@ from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
 PORT_DTYPE = np.dtype([("ldst", LDST_DTYPE)], align=True)
-CHUNK = 1 << 16  # cycles between two looks at progress and signals
+CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
 

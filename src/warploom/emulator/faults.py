@@ -55,7 +55,7 @@ def fault_error(launch: Launch) -> SimulationError:
         )
     if fault is Fault.LOG_TOO_LONG:
         return SimulationError(
-            f"{place}the trace of blocks that run at the same time has filled {MOST_LOG_BYTES >> 30} GiB of memory after "
+            f"{place}the trace of blocks that run at the same time needs more than {MOST_LOG_BYTES >> 30} GiB of memory after "
             f"{int(state['executed'])} warp instructions and was at '{instruction}' (instruction {pc}): unless it is an endless "
             "loop, let each block do less, or execute without timing (--emulate-only)."
         )

@@ -157,7 +157,7 @@ class Launch:
                 assert writer is not None
                 log.write(self.machine, writer)
             elif outcome is Outcome.LOG_FULL:
-                if log.bytes > MOST_LOG_BYTES:
+                if 2 * log.bytes > MOST_LOG_BYTES:  # it is about to double
                     self._stop_at_cursor(Fault.LOG_TOO_LONG)
                     return Outcome.FAULT, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
                 log.grow(self.machine)
