@@ -22,6 +22,7 @@ from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
 from warploom.policies import baseline_design, compile_code
 from warploom.progress import activity
+from warploom.provenance import provenance_of
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.result import Emulation, Result
@@ -100,12 +101,22 @@ def simulate(
     cycle_time = 1e-6 / chip.chip.clock_energy_mhz
     run = Run(timing.cycles, cycle_time, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies, chip)
     energy = account(timing.counters, point.policies, table, run)
+    made_from = provenance_of(
+        program,
+        point,
+        whole,
+        size=size,
+        technology=table,
+        technology_file=technology if technology and technology.endswith(".toml") else "",
+        check=check,
+        max_instructions=max_instructions,
+    )
     return Result(
         workload=program.name,
         design=point.to_dict(),
-        machine=chip.name,
+        machine=made_from.machine["label"],
         size=size if program.sized else "",
-        technology=table.name,
+        technology=made_from.technology["name"],
         verified=execution.verified,
         checked=check,
         cycles=timing.cycles,
@@ -122,6 +133,7 @@ def simulate(
         kernels=timing.launches,
         energy_terms=energy.terms,
         power=power_over_time(timing.samples, energy, table, run),
+        provenance=made_from,
         states=states_over_time(timing.samples, cycle_time),
     )
 
@@ -150,6 +162,9 @@ def emulate(
         warp_instructions=sum(launch.stats.warp_instructions for launch in execution.launches),
         thread_instructions=sum(launch.stats.thread_instructions for launch in execution.launches),
         wall_seconds=time.perf_counter() - started,
+        provenance=provenance_of(
+            program, point, whole, size=size, technology=None, technology_file="", check=False, max_instructions=max_instructions
+        ),
     )
 
 

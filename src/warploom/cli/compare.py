@@ -38,6 +38,7 @@ def command(
     from warploom.compilation import announce_compilation
     from warploom.designs import parse_design
     from warploom.policies import load_policy_file
+    from warploom.provenance import described
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.result import Result
@@ -76,4 +77,5 @@ def command(
         console = results_console()
         for table in comparison_table(results):
             console.print(table)
+        print(described([result.provenance for result in results if result.provenance]))
     return report_wrong_outputs(results)

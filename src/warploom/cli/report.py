@@ -31,6 +31,7 @@ def command(
     from warploom.designs.combinations import COMBINATIONS, PUBLISHED, SHOWN
     from warploom.papers.experiment import Run
     from warploom.papers.store import Store, perform
+    from warploom.provenance import described
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
@@ -54,6 +55,7 @@ def command(
     write_page(page, out)
     console = results_console()
     console.print(comparison_table(loaded)[-1])
+    print(described([result.provenance for result in loaded if result.provenance]))
     for sentence in page.findings:
         console.print(sentence)
     message(f"the report is in {out.resolve()}")

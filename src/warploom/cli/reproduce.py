@@ -24,6 +24,7 @@ def command(
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
     from warploom.papers.store import Store
+    from warploom.provenance import described
     from warploom.report.reproduction import score_table, write_reproduction, write_results
     from warploom.workloads.program import check_size
 
@@ -50,5 +51,6 @@ def command(
         print_json([score.to_dict() for score in scores])
     else:
         results_console().print(score_table(scores))
+        print(described([each for item in done for each in item.made_from]))
         message(f"wrote {out}")
     return 0

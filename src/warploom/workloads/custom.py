@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,7 +117,18 @@ def file_program(
         gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
         return {label: buffer.get() for label, buffer in buffers.items()}
 
-    return Program(f"{Path(path).stem}:{plain_name(name)}", file.ptx, file.place, inputs, host, sized=False)
+    origin = {
+        "file": str(Path(path).resolve()),
+        "digest": hashlib.sha256((file.source or file.ptx).encode()).hexdigest()[:32],
+        "kernel": name,
+        "grid": list(grid),
+        "block": list(block),
+        "arguments": list(arguments),
+        "shared_bytes": shared_bytes,
+        "seed": _SEED,
+    }
+    title = f"{Path(path).stem}:{plain_name(name)}"
+    return Program(title, file.ptx, file.place, inputs, host, origin=origin, sized=False)
 
 
 def _slots(module: Module, kernel: str, source: str) -> list[Slot]:
