@@ -26,7 +26,7 @@ from warploom.cli.app import run_command
         (["run", "gone.cu", "--grid", "4", "--block", "32"], "gone.cu: cannot be read"),
         (["run", "gone.cu"], "--grid"),
         (["run", "vectoradd", "--colour"], "No such option"),
-        (["run"], "Missing argument"),
+        (["run"], "name a workload, a set or a file"),
         (["compare", "--out", "picture.bmp"], "must end in .png"),
         (["compare", "--out", "no-such-folder/picture.png"], "there is no folder"),
         (["compare", "--designs", "baseline,baseline"], "asked for twice"),

@@ -13,6 +13,7 @@ import pytest
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
 from warploom.papers.store import Store, content_key, perform
+from warploom.report.embedding import embedded
 
 FIGURE = ("rfv", "figure 1")  # six runs of one combination of policies
 
@@ -63,6 +64,10 @@ def test_it_goes_on_where_it_was(folder: Path) -> None:
     assert {score["id"] for score in scores} == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
     assert all({"id", "what", "paper", "ours", "unit", "verdict", "reason"} <= set(score) for score in scores)
     assert (folder / "rfv" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
+    assert {made["program"]["workload"] for made in embedded(folder / "rfv" / "figure-1.png")} == {
+        run.workload for run in runs_of(select(*FIGURE), "tiny")
+    }
+    assert all("machine rfv" in score["provenance"] and "key " in score["provenance"] for score in scores)
     rows = pandas.read_csv(folder / "rfv" / "figure-1.csv")
     assert rows["workload"].nunique() == 6
     again = ask(folder)
@@ -74,9 +79,10 @@ def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
     ask(folder)
     table = pandas.read_parquet(folder / "results.parquet")
     assert len(table) == 6
-    assert {"version", "key", "seed", "workload", "machine", "size", "design_text", "cycles", "energy_pj.total"} <= set(
-        table.columns
-    )
+    assert {"key", "workload", "machine", "size", "design_text", "cycles", "energy_pj.total"} <= set(table.columns)
+    assert {"version", "commit", "key", "program.seed", "technology.digest"} <= {
+        name.removeprefix("provenance.") for name in table.columns if name.startswith("provenance.")
+    }
     assert table["key"].is_unique and set(table["key"]) == {file.stem for file in (folder / "runs").iterdir()}
     assert set(pandas.read_csv(folder / "scorecard.csv")["id"]) == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
 

@@ -1,5 +1,6 @@
 """The report's page in a real browser: figures are drawn, sections open, nothing is fetched from outside."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from warploom.backend import Options, compile_kernel
+from warploom.designs import design
+from warploom.energy import load_technology
+from warploom.machines import load_machine
 from warploom.papers.experiment import Chart
 from warploom.ptx import parse
 from warploom.report.charts import draw
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of, write_page
+from warploom.simulation.provenance import provenance_from_dict, provenance_of
 from warploom.workloads.program import workload_program
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -78,3 +83,16 @@ def test_a_browser_draws_it(page: Path, tmp_path: Path) -> None:
     assert "<svg" not in folded  # a figure in a closed section is drawn when it is opened
     assert "add.f32" in folded  # the code with its registers is there
     assert 'class="best"' in dom
+
+
+def test_the_page_says_where_its_numbers_are_from(tmp_path: Path) -> None:
+    machine = load_machine("gtx480", **{"l1.mshrs": 8})
+    about = {"size": "tiny", "technology": load_technology("common"), "technology_file": "", "check": True, "max_instructions": 9}
+    made = provenance_of(workload_program("vectoradd"), design("rfv"), machine, **about)
+    path = tmp_path / "report.html"
+    write_page(Page("A report", "of a test", [row("baseline", 1.0)], "made up", made_from=[made]), path)
+    text = path.read_text()
+    assert '<section id="provenance">' in text and "machine gtx480[l1.mshrs=8]" in text and f"<code>{made.key[:8]}</code>" in text
+    record = re.search(r'<script type="application/json" id="warploom-provenance">(.*)</script>', text)
+    assert record is not None
+    assert provenance_from_dict(json.loads(record.group(1))[0], "the page") == made

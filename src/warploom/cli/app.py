@@ -10,6 +10,7 @@ import typer
 
 from warploom import __version__
 from warploom.cli import bench, cache, compare, designs, inspect, machines, report, reproduce, run, workloads
+from warploom.cli.heartbeat import heartbeat
 from warploom.cli.output import message
 from warploom.errors import WarploomError
 
@@ -51,7 +52,8 @@ def main() -> None:
 def run_command(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
-        code = app(arguments, standalone_mode=False)
+        with heartbeat():
+            code = app(arguments, standalone_mode=False)
         sys.stdout.flush()  # a full disk may be noticed only now
     except UsageError as error:
         message(f"error: {_sentence(error)}")

@@ -11,6 +11,7 @@ import typer
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
+from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 
 
@@ -26,6 +27,9 @@ def command(
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
+    max_instructions: Annotated[
+        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
+    ] = DEFAULT_BUDGET,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option(help="Draw the comparison: .png, .svg or .html.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
@@ -38,6 +42,7 @@ def command(
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.simulation.batch import Task, run_tasks
+    from warploom.simulation.provenance import described
     from warploom.simulation.result import Result
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
@@ -58,7 +63,8 @@ def command(
     announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     chip = chosen_machine(machine, override or (), sms)
-    tasks = [Task(name, point.to_dict(), chip, size, technology, check) for name in programs for point in points]
+    asked = (chip, size, technology, check, max_instructions)
+    tasks = [Task(name, point.to_dict(), *asked) for name in programs for point in points]
     done: dict[int, Result] = {}
     with progress_bar(len(tasks), "comparing") as step:
         for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1):
@@ -74,4 +80,5 @@ def command(
         console = results_console()
         for table in comparison_table(results):
             console.print(table)
+        print(described([result.provenance for result in results if result.provenance]))
     return report_wrong_outputs(results)

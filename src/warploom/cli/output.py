@@ -20,7 +20,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
+from warploom.errors.progress import Activity, activity, under_way
 from warploom.simulation.result import plain
 
 
@@ -52,17 +54,53 @@ def print_json(value: Any) -> None:
     print(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
+class _UnderWay(ProgressColumn):
+    """What the steps within a bar's own say of themselves."""
+
+    def __init__(self, own: Activity) -> None:
+        super().__init__()
+        self.own = own
+
+    def render(self, task: Any) -> Text:
+        return Text(under_way().removeprefix(str(self.own)).removeprefix(", "), style="dim")
+
+
+_bars = 0  # that are shown now
+
+
+def bar_is_shown() -> bool:
+    """Whether a progress bar is on the terminal now."""
+    return _bars > 0
+
+
 @contextmanager
 def progress_bar(total: int, what: str, *, quiet: bool = False, estimate: bool = False) -> Iterator[Any]:
-    """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item."""
+    """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item.
+
+    Where there is no terminal, what it would show is told to `warploom.errors.progress`, and so to the heartbeat.
+    """
+    global _bars
     console = messages_console()
     columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     if estimate:
         columns.append(TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+    shown = console.is_terminal and not quiet
+    with (
+        activity(what) as known,
+        Progress(*columns, _UnderWay(known), console=console, transient=True, disable=not shown) as progress,
+    ):
         task = progress.add_task(what, total=total)
+        done = 0
 
         def step(description: str | None = None, advance: int = 1) -> None:
+            nonlocal done
+            done += advance
             progress.update(task, advance=advance, description=description or what)
+            known.what = description or what
+            known.how_far = f"{done} of {total} done" if total > 1 else ""
 
-        yield step
+        _bars += shown
+        try:
+            yield step
+        finally:
+            _bars -= shown

@@ -38,6 +38,7 @@ def command(
     from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
+    from warploom.simulation.provenance import described
     from warploom.simulation.result import result_from_dict
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
@@ -61,6 +62,7 @@ def command(
     write_page(page, out)
     console = results_console()
     console.print(comparison_table(loaded)[-1])
+    print(described([result.provenance for result in loaded if result.provenance]))
     for sentence in page.findings:
         console.print(sentence)
     message(f"the report is in {out.resolve()}")

@@ -28,6 +28,7 @@ def command(
     from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
     from warploom.papers.store import Store
     from warploom.report.reproduction import score_table, write_reproduction, write_results
+    from warploom.simulation.provenance import described
     from warploom.workloads.program import check_size
 
     load_papers(folders)
@@ -54,5 +55,6 @@ def command(
         print_json([score.to_dict() for score in scores])
     else:
         results_console().print(score_table(scores))
+        print(described([each for item in done for each in item.made_from]))
         message(f"wrote {out}")
     return 0

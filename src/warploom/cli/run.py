@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.errors import WarploomError
 
 if TYPE_CHECKING:
     from warploom.designs import Design
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from warploom.workloads.program import Program
 
 EXIT_WRONG_OUTPUT = 1
+EXIT_DIFFERENT = 1
 _VERIFIED = {True: "yes", False: "NO", None: "no reference"}
 
 
 def command(
+    context: typer.Context,
     target: Annotated[
-        str, typer.Argument(help="A workload, a set of workloads, or a .cu or .ptx file.", metavar="WORKLOAD|SET|FILE")
-    ],
+        str | None, typer.Argument(help="A workload, a set of workloads, or a .cu or .ptx file.", metavar="WORKLOAD|SET|FILE")
+    ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
@@ -36,11 +39,20 @@ def command(
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
+    max_instructions: Annotated[
+        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
+    ] = DEFAULT_BUDGET,
     kernel: Annotated[str | None, typer.Option(help="Of a file: the kernel to launch.")] = None,
     grid: Annotated[str | None, typer.Option(help="Of a file: CTAs, such as 64,64.")] = None,
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
     arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
     shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="Make a result again that --json printed, and say whether it is the same.", metavar="RESULT.json"
+        ),
+    ] = None,
     power: Annotated[bool, typer.Option("--power", help="With --json: also watts over time.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON: one object, or a list where several runs were asked for.")
@@ -58,6 +70,10 @@ def command(
     from warploom.workloads.registry import ALL, select_workloads, set_names
 
     load_papers(paper)
+    if record is not None:
+        return _run_again(context, record, json, power)
+    if target is None:
+        raise WarploomError("there is nothing to run: name a workload, a set or a file, or a result with --from")
     check_size(size)
     if technology is not None:
         load_technology(technology)
@@ -78,27 +94,74 @@ def command(
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
                 if emulate_only:
-                    results.append(emulate(program, point, chip, size=size))
+                    results.append(emulate(program, point, chip, size=size, max_instructions=max_instructions))
                     step()
                     continue
                 reference = reference_of(point)
                 for needed in (point, reference) if json else (point,):
                     if needed not in made:
                         made[needed] = simulate(
-                            program, needed, chip, size=size, check=check, technology=technology, executions=executions
+                            program,
+                            needed,
+                            chip,
+                            size=size,
+                            check=check,
+                            technology=technology,
+                            max_instructions=max_instructions,
+                            executions=executions,
                         )
-                result = replace(made[point], design=point.to_dict())  # an equal design may have another name
+                result = made[point].under_name_of(point)
                 results.append(against(result, made[reference], point) if json and reference != point else result)
                 step()
-    if json:
-        options = {"power": True} if power and not emulate_only else {}
-        values = [result.to_dict(**options) for result in results]
-        print_json(values if several else values[0])
-    elif emulate_only:
-        _print_emulations(results)
-    else:
-        _print_results(results)
+    show(results, several=several, json=json, power=power)
     return report_wrong_outputs(results)
+
+
+def show(results: Sequence[Any], *, several: bool, json: bool, power: bool) -> None:
+    """Print results: as JSON, or as a table with a line on where they are from."""
+    from warploom.simulation.provenance import described
+    from warploom.simulation.result import Emulation
+
+    timed = [result for result in results if not isinstance(result, Emulation)]
+    emulated = [result for result in results if isinstance(result, Emulation)]
+    if json:
+        values = [result.to_dict() if isinstance(result, Emulation) else result.to_dict(power=power) for result in results]
+        print_json(values if several else values[0])
+        return
+    if emulated:
+        _print_emulations(emulated)
+    if timed:
+        _print_results(timed)
+    print(described([result.provenance for result in results]))
+
+
+def _run_again(context: typer.Context, file: str, json: bool, power: bool) -> int:
+    """``--from``: run what a result was made from; an outcome that differs is named."""
+    from warploom.jit.announcement import announce_compilation
+    from warploom.simulation.again import differences, make_again, other_maker, read_records
+
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in ("record", "json", "power") and given is not None and given.name == "COMMANDLINE":
+            raise typer.BadParameter("the result says all that is run; leave this away", param_hint=parameter.opts[0])
+    records = read_records(file)
+    announce_compilation()
+    results, differing = [], False
+    with progress_bar(len(records), "running again") as step:
+        for number, record in enumerate(records):
+            place = file if len(records) == 1 else f"{file}, result {number + 1}"
+            made = make_again(record, place)
+            results.append(made)
+            step(made.workload)
+            changed = differences(record, made)
+            maker = other_maker(record, made)
+            if maker:
+                message(f"{place}: it was made by {maker}")
+            if changed:
+                differing = True
+                message(f"error: {place}: made again, it differs in {', '.join(changed)}")
+    show(results, several=len(records) > 1, json=json, power=power)
+    return EXIT_DIFFERENT if differing else report_wrong_outputs(results)
 
 
 def report_wrong_outputs(results: Sequence[Any]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 
 from warploom.code.instruction import Block, Code
 
@@ -68,6 +69,22 @@ def flow_graph(code: Code) -> FlowGraph:
         for successor in following_blocks:
             predecessors[successor].append(number)
     return FlowGraph(tuple(successors), tuple(map(tuple, predecessors)), reverse_post_order(tuple(successors)), tuple(exits))
+
+
+def fewest_instructions(code: Code) -> int:
+    """How many instructions a warp executes at least: those on the shortest way from the entry to an exit; 1 if there is none."""
+    graph = flow_graph(code)
+    exits, lengths = set(graph.exits), [len(block.instructions) for block in code.blocks]
+    open_ways, reached = [(lengths[0], 0)] if lengths else [], set[int]()
+    while open_ways:
+        length, block = heappop(open_ways)
+        if block in exits:
+            return max(1, length)
+        if block not in reached:
+            reached.add(block)
+            for following in graph.successors[block]:
+                heappush(open_ways, (length + lengths[following], following))
+    return 1
 
 
 def without_unreachable(code: Code) -> Code:

@@ -238,6 +238,7 @@ class Code:
     spill_stores: int = 0
     required_block: tuple[int, int, int] | None = None  # .reqntid
     threads: int = 0  # of a CTA, in the launches that it was compiled for; 0 where that is not known
+    dynamic_shared_bytes: int = 0  # of shared memory that these launches ask for beyond `shared_bytes`
     source: str = ""  # the file it came from, for messages
     annotations: Mapping[str, Any] = field(default_factory=dict)  # what policies' passes note for their hardware; any names
 

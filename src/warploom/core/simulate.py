@@ -17,6 +17,7 @@ from warploom.core.liveness import last_uses
 from warploom.core.memory import LDST_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.errors import WarploomError
+from warploom.errors.progress import activity
 from warploom.jit import specialised
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
@@ -27,7 +28,7 @@ from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
 PORT_DTYPE = np.dtype([("ldst", LDST_DTYPE)], align=True)
-CHUNK = 1 << 16  # cycles between two looks at progress and signals
+CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
 
@@ -64,14 +65,14 @@ class Simulation:
         self.cycles = 0
         self.widest: tuple[int, Occupancy, int] | None = None
 
-    def launch(self, code: Code, trace: Trace, progress: Progress | None = None, shared_bytes: int | None = None) -> None:
+    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> None:
         """Run one launch to its end and add its counters."""
         if trace.warps_per_cta > self.machine.sm.warps_per_sm:
             raise WarploomError(
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
-        fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta, shared_bytes)
+        fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         context = self._context(code, trace, fits)
         sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
         chip = self.chip
@@ -81,10 +82,12 @@ class Simulation:
         begin_launch(self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
         status = 0
-        while status == 0:
-            status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
-            if progress is not None:
-                progress(int(chip.next_cta), trace.ctas)
+        with activity(f"timing kernel {code.name}") as step:
+            while status == 0:
+                status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
+                step.how_far = f"block {int(chip.next_cta):,} of {trace.ctas:,}, {int(chip.cycle - chip.start):,} cycles"
+                if progress is not None:
+                    progress(int(chip.next_cta), trace.ctas)
         if status == FAULTY:
             raise explain.fault(sms, code, self.design)
         if status == STUCK:

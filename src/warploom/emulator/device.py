@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from warploom.backend import Options, compile_kernel
+from warploom.code.graph import fewest_instructions
 from warploom.code.instruction import Code, Variable
 from warploom.emulator.arguments import Texture, pack_arguments
+from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import Program, encode
 from warploom.emulator.faults import fault_error
@@ -26,12 +28,12 @@ from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
 
 Shape = tuple[int, int, int]
-Compile = Callable[[str, int], Code]
-"""From a kernel's name and the threads of a CTA to allocated code."""
+Compile = Callable[[str, int, int], Code]
+"""From a kernel's name, the threads of a CTA and its bytes of dynamic shared memory to allocated code."""
 
+WARP = 32
 MOST_THREADS = 1024
 MOST_SHARED_BYTES = 227 * 1024
-DEFAULT_BUDGET = 1 << 36  # warp instructions of one launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Device:
     ``source`` is PTX text, a parsed module, or a function that compiles a kernel by name. ``transform`` changes allocated code
     before it is run, as a design's compile-time pass does. Launches are recorded in the default store of traces, in the store
     given as ``record``, or not at all (None). With ``check``, every value written is also compressed and decompressed again.
+    ``budget`` is how many warp instructions one launch may execute; a launch that wants more is stopped with an error.
     """
 
     def __init__(
@@ -70,7 +73,9 @@ class Device:
         self._compile: Compile
         if isinstance(source, Module):
             module = source
-            self._compile = lambda kernel, _threads: compile_kernel(module, kernel, options or Options())
+            self._compile = lambda kernel, threads, dynamic: replace(
+                compile_kernel(module, kernel, options or Options()), threads=threads, dynamic_shared_bytes=dynamic
+            )
         else:
             self._compile = source
         self._transform = transform
@@ -78,7 +83,7 @@ class Device:
         self._check = check
         self._budget = budget
         self._memory = DeviceMemory()
-        self._programs: dict[tuple[str, int], Program] = {}
+        self._programs: dict[tuple[str, int, int], Program] = {}
         self._symbols: dict[str, int] = {}
         self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
         self._arrays = 0
@@ -134,9 +139,9 @@ class Device:
             raise WarploomError(f"no kernel that was launched uses a variable {name}.")
         return self._symbols[name]
 
-    def code(self, kernel: str, threads: int = 256) -> Code:
-        """The code that a launch with so many threads per CTA runs."""
-        return self._program(kernel, threads).code
+    def code(self, kernel: str, threads: int = 256, shared_bytes: int = 0) -> Code:
+        """The code that a launch runs which has so many threads per CTA and asks for so much dynamic shared memory."""
+        return self._program(kernel, threads, shared_bytes).code
 
     def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0) -> None:
         """Run a kernel to its end.
@@ -148,13 +153,14 @@ class Device:
         threads = math.prod(whole_block)
         if threads > MOST_THREADS:
             raise WarploomError(f"{kernel}: a block of {threads} threads is too large; {MOST_THREADS} is the most.")
-        program = self._program(kernel, threads)
+        program = self._program(kernel, threads, shared_bytes)
         code = program.code
         if code.required_block is not None and code.required_block != whole_block:
             raise WarploomError(f"{kernel}: the kernel demands blocks of {code.required_block}, not {whole_block}.")
         if not 0 <= code.shared_bytes + shared_bytes <= MOST_SHARED_BYTES:
             total = code.shared_bytes + shared_bytes
             raise WarploomError(f"{kernel}: {total} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most.")
+        self._check_budget(code, math.prod(whole_grid), -(-threads // WARP))
         self._load(code.variables)
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
@@ -179,12 +185,22 @@ class Device:
                 self._memory.free(copy[1].address)
         self.launches.append(LaunchRecord(code, trace, stats, whole_grid, whole_block, shared_bytes))
 
+    def _check_budget(self, code: Code, ctas: int, warps_per_cta: int) -> None:
+        """Refuse a launch that cannot end within the budget, before it has cost anything."""
+        least = ctas * warps_per_cta * fewest_instructions(code)
+        if least > self._budget:
+            raise WarploomError(
+                f"{code.name}: {ctas} blocks of {warps_per_cta} warps execute at least {least} warp instructions, "
+                f"but the budget is {self._budget}: launch fewer blocks, or raise the budget "
+                "(--max-instructions, or max_instructions in Python)."
+            )
+
     def _run(self, launch: Launch) -> tuple[Trace | None, LaunchStats]:
         key = _content_key(launch) if self._store is not None else ""
         trace = self._store.get(key) if self._store is not None and not self._check else None
         writer = None
         if self._store is not None and trace is None:
-            warps = -(-math.prod(launch.block) // 32)
+            warps = -(-math.prod(launch.block) // WARP)
             writer = self._store.write(key, launch.program.code.name, launch.grid, launch.block, warps)
         try:
             outcome, stats = launch.run(writer)
@@ -196,13 +212,14 @@ class Device:
             raise
         return (writer.finish() if writer is not None else trace), stats
 
-    def _program(self, kernel: str, threads: int) -> Program:
-        if (kernel, threads) not in self._programs:
-            code = self._compile(kernel, threads)
+    def _program(self, kernel: str, threads: int, dynamic_bytes: int) -> Program:
+        key = (kernel, threads, dynamic_bytes)
+        if key not in self._programs:
+            code = self._compile(*key)
             if self._transform is not None:
                 code = self._transform(code)
-            self._programs[kernel, threads] = encode(code)
-        return self._programs[kernel, threads]
+            self._programs[key] = encode(code)
+        return self._programs[key]
 
     def _load(self, variables: tuple[Variable, ...]) -> None:
         """Place the module-level variables that a kernel needs and that no kernel before it needed."""

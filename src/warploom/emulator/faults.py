@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warploom.code.table import Space
+from warploom.emulator.launch import MOST_LOG_BYTES
 from warploom.emulator.memory import SHARED_WINDOW
-from warploom.emulator.records import Fault, Kind
+from warploom.emulator.records import Fault, Kind, Status
 from warploom.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -44,13 +45,19 @@ def fault_error(launch: Launch) -> SimulationError:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
     if fault is Fault.DEADLOCK:
         return SimulationError(
-            f"{place}'{instruction}' (instruction {pc}) waits at barrier {int(state['fault_detail'])} for warps that never come: "
-            "they have ended or wait elsewhere."
+            f"{line}kernel {code.name}, block {block}: deadlock: {_waits(launch)}; no other warp is left to come."
         )
     if fault is Fault.BUDGET:
         return SimulationError(
-            f"{place}the launch has executed its budget of {launch.budget} warp instructions and was at '{instruction}' "
-            f"(instruction {pc}): raise the budget if it is not an endless loop."
+            f"{place}the launch has executed {int(state['executed'])} warp instructions, all that its budget allows, and was at "
+            f"'{instruction}' (instruction {pc}): unless it is an endless loop, raise the budget "
+            "(--max-instructions, or max_instructions in Python)."
+        )
+    if fault is Fault.LOG_TOO_LONG:
+        return SimulationError(
+            f"{place}the trace of blocks that run at the same time needs more than {MOST_LOG_BYTES >> 30} GiB of memory after "
+            f"{int(state['executed'])} warp instructions and was at '{instruction}' (instruction {pc}): unless it is an endless "
+            "loop, let each block do less, or execute without timing (--emulate-only)."
         )
     if fault is Fault.TRAP:
         return SimulationError(f"{place}the program executed '{instruction}' (instruction {pc}).")
@@ -59,6 +66,37 @@ def fault_error(launch: Launch) -> SimulationError:
     if fault is Fault.BARRIER_COUNT:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) counts {address} threads, not a multiple of 32.")
     return SimulationError(f"{place}'{instruction}' (instruction {pc}) wrote a value that its encoding does not give back.")
+
+
+def _waits(launch: Launch) -> str:
+    """Which warps of the stopped CTA wait where, and for how many; warps at one instruction are named together."""
+    cta, warps = launch.stopped()
+    instructions = list(launch.program.code.instructions())
+    groups: dict[tuple[int, int], list[int]] = {}
+    for warp in warps[warps["status"] == Status.WAITING]:
+        groups.setdefault((int(warp["barrier"]), int(warp["barrier_pc"])), []).append(int(warp["number"]))
+    parts = []
+    for (barrier, pc), numbers in groups.items():
+        who = f"warp {numbers[0]} waits" if len(numbers) == 1 else f"warps {_numbers(numbers)} wait"
+        wanted = int(cta["expected"][barrier])
+        count = f", where {int(cta['arrived'][barrier])} of {wanted} warps have come" if wanted else ""
+        line = f" of line {instructions[pc].line}" if instructions[pc].line else ""
+        parts.append(f"{who} at barrier {barrier} ('{instructions[pc]}'{line}, instruction {pc}){count}")
+    ended = [int(number) for number in warps["number"][warps["status"] == Status.DONE]]
+    if ended:
+        parts.append(f"warp {ended[0]} has ended" if len(ended) == 1 else f"warps {_numbers(ended)} have ended")
+    return ", ".join(parts)
+
+
+def _numbers(numbers: list[int]) -> str:
+    """Ascending numbers, runs of them drawn together: 0-3, 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def _position(index: int, shape: tuple[int, int, int]) -> str:

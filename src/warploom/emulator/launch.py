@@ -12,9 +12,10 @@ from warploom.code.instruction import Imm, Param, Symbol
 from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
 from warploom.emulator.encode import Program
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, WARP_DTYPE, Outcome
+from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, WARP_DTYPE, Fault, Outcome
 from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
+from warploom.errors.progress import Activity, activity
 from warploom.trace.format import START_DTYPE
 from warploom.trace.store import COLUMNS, TraceWriter
 
@@ -22,6 +23,9 @@ CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "glob
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
+MOST_LOG_BYTES = 4 << 30  # of CTAs that run at the same time; what they record is in memory until they end
+PAUSE_INSTRUCTIONS = 1 << 20  # warp instructions, or
+PAUSE_CTAS = 1 << 13  # CTAs, after which compiled code lets Python show progress and see to signals
 _LEAST_ROOM = 1024  # entries of a column that must be free for one more instruction, with a margin
 _LOG_COLUMNS = ("pc", "mask", "value", "memory", "sector", "lanes")
 
@@ -48,6 +52,11 @@ class Log:
         for name, factor in sizes.items():
             self.columns[name] = np.zeros(self.instructions * factor, COLUMNS[name])
         self.table = np.zeros(self.segments, SEGMENT_DTYPE)
+
+    @property
+    def bytes(self) -> int:
+        """What the log takes of memory."""
+        return sum(column.nbytes for column in self.columns.values()) + self.table.nbytes
 
     def grow(self, machine: np.ndarray) -> None:
         """Make room for more."""
@@ -113,11 +122,18 @@ class Launch:
 
     def run(self, writer: TraceWriter | None) -> tuple[Outcome, LaunchStats]:
         """Run to the end, or to a fault, which `machine` then describes."""
+        with activity(f"executing kernel {self.program.code.name}") as step:
+            return self._run(writer, step)
+
+    def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[Outcome, LaunchStats]:
         log = Log() if writer is not None else Log(instructions=1, segments=1)
         self._set_up(log, writer is not None)
         scratch = np.zeros((3, 2 * ROW_BYTES), np.uint8)
         special_rows, clock_rows = self._special_rows(SPECIALS), self._special_rows(CLOCKS)
         while True:
+            state = self.machine[0]
+            state["pause_at"] = state["executed"] + PAUSE_INSTRUCTIONS
+            state["pause_cta"] = state["next_cta"] + PAUSE_CTAS
             outcome = Outcome(
                 run(
                     self.machine,
@@ -132,19 +148,39 @@ class Launch:
                     scratch,
                 )
             )
-            state = self.machine[0]
+            step.how_far = f"block {state['next_cta']:,} of {state['ctas']:,}, {state['executed']:,} warp instructions"
+            if outcome is Outcome.PAUSED:
+                continue
             if outcome is Outcome.SLOTS_FULL:
                 self._make_slots(int(state["slots"]) * 2)
             elif outcome is Outcome.LOG_FULL and state["running"] == 0:
                 assert writer is not None
                 log.write(self.machine, writer)
             elif outcome is Outcome.LOG_FULL:
+                if 2 * log.bytes > MOST_LOG_BYTES:  # it is about to double
+                    self._stop_at_cursor(Fault.LOG_TOO_LONG)
+                    return Outcome.FAULT, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
                 log.grow(self.machine)
                 log.attach(self.machine)
             else:
                 if writer is not None and outcome is Outcome.FINISHED:
                     log.write(self.machine, writer)
                 return outcome, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+
+    def _stop_at_cursor(self, fault: Fault) -> None:
+        """Note a fault at the instruction that would have been next."""
+        state = self.machine[0]
+        cta, number = int(state["cursor_cta"]), int(state["cursor_warp"])
+        state["fault"], state["fault_lane"] = int(fault), 0
+        state["fault_cta"], state["fault_warp"] = self._ctas[cta]["index"], number
+        state["fault_pc"] = self._warps[cta * int(state["warps_per_cta"]) + number]["pc"]
+
+    def stopped(self) -> tuple[np.void, np.ndarray]:
+        """The records of the CTA that a fault stopped and of its warps."""
+        state = self.machine[0]
+        slot = int(np.flatnonzero(self._ctas["index"][: int(state["resident"])] == state["fault_cta"])[0])
+        warps = int(state["warps_per_cta"])
+        return self._ctas[slot], self._warps[slot * warps : (slot + 1) * warps]
 
     def _set_up(self, log: Log, tracing: bool) -> None:
         machine, program = self.machine, self.program

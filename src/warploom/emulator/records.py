@@ -119,6 +119,7 @@ class Fault(IntEnum):
     READ_ONLY = 8
     ENCODING = 9
     BARRIER_COUNT = 10
+    LOG_TOO_LONG = 11
 
 
 class Outcome(IntEnum):
@@ -128,6 +129,7 @@ class Outcome(IntEnum):
     LOG_FULL = 1
     SLOTS_FULL = 2
     FAULT = 3
+    PAUSED = 4
 
 
 MICRO_DTYPE = np.dtype(
@@ -276,7 +278,6 @@ MACHINE_DTYPE = np.dtype(
         ("next_cta", "i8"),
         ("cursor_cta", "i8"),  # whose turn it is
         ("cursor_warp", "i8"),
-        ("progress", "i8"),  # whether anything ran since the round began
         ("stalled", "i8"),  # a warp polled through its whole turn
         ("running", "i8"),  # CTAs of this batch that have not ended
         ("turn", "i8"),  # instructions of one turn
@@ -319,6 +320,8 @@ MACHINE_DTYPE = np.dtype(
         ("executed", "i8"),
         ("thread_executed", "i8"),
         ("budget", "i8"),
+        ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
+        ("pause_cta", "i8"),  # likewise, CTAs that have begun
         # what went wrong
         ("fault", "i8"),
         ("fault_pc", "i8"),

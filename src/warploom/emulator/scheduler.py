@@ -17,7 +17,9 @@ from warploom.jit import callee, whole
 FAULT_BUDGET = int(Fault.BUDGET)
 FAULT_DEADLOCK = int(Fault.DEADLOCK)
 ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), int(BarrierOperation.AND)
-FINISHED, LOG_FULL, SLOTS_FULL, STOPPED = (int(Outcome[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT"))
+FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED = (
+    int(Outcome[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED")
+)
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
 SPECIALS: tuple[str, ...] = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
@@ -172,13 +174,20 @@ def _fault(machine, fault, ctas, slot, warp):
 
 @callee
 def _deadlock(machine, warps, ctas):
-    """No warp can run: blame the first one that waits."""
+    """Whether a CTA waits for ever: warps of it wait at barriers, and no other is left that could let them go."""
     for slot in range(machine.resident):
-        for number in range(machine.warps_per_cta):
-            warp = warps[slot * machine.warps_per_cta + number]
-            if warp.status == WAITING:
-                _fault(machine, FAULT_DEADLOCK, ctas, slot, warp)
-                return
+        first = -1
+        ready = False
+        for place in range(slot * machine.warps_per_cta, (slot + 1) * machine.warps_per_cta):
+            if warps[place].status == READY:
+                ready = True
+                break
+            if warps[place].status == WAITING and first < 0:
+                first = place
+        if not ready and first >= 0:
+            _fault(machine, FAULT_DEADLOCK, ctas, slot, warps[first])
+            return True
+    return False
 
 
 @callee
@@ -192,8 +201,7 @@ def _next_round(machine, special_rows, warps, ctas):
             return LOG_FULL
         machine.resident = 1
         _begin(machine, special_rows, warps, ctas, 0)
-    elif machine.progress == 0:
-        _deadlock(machine, warps, ctas)
+    elif _deadlock(machine, warps, ctas):
         return STOPPED
     elif machine.stalled and machine.next_cta < machine.ctas and machine.resident < machine.most_slots:
         if machine.resident == machine.slots:
@@ -202,7 +210,6 @@ def _next_round(machine, special_rows, warps, ctas):
         machine.resident += 1
     machine.cursor_cta = 0
     machine.cursor_warp = 0
-    machine.progress = 0
     machine.stalled = 0
     return -1
 
@@ -219,7 +226,7 @@ def _room(machine, turn):
 
 @whole
 def run(machines, program, micro, textures, clock_rows, special_rows, warps, ctas, segments, scratch):
-    """Run until the launch ends or Python has to make room. Returns an `Outcome`; call again after making room."""
+    """Run until the launch ends, Python has to make room, or a pause is due. Returns an `Outcome`; call again to go on."""
     machine = machines[0]
     while True:
         if machine.cursor_cta >= machine.resident:
@@ -236,6 +243,8 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
         if warp.status != READY:
             machine.cursor_warp += 1
             continue
+        if machine.executed >= machine.pause_at or machine.next_cta >= machine.pause_cta:
+            return PAUSED
         if machine.executed >= machine.budget:
             _fault(machine, FAULT_BUDGET, ctas, slot, warp)
             return STOPPED
@@ -249,7 +258,6 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
             segment.memory, segment.sector = machine.n_memory, machine.n_sector
             machine.n_segment += 1
         reason, executed = run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps)
-        machine.progress = 1
         warp.turn -= np.int32(executed)
         if reason == FAULT:
             return STOPPED

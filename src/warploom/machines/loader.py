@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,20 @@ def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
         tables.setdefault(table, {})[entry] = value
         sources[key] = "set by the caller"
     return _build(path, text, tables, sources)
+
+
+def machine_from_dict(data: Mapping[str, Any], place: str) -> Machine:
+    """A machine from what `Machine.to_dict` gave."""
+    tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title")}
+    path = Path(f"{data['name']}.toml")
+    try:
+        return _build(path, {"title": str(data["title"])}, tables, dict.fromkeys((key for key, _ in _leaves(tables)), place))
+    except WarploomError as error:
+        raise WarploomError(f"{place}: {error}") from None
+
+
+def _leaves(tables: Tables) -> Iterable[tuple[str, Any]]:
+    return ((f"{table}.{key}", value) for table, entries in tables.items() for key, value in entries.items())
 
 
 def _find(name_or_path: str | Path) -> Path:

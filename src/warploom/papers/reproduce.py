@@ -12,6 +12,7 @@ from warploom.library.shelves import ALL
 from warploom.papers.experiment import Figure, Outcome, Run
 from warploom.papers.facts import Fact, load_facts
 from warploom.papers.store import Store, perform
+from warploom.simulation.provenance import Provenance, described, provenance_from_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Reproduction:
     paper: str
     figure: Figure
     outcome: Outcome
+    made_from: tuple[Provenance, ...]  # of its runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Score:
     fact: Fact
     ours: float
     reason: str  # why ours differs, where somebody found out
+    made_from: str  # the runs that it was computed from, as one line
 
     @property
     def verdict(self) -> str:
@@ -47,6 +50,7 @@ class Score:
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
             "reason": self.reason,
+            "provenance": self.made_from,
         }
 
 
@@ -81,15 +85,20 @@ def reproduce(
     results = {run: store.load(run) or {} for run in runs}
     for paper, figure in selected:
         needed = {run: results[run] for run in figure.runs(size)}
-        yield Reproduction(paper, figure, figure.evaluate(needed, size))
+        made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
+        yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from)
 
 
 def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
     """Every published number that the reproductions measured, in the papers' order."""
     scores = []
     for paper in dict.fromkeys(item.paper for item in reproductions):
-        outcomes = [item.outcome for item in reproductions if item.paper == paper]
-        measured = {key: (ours, outcome.reasons.get(key, "")) for outcome in outcomes for key, ours in outcome.facts.items()}
+        measured = {
+            key: (ours, item.outcome.reasons.get(key, ""), described(item.made_from))
+            for item in reproductions
+            if item.paper == paper
+            for key, ours in item.outcome.facts.items()
+        }
         facts = {fact.id: fact for fact in load_facts(paper)}
         unknown = set(measured) - set(facts)
         if unknown:

@@ -28,9 +28,9 @@ def rounded(registers: int, machine: Machine) -> int:
     return max(step, -(-registers // step) * step)
 
 
-def occupancy(code: Code, machine: Machine, allocation: Any, warps_per_cta: int, shared_bytes: int | None = None) -> Occupancy:
+def occupancy(code: Code, machine: Machine, allocation: Any, warps_per_cta: int) -> Occupancy:
     """The limit from registers, shared memory, threads, warps and CTAs under an allocation policy."""
-    shared = code.shared_bytes if shared_bytes is None else shared_bytes
+    shared = code.shared_bytes + code.dynamic_shared_bytes
     registers = rounded(code.registers, machine)
     if hasattr(allocation, "registers_per_warp"):
         registers = int(allocation.registers_per_warp(code, machine))

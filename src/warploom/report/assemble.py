@@ -120,13 +120,14 @@ def _states(result: Result) -> PageFigure | None:
 
 def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
     from warploom.designs import design
-    from warploom.machines import load_machine
+    from warploom.machines.loader import machine_from_dict
     from warploom.ptx import parse
     from warploom.workloads.program import workload_program
 
     program = workload_program(name)
     module = parse(program.ptx, program.place)
-    machine, plain = load_machine(baseline.machine), design("baseline")
+    assert baseline.provenance is not None
+    machine, plain = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), design("baseline")
     kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine, USUAL_THREADS)) for entry in _kernels(baseline)]
     facts = {
         "registers": baseline.registers_per_thread,
@@ -175,4 +176,5 @@ def assemble(
         figures=_figures(rows, results),
         scores=scores,
         workloads=[_workload(result.workload, result, shown[result.workload]) for result in baseline],
+        made_from=[result.provenance for result in results if result.provenance is not None],
     )

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Chart, Row
+from warploom.report.embedding import embed
+from warploom.simulation.provenance import Provenance
 from warploom.storage.files import replace_file
 
 PICTURES = (".png", ".svg", ".html")
+SUBTITLE_COLUMNS = 120
 _PUBLISHED = "#b2182b"
 
 
@@ -23,8 +27,8 @@ def _altair() -> Any:
     return altair
 
 
-def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, height: int = 240) -> Any:
-    """The Altair chart of some rows."""
+def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", width: int = 640, height: int = 240) -> Any:
+    """The Altair chart of some rows. The subtitle is small: it says where they are from."""
     alt = _altair()
     data = alt.Data(values=[dict(row) for row in rows])
     order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
@@ -59,7 +63,8 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, width: int = 640, hei
         drawn = drawn.facet(alt.Facet(f"{chart.facet}:N", sort=panels, title=None), columns=3, data=data)
         if named:  # each panel has names of its own
             drawn = drawn.resolve_scale(x="independent", xOffset="independent")
-    return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
+    small = {"subtitle": wrap(subtitle, SUBTITLE_COLUMNS), "subtitleFontSize": 9, "subtitleColor": "#777"} if subtitle else {}
+    return drawn.properties(title=alt.TitleParams(title, anchor="start", **small)).configure_view(stroke=None)
 
 
 def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:
@@ -87,11 +92,12 @@ def check_picture_name(path: Path) -> None:
         raise WarploomError(f"--out {path}: there is no folder {path.resolve().parent}")
 
 
-def save(drawn: Any, path: Path) -> None:
-    """Write a chart to a file, whole or not at all."""
+def save(drawn: Any, path: Path, made_from: Sequence[Provenance]) -> None:
+    """Write a chart to a file, whole or not at all; the file carries the provenance of what it shows."""
     suffix = path.suffix.lower()
     with replace_file(path) as draft:
         if suffix == ".html":
             draft.write_text(drawn.to_html(inline=True), encoding="utf-8")
         else:
             drawn.save(str(draft), format=suffix[1:], scale_factor=2 if suffix == ".png" else 1)
+        embed(draft, made_from)

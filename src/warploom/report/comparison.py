@@ -13,6 +13,7 @@ from rich.table import Table
 from warploom.energy import PARTS
 from warploom.papers.experiment import Chart
 from warploom.report.charts import draw, save
+from warploom.simulation.provenance import described
 from warploom.simulation.result import Result
 
 SHORT = ("dyn.", "leak.", "over.")  # headings of the energy's parts
@@ -108,4 +109,5 @@ def draw_comparison(results: Sequence[Result], path: Path) -> None:
         for measure, part, key in (("time", "time", "time"), *(("register file energy", part, part) for part in PARTS))
     ]
     chart = Chart("stacked", x="design", y="value", series="part", facet="measure", y_title="relative to the first design")
-    save(draw(chart, rows, "Designs over all workloads"), path)
+    made_from = [result.provenance for result in results if result.provenance is not None]
+    save(draw(chart, rows, "Designs over all workloads", subtitle=described(made_from)), path, made_from)

@@ -15,7 +15,9 @@ from rich.console import Console
 from warploom import __version__
 from warploom.code.instruction import Code
 from warploom.errors import WarploomError
+from warploom.report.embedding import in_script
 from warploom.report.listing import render_listing
+from warploom.simulation.provenance import Provenance, described
 from warploom.storage.files import replace_file
 
 LISTING_COLUMNS = 150
@@ -62,6 +64,7 @@ class Page:
     figures: Sequence[PageFigure] = ()
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # by paper
     workloads: Sequence[WorkloadSection] = ()
+    made_from: Sequence[Provenance] = ()  # of every run that the page shows
 
 
 def listing_of(code: Code) -> KernelListing:
@@ -81,12 +84,13 @@ def write_page(page: Page, path: Path) -> None:
     template = (files("warploom.report") / "page.html").read_text("utf-8")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]
-    # Inside a script, "</" would end it; JSON may write the slash escaped.
-    specifications = json.dumps({figure.id: figure.chart.to_dict() for figure in figures}).replace("</", "<\\/")
+    specifications = in_script(json.dumps({figure.id: figure.chart.to_dict() for figure in figures}))
     html = environment.from_string(template).render(
         {name: getattr(page, name) for name in page.__dataclass_fields__},
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         specifications=_verbatim(specifications),
+        origin=described(page.made_from),
+        records=_verbatim(in_script(json.dumps([each.to_dict() for each in page.made_from]))),
         provenance=f"Made by Warploom {__version__}. Every number on this page was computed by the run that wrote it.",
     )
     with replace_file(path) as draft:

@@ -8,16 +8,15 @@ from typing import Any
 
 from rich.table import Table
 
-from warploom import __version__
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import Reproduction, Score
 from warploom.papers.store import Store, content_key
 from warploom.report.charts import draw, save
+from warploom.simulation.provenance import brief, described
 from warploom.simulation.result import flat, plain
 from warploom.storage.files import replace_file
 from warploom.storage.kept import write_kept_json
-from warploom.workloads.registry import load_workload
 
 SCORECARD = "scorecard.json"
 _STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
@@ -35,12 +34,13 @@ def write_reproduction(item: Reproduction, folder: Path) -> None:
     """The rows of one figure as CSV and, where it is drawn, its picture."""
     target = folder / item.paper
     target.mkdir(parents=True, exist_ok=True)
-    name = item.figure.place.replace(" ", "-")
+    name, made_from = item.figure.place.replace(" ", "-"), described(item.made_from)
     with replace_file(target / f"{name}.csv") as draft:
-        _pandas().DataFrame(list(item.outcome.rows)).to_csv(draft, index=False)
+        rows = [{**row, "provenance": made_from} for row in item.outcome.rows]
+        _pandas().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
         title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
-        save(draw(item.outcome.chart, item.outcome.rows, title), target / f"{name}.png")
+        save(draw(item.outcome.chart, item.outcome.rows, title, subtitle=made_from), target / f"{name}.png", item.made_from)
 
 
 def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], folder: Path) -> None:
@@ -50,9 +50,10 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
     """
     rows = []
     for run in runs:
-        seed = load_workload(run.workload).seed
-        provenance = {"version": __version__, "key": content_key(run), "design_text": run.design, "seed": seed}
-        rows.append(provenance | {key: value for key, value in flat(store.load(run) or {}) if not isinstance(value, list)})
+        stored = store.load(run) or {}
+        stored["provenance"] = brief(stored.get("provenance") or {})
+        asked = {"key": content_key(run), "design_text": run.design}
+        rows.append(asked | {key: value for key, value in flat(stored) if not isinstance(value, list)})
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:
         _pandas().DataFrame(rows).to_parquet(draft, index=False)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.designs import from_dict
+from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 from warploom.jit.announcement import announce_compilation
 from warploom.library import load_paper, outside_folders
@@ -39,6 +40,7 @@ class Task:
     size: str = "small"
     technology: str | None = None
     check: bool = False
+    max_instructions: int = DEFAULT_BUDGET
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -135,5 +137,6 @@ def _run(task: Task) -> Result:
         size=task.size,
         technology=task.technology,
         check=task.check,
+        max_instructions=task.max_instructions,
         executions=_executions(task.workload, task.size),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from warploom.errors import WarploomError
 if TYPE_CHECKING:
     import pandas
 
+    from warploom.designs import Design
     from warploom.energy import Term
+    from warploom.simulation.provenance import Provenance
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,11 @@ class Emulation:
     warp_instructions: int
     thread_instructions: int
     wall_seconds: float
+    provenance: Provenance | None = None  # what it was made from; None only for one that nobody ran
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
-        return asdict(self)
+        return asdict(self) | {"provenance": self.provenance.to_dict() if self.provenance else None}
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,9 @@ class Result:
 
     workload: str
     design: dict[str, Any]  # the six choices with every parameter, as `Design.to_dict` gives them
-    machine: str
+    machine: str  # its name, with what was changed of it
     size: str
-    technology: str
+    technology: str  # the energy table's name; with a digest where it is the user's own
     verified: bool | None  # None where no reference exists
     checked: bool  # whether the shadow checker watched the run
     cycles: int
@@ -61,6 +64,7 @@ class Result:
     power: list[dict[str, float]] = field(
         default_factory=list
     )  # watts by part over time: one row per interval, ending at `seconds`
+    provenance: Provenance | None = None  # what it was made from; None only for one that nobody ran
     states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live, likewise
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
@@ -69,14 +73,23 @@ class Result:
         if not power:
             del out["power"], out["states"]
         out |= out.pop("versus")
+        out["provenance"] = self.provenance.to_dict() if self.provenance else None
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
         return out
+
+    def under_name_of(self, design: Design) -> Result:
+        """The same result for an equal design, which may have another name."""
+        named = replace(self.provenance, design=design.to_dict()) if self.provenance else None
+        return replace(self, design=design.to_dict(), provenance=named)
 
 
 def result_from_dict(data: dict[str, Any]) -> Result:
     """A result from what `Result.to_dict` gave; energy terms and savings stay behind."""
-    known = {item.name for item in fields(Result)} - {"energy_terms", "versus"}
-    return Result(**{key: value for key, value in data.items() if key in known})
+    from warploom.simulation.provenance import provenance_from_dict
+
+    known = {item.name for item in fields(Result)} - {"energy_terms", "versus", "provenance"}
+    made_from = provenance_from_dict(data.get("provenance"), "a stored result")
+    return Result(**{key: value for key, value in data.items() if key in known}, provenance=made_from)
 
 
 def to_table(results: Iterable[Result]) -> pandas.DataFrame:
@@ -85,7 +98,10 @@ def to_table(results: Iterable[Result]) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas.DataFrame([dict(flat(result.to_dict())) for result in results])
+    from warploom.simulation.provenance import brief
+
+    rows = (result.to_dict() for result in results)
+    return pandas.DataFrame([dict(flat(row | {"provenance": brief(row["provenance"] or {})})) for row in rows])
 
 
 def flat(values: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

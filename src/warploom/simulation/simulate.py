@@ -13,15 +13,18 @@ from warploom.core.result import states_over_time
 from warploom.core.simulate import Simulation
 from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
+from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device import Device, LaunchRecord
 from warploom.energy import Run, account, load_technology, power_over_time, technology_names
 from warploom.errors import WarploomError
+from warploom.errors.progress import activity
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
+from warploom.simulation.provenance import provenance_of
 from warploom.simulation.result import Emulation, Result
 from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
@@ -72,35 +75,48 @@ def simulate(
     size: str = "small",
     check: bool = False,
     technology: str | None = None,
+    max_instructions: int = DEFAULT_BUDGET,
     executions: Executions | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Run a program under a design on a machine.
 
     ``check`` lets the shadow checker watch every register access. ``technology`` names the energy table: without one it is the
-    machine's own where there is a table of its name, else the common one. ``executions`` keeps what has been executed
-    of this program, for a caller that runs it under several designs.
+    machine's own where there is a table of its name, else the common one. A launch that executes more than
+    ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
+    caller that runs it under several designs.
     """
     started = time.perf_counter()
     program, point = _program(program), make_design(design)
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
     chip = physical(whole, point)
-    execution = execute(program, point, whole, size, executions if executions is not None else Executions(), check=check)
+    known = executions if executions is not None else Executions()
+    execution = execute(program, point, whole, size, known, check=check, max_instructions=max_instructions)
     core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point))
     for launch, trace in execution.traced():
-        core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
+        core.launch(launch.code, trace, progress)
     timing = core.result()
     table = load_technology(technology or default_technology(whole))
     cycle_time = 1e-6 / chip.chip.clock_energy_mhz
     run = Run(timing.cycles, cycle_time, chip.chip.sms, 4 * chip.sm.registers_per_sm, point.policies, chip)
     energy = account(timing.counters, point.policies, table, run)
+    made_from = provenance_of(
+        program,
+        point,
+        whole,
+        size=size,
+        technology=table,
+        technology_file=technology if technology and technology.endswith(".toml") else "",
+        check=check,
+        max_instructions=max_instructions,
+    )
     return Result(
         workload=program.name,
         design=point.to_dict(),
-        machine=chip.name,
+        machine=made_from.machine["label"],
         size=size if program.sized else "",
-        technology=table.name,
+        technology=made_from.technology["name"],
         verified=execution.verified,
         checked=check,
         cycles=timing.cycles,
@@ -117,6 +133,7 @@ def simulate(
         kernels=timing.launches,
         energy_terms=energy.terms,
         power=power_over_time(timing.samples, energy, table, run),
+        provenance=made_from,
         states=states_over_time(timing.samples, cycle_time),
     )
 
@@ -127,13 +144,17 @@ def emulate(
     machine: Machine | str = "gtx480",
     *,
     size: str = "small",
+    max_instructions: int = DEFAULT_BUDGET,
 ) -> Emulation:
-    """Execute a program without timing it, and compare its output with the reference."""
+    """Execute a program without timing it, and compare its output with the reference.
+
+    A launch that executes more than ``max_instructions`` warp instructions is stopped.
+    """
     started = time.perf_counter()
     program, point = _program(program), make_design(design)
     check_size(size)
     whole = load_machine(machine) if isinstance(machine, str) else machine
-    execution = _execute(program, point, whole, size, record=False, check=False)
+    execution = _execute(program, point, whole, size, record=False, check=False, budget=max_instructions)
     return Emulation(
         workload=program.name,
         size=size if program.sized else "",
@@ -141,31 +162,53 @@ def emulate(
         warp_instructions=sum(launch.stats.warp_instructions for launch in execution.launches),
         thread_instructions=sum(launch.stats.thread_instructions for launch in execution.launches),
         wall_seconds=time.perf_counter() - started,
+        provenance=provenance_of(
+            program, point, whole, size=size, technology=None, technology_file="", check=False, max_instructions=max_instructions
+        ),
     )
 
 
 def execute(
-    program: Program, design: Design, machine: Machine, size: str, executions: Executions, *, check: bool = False
+    program: Program,
+    design: Design,
+    machine: Machine,
+    size: str,
+    executions: Executions,
+    *,
+    check: bool = False,
+    max_instructions: int = DEFAULT_BUDGET,
 ) -> Execution:
     """Execute a program with the code that a design compiles for it, or reuse an execution of the same code."""
-    key = (size, check, compile_key(design, machine))
-    return executions.get(key, lambda: _execute(program, design, machine, size, record=True, check=check))
+
+    def make() -> Execution:
+        return _execute(program, design, machine, size, record=True, check=check, budget=max_instructions)
+
+    return executions.get((size, check, compile_key(design, machine)), make)
 
 
-def _execute(program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool) -> Execution:
-    module = parse(program.ptx, program.place)
+def _execute(
+    program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool, budget: int
+) -> Execution:
+    if budget < 1:
+        raise WarploomError(f"max_instructions must be 1 or more, not {budget}")
+    with activity(f"reading {program.place}"):
+        module = parse(program.ptx, program.place)
     device = Device(
-        lambda kernel, threads: compile_for(module, kernel, design, machine, threads),
+        lambda kernel, threads, dynamic: compile_for(module, kernel, design, machine, threads, dynamic),
         record=True if record else None,
         check=check,
+        budget=budget,
     )
-    inputs = program.inputs(size)
+    with activity(f"making the inputs of {program.name}"):
+        inputs = program.inputs(size)
     outputs = program.host(device, inputs)
     if not device.launches:
         raise WarploomError(f"{program.name}: the program launches no kernel")
     if program.reference is None:
         return Execution(tuple(device.launches), None, None)
-    difference = compare_outputs(outputs, program.reference(inputs), program.tolerance, program.name)
+    with activity(f"computing the reference of {program.name}"):
+        expected = program.reference(inputs)
+    difference = compare_outputs(outputs, expected, program.tolerance, program.name)
     return Execution(tuple(device.launches), difference, difference is None)
 
 
@@ -187,16 +230,22 @@ def compile_for(
 ) -> Code:
     """The machine code of a kernel under a design: compiled under its register limit, then through its policies' passes.
 
-    ``threads`` of a CTA and its dynamic ``shared_bytes`` are the launch's; a limit of "fit" depends on them.
+    ``threads`` of a CTA and its dynamic ``shared_bytes`` are the launch's; a limit of "fit" and passes that reckon with
+    the CTAs that fit an SM depend on them.
     """
+    with activity(f"compiling kernel {kernel}"):
+        return _compile_for(module, kernel, design, machine, threads, shared_bytes)
+
+
+def _compile_for(module: Module, kernel: str, design: Design, machine: Machine, threads: int, shared_bytes: int) -> Code:
     smaller = shrunk(machine, design)
     limit = design.max_registers
     if limit == FIT:
-        plain = compile_kernel(module, kernel, Options())
-        limit = _fitting_registers(plain, machine, smaller, -(-threads // WARP), plain.shared_bytes + shared_bytes)
+        plain = replace(compile_kernel(module, kernel, Options()), threads=threads, dynamic_shared_bytes=shared_bytes)
+        limit = _fitting_registers(plain, machine, smaller)
     assert limit is None or isinstance(limit, int)
     code = compile_kernel(module, kernel, Options(max_registers=limit))
-    return compile_code(design.policies, replace(code, threads=threads), smaller)
+    return compile_code(design.policies, replace(code, threads=threads, dynamic_shared_bytes=shared_bytes), smaller)
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:
@@ -244,7 +293,6 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
     execution = execute(workload_program(name), make_design("baseline"), chip, size, Executions())
     row = profile([(launch.code, trace) for launch, trace in execution.traced()])
     main, trace = next(pair for pair in execution.traced() if pair[0].code.name == row["kernel"])
-    shared = main.code.shared_bytes + main.shared_bytes
     return {
         "name": workload.name,
         "title": workload.title,
@@ -252,15 +300,15 @@ def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str,
         "size": size,
         "verified": execution.verified,
         **row,
-        "ctas_per_sm": occupancy(main.code, chip, baseline_policies().allocation, trace.warps_per_cta, shared).ctas,
+        "ctas_per_sm": occupancy(main.code, chip, baseline_policies().allocation, trace.warps_per_cta).ctas,
         "published": published_rows(workload.name),
     }
 
 
-def _fitting_registers(plain: Code, whole: Machine, smaller: Machine, warps: int, shared_bytes: int) -> int:
+def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
     """The largest register limit with which the smaller file holds as many CTAs as the whole one holds without a limit."""
-    static = baseline_policies().allocation
-    wanted = occupancy(plain, whole, static, warps, shared_bytes).ctas
+    warps = -(-plain.threads // WARP)
+    wanted = occupancy(plain, whole, baseline_policies().allocation, warps).ctas
     for limit in range(plain.registers, FEWEST_REGISTERS, -1):
         if warps * rounded(limit, smaller) * wanted <= smaller.warp_registers:
             return limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.errors.progress import activity
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import Program
 from warploom.workloads.signature import source_signature
@@ -94,8 +96,9 @@ def file_program(
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     from warploom.ptx import parse
 
-    file = read_source(path)
-    module = parse(file.ptx, file.place)
+    with activity(f"reading {path}"):
+        file = read_source(path)
+        module = parse(file.ptx, file.place)
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
     slots = _slots(module, name, file.source)
@@ -114,7 +117,18 @@ def file_program(
         gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
         return {label: buffer.get() for label, buffer in buffers.items()}
 
-    return Program(f"{Path(path).stem}:{plain_name(name)}", file.ptx, file.place, inputs, host, sized=False)
+    origin = {
+        "file": str(Path(path).resolve()),
+        "digest": hashlib.sha256((file.source or file.ptx).encode()).hexdigest()[:32],
+        "kernel": name,
+        "grid": list(grid),
+        "block": list(block),
+        "arguments": list(arguments),
+        "shared_bytes": shared_bytes,
+        "seed": _SEED,
+    }
+    title = f"{Path(path).stem}:{plain_name(name)}"
+    return Program(title, file.ptx, file.place, inputs, host, origin=origin, sized=False)
 
 
 def _slots(module: Module, kernel: str, source: str) -> list[Slot]:

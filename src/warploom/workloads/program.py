@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.storage.sources import file_digest
 from warploom.workloads.registry import load_workload, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size
 
@@ -23,6 +26,7 @@ class Program:
     host: Callable[[Gpu, Arrays], Arrays]
     reference: Callable[[Arrays], Arrays] | None = None  # None: nobody said what the result should be
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)  # how to find it again: see `warploom.simulation.provenance`
     sized: bool = True  # whether the sizes tiny, small, paper mean something
 
 
@@ -37,6 +41,7 @@ def workload_program(name: str) -> Program:
         host=workload.host,
         reference=workload.reference,
         tolerance=workload.tolerance,
+        origin={"workload": workload.name, "seed": workload.seed, "digest": file_digest(inspect.getfile(workload.inputs))},
     )
 
 

@@ -1,0 +1,4 @@
+"""How much a launch may execute, so that an endless one ends."""
+
+DEFAULT_BUDGET = 1_000_000_000
+"""Warp instructions of one launch, unless the caller says otherwise: some minutes of emulation."""

@@ -1,0 +1,58 @@
+"""Provenance inside pictures: a program reads it from the file itself, whatever becomes of the file's name and folder."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from warploom.simulation.provenance import Provenance
+
+KEYWORD = "warploom-provenance"
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def embed(path: Path, made_from: Sequence[Provenance]) -> None:
+    """Write the provenance of a picture's results into it: a text chunk of a PNG, an element of an SVG or HTML file."""
+    text = json.dumps([each.to_dict() for each in made_from])
+    if path.suffix.lower() == ".png":
+        path.write_bytes(_with_chunk(path.read_bytes(), text))
+        return
+    picture = path.read_text(encoding="utf-8")
+    if path.suffix.lower() == ".svg":
+        at = picture.index(">", picture.index("<svg")) + 1
+        element = f'<metadata id="{KEYWORD}">{escape(text, quote=False)}</metadata>'
+    else:
+        at = picture.index("</head>")
+        element = f'<script type="application/json" id="{KEYWORD}">{in_script(text)}</script>'
+    path.write_text(picture[:at] + element + picture[at:], encoding="utf-8")
+
+
+def in_script(text: str) -> str:
+    """JSON as it may stand inside a script element: "</" would end that, and JSON may write the slash escaped."""
+    return text.replace("</", "<\\/")
+
+
+def embedded(path: Path) -> list[dict]:
+    """The provenance that a PNG carries; empty where it carries none."""
+    data = path.read_bytes()
+    place = len(_SIGNATURE)
+    while place + 8 <= len(data):
+        length, kind = struct.unpack(">I4s", data[place : place + 8])
+        content = data[place + 8 : place + 8 + length]
+        if kind == b"iTXt" and content.startswith(KEYWORD.encode() + b"\0"):
+            return json.loads(zlib.decompress(content[len(KEYWORD) + 5 :]))
+        place += 12 + length
+    return []
+
+
+def _with_chunk(picture: bytes, text: str) -> bytes:
+    """A PNG with one more text chunk, compressed, behind its header."""
+    header_end = len(_SIGNATURE) + 12 + 13
+    # keyword, compressed, by zlib, no language, no translated keyword
+    content = b"iTXt" + KEYWORD.encode() + b"\0" + b"\1\0" + b"\0" + b"\0" + zlib.compress(text.encode(), 9)
+    chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+    return picture[:header_end] + chunk + picture[header_end:]
