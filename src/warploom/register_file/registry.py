@@ -44,6 +44,10 @@ def _load_all() -> None:
         folder = Path(package.__path__[0]) / choice
         for module in sorted(item.name for item in pkgutil.iter_modules([str(folder)])):
             importlib.import_module(f"warploom.policies.{choice}.{module}")
+    for folder in sorted(Path(package.__path__[0]).parent.glob("papers/*/__init__.py")):
+        paper = importlib.import_module(f"warploom.papers.{folder.parent.name}")
+        for module in getattr(paper, "POLICIES", ()):
+            importlib.import_module(f"{paper.__name__}.{module}")
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         point.load()  # a policy class, or a module whose import registers some
 

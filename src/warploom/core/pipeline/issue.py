@@ -21,19 +21,19 @@ from warploom.register_file.hooks import (
     branch_delay,
     choose,
     foresee,
+    flush,
     holds,
     issue_delay,
     looks_ahead,
     lookup,
-    map_read,
     map_write,
     may_issue,
     merges,
     needs_move,
     next_warp,
     on_issue,
-    on_suspend,
     on_wait,
+    shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
@@ -156,6 +156,8 @@ def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int
     number = work.n_reads
     work.n_reads = number + 1
     work.sources[number] = register
+    if shares_reads(ctx.design.hierarchy):
+        work.places[number] = -1
     work.reads[number] = entry
     if entry >= 0:
         work.read_group[number] = _group(ctx, sm, warp, register, entry)
@@ -195,7 +197,7 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
         return False
     if queued.kind == SPILL:
         if holds(ctx.design.hierarchy, ctx, sm, queued.warp, queued.register):
-            on_suspend(ctx.design.hierarchy, ctx, sm, cycle, queued.warp)
+            flush(ctx.design.hierarchy, ctx, sm, cycle, queued.warp)
         if sm.entry[queued.entry].evictions > 0:
             return False  # what the upper level had is on its way down
     slot = new_slot(sm)
@@ -262,6 +264,9 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     row = ctx.code[pc]
     mine = bit(warp)
     sm.ready[row.unit] &= ~mine
+    if not may_issue(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, index):
+        sm.held |= mine
+        return False
     if not may_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index):
         sm.held |= mine
         if not has(sm.waiting, warp):
@@ -282,6 +287,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.pc = pc
     work.traits = row.traits
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
+    sm.issuing = slot
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
     if mask != FULL and merges(ctx.design.encoding):
         _read_destinations(ctx, sm, work, warp, row)
@@ -358,8 +364,9 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
             sm.count.upper_reads += 1
             check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
             _add_read(ctx, sm, work, warp, register, -1)
+            work.places[operand] = place
             continue
-        entry = map_read(ctx.design.allocation, ctx, sm, warp, register)
+        entry = int(sm.map[warp, register])
         if entry < 0:
             check_unmapped(ctx.check, ctx, sm, cycle, warp, register, False)
         elif sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank

@@ -20,6 +20,7 @@ from warploom.register_file.hooks import (
     form_of,
     on_complete,
     on_injected,
+    on_placed,
     on_result,
     on_store,
     on_unwritten,
@@ -151,6 +152,7 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
                 check_placed(ctx.check, ctx, sm, cycle, slot, number, place)
                 sm.count.upper_writes += 1
                 sm.place_value[place] = work.value + number
+                on_placed(ctx.design.hierarchy, ctx, sm, cycle, work.warp, register, place)
             work.written |= 1 << number
             work.writes_left -= 1
             if entry >= 0:
@@ -233,7 +235,6 @@ def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
             state.long_latency[register >> 6] &= ~bit(register & 63)
         if work.kind == INSTRUCTION:
             state.pending_predicates &= ~ctx.code[work.pc].predicates_written
-            on_complete(ctx.design.allocation, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
         state.in_flight -= 1
