@@ -75,7 +75,7 @@ _NAMES: dict[str, OpClass] = {
     **dict.fromkeys(("shfl", "redux"), OpClass.SHUFFLE),
     **dict.fromkeys(("ld", "ldu", "st", "atom", "red", "tex", "tld4", "prefetch", "membar", "fence"), OpClass.MEMORY),
     **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep", "acquire", "release"), OpClass.CONTROL),
-    **dict.fromkeys(("pir", "pbr"), OpClass.METADATA),
+    **dict.fromkeys(("pir", "pbr", "interval"), OpClass.METADATA),
     **dict.fromkeys(("sin", "cos", "lg2", "ex2", "rsqrt", "tanh"), OpClass.SFU),
 }
 _ARITHMETIC = {

@@ -77,6 +77,7 @@ _FLAGS = {
     "fence": Flag.FENCE,
     "pir": Flag.METADATA,
     "pbr": Flag.METADATA,
+    "interval": Flag.METADATA,
     "acquire": Flag.ACQUIRE,
     "release": Flag.RELEASE,
 }

@@ -22,7 +22,7 @@ from warploom.emulator.rows import Rows
 from warploom.errors import WarploomError
 
 MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
-_NOTHING = ("membar", "fence", "nop", "pir", "pbr", "acquire", "release", "prefetch", "brkpt")
+_NOTHING = ("membar", "fence", "nop", "pir", "pbr", "interval", "acquire", "release", "prefetch", "brkpt")
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 _VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
 _SHUFFLES = {
