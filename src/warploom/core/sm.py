@@ -14,6 +14,7 @@ from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
 from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_stuck, reset
 from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING
+from warploom.register_file.observing import on_stalled
 from warploom.register_file.services import ON, inlined, settle_states, stage
 
 SP, SFU, MEM = 0, 1, 2
@@ -93,7 +94,9 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
         if skip and cycle < sm.next_event:
             jump = min(sm.next_event, until)
             for scheduler in range(ctx.machine.schedulers):
-                sm.count.stall[sm.stall_reason[scheduler]] += jump - cycle
+                reason = sm.stall_reason[scheduler]
+                sm.count.stall[reason] += jump - cycle
+                on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], jump - cycle)
             cycle = jump
             continue
         launched = launch_pending(ctx, sm, cycle)

@@ -14,6 +14,7 @@ import numpy as np
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.register_file.combination import Policies
 from warploom.register_file.hooks import CHOICES
+from warploom.register_file.observing import observed_dtype
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
@@ -215,8 +216,8 @@ def state_dtype(policy: Any) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def sm_dtype(design: Policies, checked: bool) -> np.dtype:
-    """The record of one SM under a design."""
+def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -> np.dtype:
+    """The record of one SM under a design, with those of its observers."""
     fields: list[Any] = [
         ("number", "i8"),
         ("cycle", "i8"),  # the next cycle to simulate
@@ -248,6 +249,7 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("pending_cta", "i8", (MAX_CTAS,)),
         ("pending_at", "i8", (MAX_CTAS,)),
         ("stall_reason", "i8", (MAX_SCHEDULERS,)),
+        ("stall_pc", "i8", (MAX_SCHEDULERS,)),  # for observers: where
         # the register file
         ("allocated", "i8"),
         ("allocated_since", "i8"),
@@ -319,6 +321,7 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("entry", ENTRY, (MAX_WARP_REGISTERS,)),
         ("map", "i2", (MAX_WARPS, MAX_REGISTERS)),
         *((choice, state_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)),
+        ("observed", observed_dtype(observers)),
     ]
     if checked:
         fields.append(("check", CHECK))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from warploom.energy import Run, account, load_technology, power_over_time, tech
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
+from warploom.observers import make_observers
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
@@ -73,13 +74,15 @@ def simulate(
     check: bool = False,
     technology: str | None = None,
     executions: Executions | None = None,
+    observers: Sequence[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Run a program under a design on a machine.
 
     ``check`` lets the shadow checker watch every register access. ``technology`` names the energy table: without one it is the
     machine's own where there is a table of its name, else the common one. ``executions`` keeps what has been executed
-    of this program, for a caller that runs it under several designs.
+    of this program, for a caller that runs it under several designs. ``observers``, by name or made, watch the run and change
+    nothing of it; what they saw is in the result's ``observed``.
     """
     started = time.perf_counter()
     program, point = _program(program), make_design(design)
@@ -87,7 +90,8 @@ def simulate(
     whole = load_machine(machine) if isinstance(machine, str) else machine
     chip = physical(whole, point)
     execution = execute(program, point, whole, size, executions if executions is not None else Executions(), check=check)
-    core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point))
+    watching = make_observers(observers)
+    core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point), observers=watching)
     for launch, trace in execution.traced():
         core.launch(launch.code, trace, progress, launch.code.shared_bytes + launch.shared_bytes)
     timing = core.result()
@@ -118,6 +122,7 @@ def simulate(
         energy_terms=energy.terms,
         power=power_over_time(timing.samples, energy, table, run),
         states=states_over_time(timing.samples, cycle_time),
+        observed=timing.observed,
     )
 
 

@@ -26,6 +26,7 @@ from warploom.register_file.hooks import (
     stored_lanes,
 )
 from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS
+from warploom.register_file.observing import observed, on_accessed, on_conflict
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, settle, stage
 
 FULL = np.uint32(0xFFFFFFFF)
@@ -165,6 +166,8 @@ def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
         groups = without_lowest(groups)
         if machine.rf_single_ported != 0 and has(sm.written_groups, group):
             sm.count.bank_conflicts += sm.queue_length[group]
+            if observed(ctx.observers):
+                _tell_conflicts(ctx, sm, cycle, group)
             continue
         for _ in range(machine.rf_read_ports):
             request = sm.queue_head[group]
@@ -178,6 +181,20 @@ def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
                 sm.queued_groups &= ~bit(group)
                 break
         sm.count.bank_conflicts += sm.queue_length[group]
+        if observed(ctx.observers):
+            _tell_conflicts(ctx, sm, cycle, group)
+
+
+@inlined
+def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
+    """Tell observers of all reads that wait for a bank."""
+    request = sm.queue_head[group]
+    for _ in range(sm.queue_length[group]):
+        pc = -1
+        if request < OPERANDS:
+            pc = sm.slot[sm.collector[request // MAX_READS].slot].pc
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, pc)
+        request = sm.queue_next[request]
 
 
 @inlined
@@ -189,6 +206,7 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
     form = int(sm.entry[entry].form)
     count_access(ctx, sm, cycle, entry, form, work.mask, False)
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, work.pc, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
@@ -230,6 +248,7 @@ def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
     check_brought(ctx.check, ctx, sm, cycle, place, entry, False)
     form = int(sm.entry[entry].form)
     count_access(ctx, sm, cycle, entry, form, FULL, False)
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, -1, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)

@@ -14,14 +14,14 @@ from warploom.code.table import Flag, Space
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
-from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
 from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
 from warploom.register_file.hooks import (
     branch_delay,
     choose,
-    foresee,
     flush,
+    foresee,
     holds,
     issue_delay,
     looks_ahead,
@@ -36,6 +36,7 @@ from warploom.register_file.hooks import (
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
+from warploom.register_file.observing import observed, on_issued, on_stalled
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
@@ -86,6 +87,8 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             if chosen < 0:
                 if done == 0:
                     sm.stall_reason[scheduler] = _why_not(sm, mine, ready, blocked)
+                    if observed(ctx.observers):
+                        sm.stall_pc[scheduler] = _where_not(ctx, sm, mine, ready, sm.stall_reason[scheduler])
                 break
             done += 1
             only = bit(chosen)
@@ -98,7 +101,9 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
                 if coming >= 0 and sm.warp[coming].next < sm.warp[coming].decoded:
                     foresee(ctx.design.power, ctx, sm, cycle, coming, pc_at(ctx, sm.warp[coming].next))
         else:
-            sm.count.stall[sm.stall_reason[scheduler]] += 1
+            reason = sm.stall_reason[scheduler]
+            sm.count.stall[reason] += 1
+            on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], 1)
     return moved
 
 
@@ -119,6 +124,32 @@ def _why_not(sm: Any, mine: Any, ready: Any, blocked: bool) -> int:
     elif (sm.resident & mine) != NOTHING:
         reason = FETCH
     return reason
+
+
+@inlined
+def _where_not(ctx: Any, sm: Any, mine: Any, ready: Any, reason: int) -> int:
+    """The pc at which the oldest warp stands of which a reason is true; -1: there is none."""
+    warps = sm.resident
+    if reason == SCHEDULER:
+        warps = ready
+    elif reason == PIPELINE:
+        warps = sm.ready[SP] | sm.ready[SFU] | sm.ready[MEM]
+    elif reason == ALLOCATION:
+        warps = sm.held
+    elif reason == SCOREBOARD:
+        warps = sm.blocked | sm.stalled_memory
+    elif reason == BARRIER_WAIT:
+        warps = sm.at_barrier
+    warps &= mine
+    oldest = -1
+    while warps != NOTHING:
+        warp = lowest(warps)
+        warps = without_lowest(warps)
+        if oldest < 0 or sm.warp[warp].age < sm.warp[oldest].age:
+            oldest = warp
+    if oldest < 0 or sm.warp[oldest].next >= sm.warp[oldest].end:
+        return -1
+    return pc_at(ctx, sm.warp[oldest].next)
 
 
 @inlined
@@ -322,6 +353,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
             if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
                 state.atomics += 1
 
+    on_issued(ctx.observers, sm.observed, ctx, cycle, warp, pc, mask)
     sm.count.warp_instructions += 1
     sm.count.issued += 1
     sm.count.by_class[row.op_class] += 1

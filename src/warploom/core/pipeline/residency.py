@@ -18,6 +18,7 @@ from warploom.register_file.hooks import (
     on_warp_launch,
 )
 from warploom.register_file.layout import MAX_BARRIERS
+from warploom.register_file.observing import on_exited
 from warploom.register_file.services import inlined, release, stage
 
 
@@ -122,6 +123,7 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         on_warp_exit(design.hierarchy, ctx, sm, cycle, warp)
         on_warp_exit(design.allocation, ctx, sm, cycle, warp)
         on_warp_exit(design.scheduler, ctx, sm, cycle, warp)
+        on_exited(ctx.observers, sm.observed, ctx, cycle, warp)
         _drop_live(ctx, sm, cycle, warp)
         if not freed_with_cta(design.allocation):
             _drop_registers(ctx, sm, cycle, warp)

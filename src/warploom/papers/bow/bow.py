@@ -30,6 +30,7 @@ from warploom.register_file.services import share_read, wake, write_back
 
 FULL = np.uint32(0xFFFFFFFF)
 REGISTER_BITS = 1024
+SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, transient
 OPERANDS = 3  # that a plain collector holds
 THROUGH, BACK = 0, 1
@@ -208,13 +209,13 @@ class Bow(NamedTuple):
     def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
         if policy.window == 0:
             return
-        bits = policy.entries * REGISTER_BITS
-        access, leakage = technology.small_array(bits, REGISTER_BITS, run.cycle_time)
-        written = counters["bow_results"] + counters["bow_copies"]
-        yield "window reads", "dynamic", (counters["bow_hits"] + counters["bow_writebacks"]) * access
-        yield "window writes", "dynamic", written * access
+        # A plain collector takes and gives the operands that come from the register file just so, and is not charged for it.
+        read, write = technology.register_cache_energy(1, policy.entries)
+        yield "window reads", "dynamic", (counters["bow_hits"] + counters["bow_writebacks"]) * SLICES * read
+        yield "window writes", "dynamic", counters["bow_results"] * SLICES * write
         below = technology.access("read", run.cycle_time)
         yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
+        _, leakage = technology.small_array(policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
         warps = run.machine.sm.warps_per_sm * run.sms
         yield "windows", "leakage", leakage * warps * run.cycles * run.cycle_time
 

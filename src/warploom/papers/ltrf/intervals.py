@@ -62,7 +62,7 @@ def pieces_of(code: Code, size: int, graph: FlowGraph | None = None) -> list[Pie
 def register_intervals(code: Code, size: int) -> tuple[list[Piece], list[Interval]]:
     """The pieces of a kernel and the intervals that they form, as large as fits.
 
-    An interval grows by pieces whose every predecessor is inside it; then by whole intervals, which is how a loop joins what comes
+    An interval grows by pieces whose every predecessor is inside it; then by whole intervals, which is how a loop joins what is
     before it. What control never reaches belongs to none.
     """
     graph = flow_graph(code)
@@ -121,7 +121,7 @@ def _join(pieces: list[Piece], intervals: dict[int, Interval], owner: dict[int, 
 
 
 def with_intervals(code: Code, size: int) -> Code:
-    """The code with the working set of each interval in front of its first instruction, 64 registers to a metadata instruction."""
+    """The code with the working set of each interval in front of it, 64 registers to a metadata instruction."""
     pieces, intervals = register_intervals(code, size)
     starts = {(pieces[one.header].block, pieces[one.header].first): one.registers for one in intervals}
     blocks = []

@@ -1,4 +1,4 @@
-"""A register cache that is filled before it is needed: the compiler says where, so that a large slow main file is no hindrance."""
+"""A register cache that is filled before it is needed, where the compiler says: a large slow main file is no hindrance then."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from warploom.register_file.services import wake
 
 FULL = np.uint32(0xFFFFFFFF)
 REGISTER_BITS = 1024
+SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
 
@@ -236,11 +237,12 @@ class Ltrf(NamedTuple):
 
     def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
         warps = run.design.scheduler.active
-        access, leakage = technology.small_array(warps * policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
-        yield "register cache reads", "dynamic", (counters["ltrf_hits"] + counters["ltrf_written_down"]) * access
-        yield "register cache writes", "dynamic", (counters["ltrf_results"] + counters["ltrf_fetched"]) * access
+        read, write = technology.register_cache_energy(warps, policy.entries)
+        yield "register cache reads", "dynamic", (counters["ltrf_hits"] + counters["ltrf_written_down"]) * SLICES * read
+        yield "register cache writes", "dynamic", (counters["ltrf_results"] + counters["ltrf_fetched"]) * SLICES * write
         below = technology.access("read", run.cycle_time)
         yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
+        _, leakage = technology.small_array(warps * policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
         yield "register cache", "leakage", leakage * run.sms * run.cycles * run.cycle_time
 
     def storage_bits(policy, machine: Any, design: Any) -> int:
