@@ -72,6 +72,8 @@ class Checker(NamedTuple):
         work, shadow = sm.slot[slot], sm.check
         register = ctx.code[work.pc].reads[operand]
         version = shadow.version[work.warp, register]
+        if version == 0:
+            return  # what was never written has no value to lose
         if shadow.place_warp[place] != sm.warp[work.warp].age + 1 or shadow.place_register[place] != register:
             _fault(sm, WRONG_OWNER, cycle, work.warp, register, work.pc, place, version)
         elif shadow.place_version[place] != version:
@@ -113,6 +115,15 @@ class Checker(NamedTuple):
         shadow.place_warp[place] = sm.warp[warp].age + 1
         shadow.place_register[place] = register
         shadow.place_version[place] = shadow.version[warp, register]
+
+    def check_brought(check, ctx: Any, sm: Any, cycle: int, place: int, entry: int, passing: bool) -> None:
+        # Whatever the entry holds: that it is what the program means is proved when the place is read.
+        shadow, fill = sm.check, sm.fill[place]
+        if not passing and not awake(ctx.design.power, ctx, sm, cycle, entry):
+            _fault(sm, ASLEEP, cycle, fill.warp, fill.register, -1, entry, shadow.version[fill.warp, fill.register])
+        shadow.place_warp[place] = sm.warp[fill.warp].age + 1 if passing else shadow.entry_warp[entry]
+        shadow.place_register[place] = fill.register if passing else shadow.entry_register[entry]
+        shadow.place_version[place] = shadow.evicted_version[entry] if passing else shadow.entry_version[entry]
 
     def check_write(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check

@@ -71,6 +71,7 @@ class Context(NamedTuple):
     machine: Any
     design: Policies
     check: Any
+    observers: Any
     info: Any
     code: np.ndarray  # one record per pc: `CODE_FIELDS`, and the notes of the six policies
     trace: Any  # addresses of the columns, see `warploom.register_file.columns`

@@ -27,6 +27,7 @@ class TimingResult:
     registers_per_thread: int
     launches: list[dict[str, Any]] = field(default_factory=list)
     samples: list[dict[str, int]] = field(default_factory=list)  # running totals, `cycle` among them
+    observed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by observer, for each launch what it saw
 
     @property
     def ipc(self) -> float:

@@ -23,6 +23,7 @@ from warploom.machines import Machine
 from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
 from warploom.register_file.columns import NAMES, columns_record
 from warploom.register_file.layout import sm_dtype
+from warploom.register_file.observing import linked, own_records
 from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
 
@@ -44,7 +45,14 @@ class Simulation:
     """A chip that runs launches one after the other and keeps its L2 between them."""
 
     def __init__(
-        self, design: Policies, machine: Machine, *, check: bool = False, naive: bool = False, architected: Machine | None = None
+        self,
+        design: Policies,
+        machine: Machine,
+        *,
+        check: bool = False,
+        naive: bool = False,
+        architected: Machine | None = None,
+        observers: tuple[Any, ...] = (),
     ) -> None:
         self.design = check_policies(design)
         self.machine = machine
@@ -55,8 +63,11 @@ class Simulation:
         self.memory = new_memory(machine)
         self.ports = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
-        self.dtype = sm_dtype(self.design, check)
-        kinds = (*map(type, self.design), type(self.checker))
+        self.observers = observers
+        self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
+        self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
+        self.dtype = sm_dtype(self.design, check, observers)
+        kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.launches: list[dict[str, Any]] = []
@@ -72,6 +83,9 @@ class Simulation:
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
+        for observer in self.observers:
+            if hasattr(observer, "check"):
+                observer.check(code)
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         context = self._context(code, trace, fits)
         sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
@@ -82,9 +96,11 @@ class Simulation:
         begin_launch(self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
         status = 0
+        drained: dict[str, list[Any]] = {}
         with activity(f"timing kernel {code.name}") as step:
             while status == 0:
-                status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + CHUNK, not self.naive)
+                status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
+                self._drain(sms, drained)
                 step.how_far = f"block {int(chip.next_cta):,} of {trace.ctas:,}, {int(chip.cycle - chip.start):,} cycles"
                 if progress is not None:
                     progress(int(chip.next_cta), trace.ctas)
@@ -93,7 +109,7 @@ class Simulation:
         if status == STUCK:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
-        self._add(code, trace, fits, sms)
+        self._add(code, trace, fits, sms, drained)
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table = code_table(code, self.machine).view(np.recarray)
@@ -102,15 +118,27 @@ class Simulation:
         self.columns = columns  # compiled code holds only addresses
         info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
         noted = with_notes(self.design, code, table, self.machine).view(np.recarray)
-        return Context(self.record, at_run_time(self.design), self.checker, info, noted, columns_record(columns))
+        return Context(
+            self.record, at_run_time(self.design), self.checker, linked(self.observers), info, noted, columns_record(columns)
+        )
 
-    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray) -> None:
+    def _drain(self, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
+        """Empty the buffers of observers that have one."""
+        for number, observer in enumerate(self.observers):
+            if hasattr(observer, "drain"):
+                drained.setdefault(type(observer).NAME, []).extend(observer.drain(own_records(sms, number)))
+
+    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         cycles = int(self.chip.end - self.chip.start)
         counters = gather(sms, self.machine.warp_registers, cycles)
         run = LaunchRun(code, trace, self.machine, fits, cycles, counters)
         for choice, policy in zip(CHOICES, self.design, strict=True):
             if hasattr(policy, "counters"):
                 counters = merge(counters, policy.counters(sms[choice], run))
+        for number, observer in enumerate(self.observers):
+            name = type(observer).NAME
+            seen = {"kernel": code.name, "cycles": cycles, "report": observer.report(own_records(sms, number), run)}
+            self.observed[name].append(seen | ({"events": drained[name]} if name in drained else {}))
         offset = {name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles}
         self.samples += samples_of(self.chip, offset, parts_of_entry(sms, self.machine.warp_registers))
         self.total = merge(self.total, counters)
@@ -139,6 +167,7 @@ class Simulation:
             registers_per_thread=registers,
             launches=self.launches,
             samples=self.samples,
+            observed=self.observed,
         )
 
 
@@ -162,12 +191,14 @@ def time_launches(
     check: bool = False,
     naive: bool = False,
     progress: Progress | None = None,
+    observers: tuple[Any, ...] = (),
 ) -> TimingResult:
     """Time launches one after the other, caches kept between them.
 
     `check` compiles the shadow checker in; `naive` steps every cycle of every SM (the same result, slower).
+    `observers` watch (`warploom.observers.make_observers`).
     """
-    simulation = Simulation(design, machine, check=check, naive=naive)
+    simulation = Simulation(design, machine, check=check, naive=naive, observers=observers)
     for code, trace in launches:
         simulation.launch(code, trace, progress)
     return simulation.result()

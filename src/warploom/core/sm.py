@@ -11,9 +11,10 @@ from warploom.core.pipeline.fetch import decode, fetch
 from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
-from warploom.register_file.bits import EVERYTHING, NOTHING, bit, lowest, without_lowest
-from warploom.register_file.hooks import finish, issue_stages, next_event, on_stuck, reset
-from warploom.register_file.layout import LATCH, MAX_SLOTS, RING
+from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
+from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_stuck, reset
+from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING
+from warploom.register_file.observing import on_stalled
 from warploom.register_file.services import ON, inlined, settle_states, stage
 
 SP, SFU, MEM = 0, 1, 2
@@ -64,12 +65,14 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
             decoded = sm.slot[sm.dispatched[number, 0]].ready_at
             if decoded > cycle:
                 event = min(event, decoded)
-    waiting = sm.collector_full
-    while waiting != NOTHING:
-        ready = sm.collector[lowest(waiting)].ready_at
-        if ready > cycle:
-            event = min(event, ready)
-        waiting = without_lowest(waiting)
+        waiting = sm.collector_full[number]
+        while waiting != NOTHING:
+            ready = sm.collector[number * MAX_COLLECTORS + lowest(waiting)].ready_at
+            if ready > cycle:
+                event = min(event, ready)
+            waiting = without_lowest(waiting)
+    if sm.arriving_count > 0:
+        event = min(event, sm.arriving[sm.arriving_head].at)
     for place in range(sm.delayed_count):
         event = min(event, sm.delayed[place].at)
     if sm.pending_count > 0:
@@ -91,7 +94,9 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
         if skip and cycle < sm.next_event:
             jump = min(sm.next_event, until)
             for scheduler in range(ctx.machine.schedulers):
-                sm.count.stall[sm.stall_reason[scheduler]] += jump - cycle
+                reason = sm.stall_reason[scheduler]
+                sm.count.stall[reason] += jump - cycle
+                on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], jump - cycle)
             cycle = jump
             continue
         launched = launch_pending(ctx, sm, cycle)
@@ -142,34 +147,31 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         core, turn = warp % cores, warp // cores % (machine.schedulers // cores)
         sm.scheduler_warps[core * (machine.schedulers // cores) + turn] |= bit(warp)
         sm.scheduler_core[core * (machine.schedulers // cores) + turn] = core
-    first, first_unit = 0, 0
+    first_unit = 0
     for port_number in range(3 * cores):
         kind = port_number % 3
-        collectors, units, latch = machine.collectors_sp, machine.units_sp, machine.units_issue_sp
+        built, units, latch = machine.collectors_sp, machine.units_sp, machine.units_issue_sp
         enter, leave = machine.collectors_ports_in_sp, min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
         if kind == SFU:
-            collectors, units, latch = machine.collectors_sfu, machine.units_sfu, machine.units_issue_sfu
+            built, units, latch = machine.collectors_sfu, machine.units_sfu, machine.units_issue_sfu
             enter, leave = machine.collectors_ports_in_sfu, min(machine.collectors_ports_out_sfu, machine.units_dispatch_sfu)
         elif kind == MEM:
-            collectors, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
+            built, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
             enter, leave = machine.collectors_ports_in_mem, min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
         sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * (1 + issue_stages(ctx.design.allocation)))
         sm.ports_in[port_number] = max(1, enter // cores)
         sm.ports_out[port_number] = max(1, leave // cores)
-        sm.collector_first[port_number] = first
-        sm.collector_count[port_number] = max(1, collectors // cores)
+        size = min(MAX_COLLECTORS, collectors(ctx.design.hierarchy, ctx, kind + 1, max(1, built // cores)))
+        sm.collector_free[port_number] = below(size) if size < MAX_COLLECTORS else EVERYTHING
         sm.unit_first[port_number] = first_unit
         sm.unit_count[port_number] = max(1, units // cores) if kind != MEM else 0
-        first += sm.collector_count[port_number]
         first_unit += sm.unit_count[port_number]
-    sm.collector_free = EVERYTHING
     design = ctx.design
     reset(design.scheduler, ctx, sm, cycle)
     reset(design.allocation, ctx, sm, cycle)
     reset(design.hierarchy, ctx, sm, cycle)
     reset(design.encoding, ctx, sm, cycle)
     reset(design.power, ctx, sm, cycle)
-    reset(design.gating, ctx, sm, cycle)
 
 
 @stage
@@ -181,9 +183,6 @@ def settle_sm(ctx: Any, sm: Any, cycle: int) -> None:
     sm.live_since = cycle
     settle_states(sm, cycle)
     design = ctx.design
-    finish(design.scheduler, ctx, sm, cycle)
     finish(design.allocation, ctx, sm, cycle)
-    finish(design.hierarchy, ctx, sm, cycle)
     finish(design.encoding, ctx, sm, cycle)
     finish(design.power, ctx, sm, cycle)
-    finish(design.gating, ctx, sm, cycle)

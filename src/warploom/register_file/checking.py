@@ -33,6 +33,11 @@ def check_filled(check: Any, ctx: Any, sm: Any, cycle: int, warp: int, register:
 
 
 @hook()
+def check_brought(check: Any, ctx: Any, sm: Any, cycle: int, place: int, entry: int, passing: bool) -> None:
+    """A place of the upper level takes what an entry holds or, ``passing``, what is on its way down to it."""
+
+
+@hook()
 def check_write(check: Any, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
     """A result is written to a physical entry."""
 

@@ -48,35 +48,35 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
     return decorate
 
 
-# --- every choice -----------------------------------------------------------------------------------------------------------
+# --- several choices -----------------------------------------------------------------------------------------------------------
 
 
-@hook(*CHOICES)
+@hook("scheduler", "allocation", "hierarchy", "encoding", "power")
 def reset(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
     """A launch begins; the policy's state is all zeros."""
 
 
-@hook(*CHOICES)
+@hook("allocation", "encoding", "power")
 def finish(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
     """The launch has ended: integrate what is still open. Also called for each periodic sample, so it may run more than once."""
 
 
-@hook(*CHOICES)
+@hook("allocation")
 def on_cta_launch(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
     """A CTA takes a slot; its warps are launched next."""
 
 
-@hook(*CHOICES)
+@hook("allocation")
 def on_cta_exit(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
     """A CTA's last warp has exited."""
 
 
-@hook(*CHOICES)
+@hook("scheduler", "allocation", "hierarchy")
 def on_warp_launch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
     """A warp becomes resident. The allocation policy gives it its first registers here (`services.allocate`)."""
 
 
-@hook(*CHOICES)
+@hook("scheduler", "allocation", "hierarchy")
 def on_warp_exit(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
     """A warp has issued its last instruction and nothing of it is in flight.
 
@@ -93,9 +93,31 @@ def on_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, ind
     """
 
 
-@hook("scheduler", "allocation", "hierarchy")
+@hook("scheduler", "hierarchy")
 def on_complete(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
     """An instruction has ended: its results are written. Not called for what is resolved at issue (branches, barriers)."""
+
+
+@hook("allocation", "hierarchy")
+def may_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    """Asked when a warp has been chosen; True lets it issue now. False holds it: not asked again until `services.wake` names it.
+
+    The hierarchy is asked first and takes nothing, for the allocation may still refuse; the allocation may take resources.
+    A hierarchy holds a warp for the few cycles of a movement, and the scheduler keeps the warp's place; of a warp that
+    the allocation holds it is told by `on_wait`.
+    """
+    return True
+
+
+@hook("allocation", "hierarchy")
+def metadata_cached(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
+    """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
+    return False
+
+
+@hook("allocation", "hierarchy")
+def on_metadata(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+    """A metadata instruction takes effect, in program order: all instructions before it have been issued."""
 
 
 # --- scheduler --------------------------------------------------------------------------------------------------------------
@@ -150,24 +172,9 @@ def can_launch(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @hook("allocation")
-def may_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
-    """Asked when a warp has been chosen; True lets it issue now (resources may be taken here).
-
-    False holds the warp: it is not asked again until `services.wake` names it.
-    """
-    return True
-
-
-@hook("allocation")
 def freed_with_cta(policy: Any) -> bool:
     """Whether what is still mapped when a warp exits belongs to its CTA until that retires; else it is freed at once."""
     return False
-
-
-@hook("allocation")
-def map_read(policy: Any, ctx: Any, sm: Any, warp: int, register: int) -> int:
-    """The physical entry that holds a register."""
-    return sm.map[warp, register]
 
 
 @hook("allocation")
@@ -188,18 +195,7 @@ def issue_stages(policy: Any) -> int:
     return 0
 
 
-@hook("allocation")
-def metadata_cached(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
-    """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
-    return False
-
-
-@hook("allocation")
-def on_metadata(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
-    """A metadata instruction takes effect, in program order: all instructions before it have been issued."""
-
-
-@hook("allocation", "encoding", "power")
+@hook("allocation", "power")
 def on_allocate(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     """A physical entry has been given to a register."""
 
@@ -225,7 +221,7 @@ def on_injected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register:
 
 @hook("hierarchy")
 def lookup(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
-    """The place of the upper level (0 to 1023) that an operand is read from, in program order; -1: the main register file."""
+    """The place of the upper level (0 to 2047) that an operand is read from, in program order; -1: the main register file."""
     return -1
 
 
@@ -239,6 +235,16 @@ def on_result(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: i
 
 
 @hook("hierarchy")
+def on_placed(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    """A result is in its place of the upper level. A level that writes through calls `services.write_back` here."""
+
+
+@hook("hierarchy")
+def on_filled(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    """What `services.bring_up` asked for has arrived in its place."""
+
+
+@hook("hierarchy")
 def on_suspend(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
     """The scheduler has taken a warp out of ``sm.active``."""
 
@@ -249,6 +255,11 @@ def on_activate(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 
 
 @hook("hierarchy")
+def flush(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """Write down what the upper level holds of a warp and the main register file does not: one of its registers is spilled."""
+
+
+@hook("hierarchy")
 def on_release(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
     """The allocation policy has released a register: its value is dead wherever it is."""
 
@@ -256,6 +267,26 @@ def on_release(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: 
 @hook("hierarchy")
 def holds(policy: Any, ctx: Any, sm: Any, warp: int, register: int) -> bool:
     """Whether the upper level holds a register, so that what the main register file has of it is old."""
+    return False
+
+
+@hook("hierarchy")
+def collectors(policy: Any, ctx: Any, unit: int, built: int) -> int:
+    """How many operand collectors stand before a kind of unit (1: SP, 2: SFU, 3: MEM) where the machine has built so many.
+
+    With `may_issue` and `on_collected` a policy gives them to warps as it likes, such as a few to each.
+    """
+    return built
+
+
+@hook("hierarchy")
+def on_collected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    """An instruction has all its operands and leaves its collector."""
+
+
+@hook("hierarchy")
+def shares_reads(policy: Any) -> bool:
+    """Whether an operand may be found in a place whose value is still being read for another one (`services.share_read`)."""
     return False
 
 

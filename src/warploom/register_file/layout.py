@@ -14,21 +14,24 @@ import numpy as np
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.register_file.combination import Policies
 from warploom.register_file.hooks import CHOICES
+from warploom.register_file.observing import observed_dtype
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
 MAX_SLOTS = 1024  # instructions in flight
 SLOT_RESERVE = 160  # kept for evictions: more than one flush of everything that a warp can have in an upper level
 MAX_READS = 8
-MAX_COLLECTORS = 64  # of all kinds together
+MAX_COLLECTORS = 64  # before one kind of unit of one sub-core
 MAX_SUB_CORES = 4
 PORTS = 3 * MAX_SUB_CORES  # one way from issue to a kind of unit in each sub-core
+OPERANDS = PORTS * MAX_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
 LATCH = 8  # instructions that fit between two stages, at most
 DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
 RING = 1024  # cycles ahead for which write-back is planned; later events go round
 MAX_BARRIERS = 16
-MAX_PLACES = 1024
+MAX_PLACES = 2048  # of the upper level
+REQUESTS = OPERANDS + MAX_PLACES  # reads that may wait for banks: for operands, and to fill places
 MAX_INJECTED = 256
 ROW_WORDS = MAX_WARP_REGISTERS // 64
 DISTANCE_BINS = 16  # of inter-access distances: bin n counts 2**n to 2**(n+1) - 1 cycles
@@ -119,6 +122,7 @@ SLOT = np.dtype(
         ("form", "u1", (MAX_READS,)),  # of each result, as the encoding wants it
         ("registers", "i2", (MAX_READS,)),  # written, by name
         ("sources", "i2", (MAX_READS,)),  # read, by name
+        ("places", "i2", (MAX_READS,)),  # of operands that share a read: taken from a place, or filling it
     ],
     align=True,
 )
@@ -126,6 +130,8 @@ SLOT = np.dtype(
 COLLECTOR = np.dtype([("ready_at", "i8"), ("slot", "i2"), ("waiting", "i2")], align=True)
 INJECTED = np.dtype([("kind", "i2"), ("warp", "i2"), ("register", "i2"), ("entry", "i2")], align=True)
 DELAYED = np.dtype([("at", "i8"), ("request", "i2")], align=True)
+FILL = np.dtype([("warp", "i2"), ("register", "i2"), ("entry", "i2")], align=True)
+ARRIVING = np.dtype([("at", "i8"), ("place", "i2")], align=True)
 
 COUNTERS = (
     "warp_instructions",
@@ -210,8 +216,8 @@ def state_dtype(policy: Any) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def sm_dtype(design: Policies, checked: bool) -> np.dtype:
-    """The record of one SM under a design."""
+def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -> np.dtype:
+    """The record of one SM under a design, with those of its observers."""
     fields: list[Any] = [
         ("number", "i8"),
         ("cycle", "i8"),  # the next cycle to simulate
@@ -243,6 +249,7 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("pending_cta", "i8", (MAX_CTAS,)),
         ("pending_at", "i8", (MAX_CTAS,)),
         ("stall_reason", "i8", (MAX_SCHEDULERS,)),
+        ("stall_pc", "i8", (MAX_SCHEDULERS,)),  # for observers: where
         # the register file
         ("allocated", "i8"),
         ("allocated_since", "i8"),
@@ -258,23 +265,21 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("queue_head", "i2", (MAX_RF_BANKS,)),
         ("queue_tail", "i2", (MAX_RF_BANKS,)),
         ("queue_length", "i2", (MAX_RF_BANKS,)),
-        ("queue_next", "i2", (MAX_COLLECTORS * MAX_READS,)),
+        ("queue_next", "i2", (REQUESTS,)),
         ("queued_groups", "u8"),
         ("writes_in_cycle", "u1", (MAX_RF_BANKS,)),
         ("written_groups", "u8"),
         ("delayed_count", "i8"),
-        ("delayed", DELAYED, (MAX_COLLECTORS * MAX_READS,)),
+        ("delayed", DELAYED, (REQUESTS,)),
         # collectors, latches, units
-        ("collector", COLLECTOR, (MAX_COLLECTORS,)),
-        ("collector_first", "i2", (PORTS,)),
-        ("collector_count", "i2", (PORTS,)),
+        ("collector", COLLECTOR, (PORTS * MAX_COLLECTORS,)),
         ("collector_last", "i2", (PORTS,)),
         ("latch_size", "i2", (PORTS,)),  # instructions that fit between issue and the collectors
         ("ports_in", "i2", (PORTS,)),  # instructions that enter and leave the collectors in a cycle
         ("ports_out", "i2", (PORTS,)),
         ("scheduler_core", "i2", (MAX_SCHEDULERS,)),
-        ("collector_free", "u8"),
-        ("collector_full", "u8"),  # all operands there
+        ("collector_free", "u8", (PORTS,)),
+        ("collector_full", "u8", (PORTS,)),  # all operands there
         ("issued", "i2", (PORTS, LATCH)),  # waiting for a collector
         ("issued_count", "i2", (PORTS,)),
         ("dispatched", "i2", (PORTS, DISPATCHED)),  # waiting for a unit
@@ -297,6 +302,14 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("injected_count", "i8"),
         ("injected_in_flight", "i8"),
         ("injected", INJECTED, (MAX_INJECTED,)),
+        # movement up, and reads that several operands share
+        ("fill", FILL, (MAX_PLACES,)),  # what is being read for a place
+        ("arriving", ARRIVING, (MAX_PLACES,)),  # read and on the way, in order
+        ("arriving_head", "i8"),
+        ("arriving_count", "i8"),
+        ("issuing", "i8"),  # the slot of the instruction that is being issued
+        ("place_read", "i2", (MAX_PLACES,)),  # 1: the value of the place is being read for an operand
+        ("place_waiting", "i2", (MAX_PLACES,)),  # 1 + the first read of a list that waits for it
         ("place_value", "i8", (MAX_PLACES,)),  # where in the value column the contents of an upper-level place come from
         ("sectors", "u4", (256,)),  # of the memory instruction that is being handed over
         ("lanes", "u4", (256,)),
@@ -308,6 +321,7 @@ def sm_dtype(design: Policies, checked: bool) -> np.dtype:
         ("entry", ENTRY, (MAX_WARP_REGISTERS,)),
         ("map", "i2", (MAX_WARPS, MAX_REGISTERS)),
         *((choice, state_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)),
+        ("observed", observed_dtype(observers)),
     ]
     if checked:
         fields.append(("check", CHECK))

@@ -11,8 +11,9 @@ import numpy as np
 
 from warploom.jit import callee
 from warploom.register_file.bits import NOTHING, bit, lowest
-from warploom.register_file.checking import check_allocate, check_evict, check_filled
-from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_write
+from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
+from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
+from warploom.register_file.layout import MAX_PLACES, OPERANDS
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
@@ -85,7 +86,6 @@ def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int
         owned.allocated = True
         _count_allocated(sm, cycle, 1)
     on_allocate(ctx.design.allocation, ctx, sm, cycle, entry)
-    on_allocate(ctx.design.encoding, ctx, sm, cycle, entry)
     on_allocate(ctx.design.power, ctx, sm, cycle, entry)
 
 
@@ -194,6 +194,74 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
 def fill(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
     """Let a place of the upper level take a copy of a source operand of the instruction that is being issued."""
     check_filled(ctx.check, ctx, sm, cycle, warp, register, place)
+
+
+@inlined
+def share_read(ctx: Any, sm: Any, cycle: int, operand: int, place: int) -> None:
+    """Let a place take a copy of an operand of the instruction that is being issued, from when the operand has been read.
+
+    Operands that later instructions look up there wait for it; the policy says so with `shares_reads`.
+    """
+    work = sm.slot[sm.issuing]
+    check_filled(ctx.check, ctx, sm, cycle, work.warp, work.sources[operand], place)
+    if work.reads[operand] >= 0:
+        work.places[operand] = place
+        sm.place_read[place] = 1
+
+
+@stage
+def bring_up(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> bool:
+    """Read a register of the main file into a place of the upper level; `on_filled` says when it is there.
+
+    It queues for its bank as operands do, and takes as long on the way. False: the register has no entry. A place is asked
+    for once at a time, and never for a register whose next result is under way.
+    """
+    entry = int(sm.map[warp, register])
+    if entry < 0:
+        return False
+    sm.fill[place].warp = warp
+    sm.fill[place].register = register
+    sm.fill[place].entry = entry
+    if sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank
+        check_brought(ctx.check, ctx, sm, cycle, place, entry, True)
+        sm.count.forwarded_reads += 1
+        arrive_later(sm, cycle + 1 + ctx.machine.rf_operand_fetch_cycles, place)
+        return True
+    sm.entry[entry].readers += 1
+    at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
+    if at > cycle + 1:
+        sm.count.wakeup_wait_cycles += at - cycle - 1
+        sm.delayed[sm.delayed_count].at = at
+        sm.delayed[sm.delayed_count].request = OPERANDS + place
+        sm.delayed_count += 1
+    else:
+        enqueue(sm, OPERANDS + place, sm.entry[entry].group)
+    return True
+
+
+@inlined
+def arrive_later(sm: Any, at: int, place: int) -> None:
+    """Put what has been read for a place on its way; what sets out later does not overtake it."""
+    if sm.arriving_count > 0:
+        last = (sm.arriving_head + sm.arriving_count - 1) % MAX_PLACES
+        at = max(at, sm.arriving[last].at)
+    behind = (sm.arriving_head + sm.arriving_count) % MAX_PLACES
+    sm.arriving[behind].at = at
+    sm.arriving[behind].place = place
+    sm.arriving_count += 1
+
+
+@inlined
+def enqueue(sm: Any, request: int, group: int) -> None:
+    """Put a read at the end of its bank group's queue."""
+    sm.queue_next[request] = -1
+    if sm.queue_length[group] == 0:
+        sm.queue_head[group] = request
+        sm.queued_groups |= bit(group)
+    else:
+        sm.queue_next[sm.queue_tail[group]] = request
+    sm.queue_tail[group] = request
+    sm.queue_length[group] += 1
 
 
 @inlined

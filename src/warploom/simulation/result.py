@@ -66,12 +66,15 @@ class Result:
     )  # watts by part over time: one row per interval, ending at `seconds`
     provenance: Provenance | None = None  # what it was made from; None only for one that nobody ran
     states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live, likewise
+    observed: dict[str, Any] = field(default_factory=dict)  # by observer, for each launch what it saw; empty where nobody watched
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for."""
         out = asdict(self)
         if not power:
             del out["power"], out["states"]
+        if not self.observed:
+            del out["observed"]
         out |= out.pop("versus")
         out["provenance"] = self.provenance.to_dict() if self.provenance else None
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}

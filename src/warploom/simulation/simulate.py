@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
+from warploom.observers import make_observers
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
@@ -77,6 +78,7 @@ def simulate(
     technology: str | None = None,
     max_instructions: int = DEFAULT_BUDGET,
     executions: Executions | None = None,
+    observers: Sequence[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Run a program under a design on a machine.
@@ -84,7 +86,8 @@ def simulate(
     ``check`` lets the shadow checker watch every register access. ``technology`` names the energy table: without one it is the
     machine's own where there is a table of its name, else the common one. A launch that executes more than
     ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
-    caller that runs it under several designs.
+    caller that runs it under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
+    they saw is in the result's ``observed``.
     """
     started = time.perf_counter()
     program, point = _program(program), make_design(design)
@@ -93,7 +96,8 @@ def simulate(
     chip = physical(whole, point)
     known = executions if executions is not None else Executions()
     execution = execute(program, point, whole, size, known, check=check, max_instructions=max_instructions)
-    core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point))
+    watching = make_observers(observers)
+    core = Simulation(point.policies, chip, check=check, architected=shrunk(whole, point), observers=watching)
     for launch, trace in execution.traced():
         core.launch(launch.code, trace, progress)
     timing = core.result()
@@ -135,6 +139,7 @@ def simulate(
         power=power_over_time(timing.samples, energy, table, run),
         provenance=made_from,
         states=states_over_time(timing.samples, cycle_time),
+        observed=timing.observed,
     )
 
 

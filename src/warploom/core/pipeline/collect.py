@@ -9,22 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from warploom.register_file.bits import NOTHING, below, bit, has, highest, lowest, next_after, without_lowest
-from warploom.register_file.checking import check_read
+from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
+from warploom.register_file.checking import check_brought, check_read
 from warploom.register_file.hooks import (
     fetch_cycles,
     lanes_accessed,
+    on_collected,
+    on_filled,
     on_gated,
     on_read,
     operand_stages,
     prepare_read,
     prepare_write,
     read_ready,
+    shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_READS
-from warploom.register_file.services import inlined, settle, stage
+from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS
+from warploom.register_file.observing import observed, on_accessed, on_conflict
+from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, settle, stage
 
+FULL = np.uint32(0xFFFFFFFF)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
@@ -73,9 +78,9 @@ def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any
 @stage
 def collect(ctx: Any, sm: Any, cycle: int) -> bool:
     """One cycle of all collectors: send on, read, take in."""
-    moved = False
-    if sm.collector_full != NOTHING:
-        moved |= _dispatch(ctx, sm, cycle)
+    moved = _dispatch(ctx, sm, cycle)
+    if sm.arriving_count > 0:
+        moved |= _arrive(ctx, sm, cycle)
     if sm.delayed_count > 0:
         moved |= _undelay(sm, cycle)
     if sm.queued_groups != NOTHING:
@@ -91,8 +96,7 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
     """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
     moved = False
     for number in range(3 * ctx.machine.sub_cores):
-        first, size = sm.collector_first[number], sm.collector_count[number]
-        mine = (sm.collector_full >> np.uint64(first)) & below(size)
+        mine = sm.collector_full[number]
         if mine == NOTHING:
             continue
         width = sm.ports_out[number]
@@ -102,30 +106,32 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
                 break
             place = next_after(mine, sm.collector_last[number])
             mine &= ~bit(place)
-            unit = sm.collector[first + place]
+            unit = sm.collector[number * MAX_COLLECTORS + place]
             if unit.ready_at > cycle:
                 continue
             sm.collector_last[number] = place
             sm.dispatched[number, sm.dispatched_count[number]] = unit.slot
             sm.dispatched_count[number] += 1
             sm.in_dispatch += 1
-            sm.collector_full &= ~bit(first + place)
-            sm.collector_free |= bit(first + place)
+            sm.collector_full[number] &= ~bit(place)
+            sm.collector_free[number] |= bit(place)
+            if sm.slot[unit.slot].kind == INSTRUCTION:
+                on_collected(ctx.design.hierarchy, ctx, sm, cycle, int(sm.slot[unit.slot].warp))
             moved = True
     return moved
 
 
 @inlined
-def enqueue(sm: Any, request: int, group: int) -> None:
-    """Put a read at the end of its bank group's queue."""
-    sm.queue_next[request] = -1
-    if sm.queue_length[group] == 0:
-        sm.queue_head[group] = request
-        sm.queued_groups |= bit(group)
-    else:
-        sm.queue_next[sm.queue_tail[group]] = request
-    sm.queue_tail[group] = request
-    sm.queue_length[group] += 1
+def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
+    """Fill the places of the upper level whose values have come up."""
+    moved = False
+    while sm.arriving_count > 0 and sm.arriving[sm.arriving_head].at <= cycle:
+        place = int(sm.arriving[sm.arriving_head].place)
+        sm.arriving_head = (sm.arriving_head + 1) % MAX_PLACES
+        sm.arriving_count -= 1
+        on_filled(ctx.design.hierarchy, ctx, sm, cycle, int(sm.fill[place].warp), int(sm.fill[place].register), place)
+        moved = True
+    return moved
 
 
 @inlined
@@ -135,10 +141,12 @@ def _undelay(sm: Any, cycle: int) -> bool:
     kept = 0
     for place in range(sm.delayed_count):
         at, request = sm.delayed[place].at, sm.delayed[place].request
-        work = sm.slot[sm.collector[request // MAX_READS].slot]
-        operand = request % MAX_READS
         if at <= cycle:
-            enqueue(sm, request, work.read_group[operand])
+            if request >= OPERANDS:
+                enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
+            else:
+                work = sm.slot[sm.collector[request // MAX_READS].slot]
+                enqueue(sm, request, work.read_group[request % MAX_READS])
             moved = True
         else:
             sm.delayed[kept].at = at
@@ -158,16 +166,35 @@ def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
         groups = without_lowest(groups)
         if machine.rf_single_ported != 0 and has(sm.written_groups, group):
             sm.count.bank_conflicts += sm.queue_length[group]
+            if observed(ctx.observers):
+                _tell_conflicts(ctx, sm, cycle, group)
             continue
         for _ in range(machine.rf_read_ports):
             request = sm.queue_head[group]
             sm.queue_head[group] = sm.queue_next[request]
             sm.queue_length[group] -= 1
-            _serve_read(ctx, sm, cycle, request)
+            if request >= OPERANDS:
+                _serve_fill(ctx, sm, cycle, request - OPERANDS)
+            else:
+                _serve_read(ctx, sm, cycle, request)
             if sm.queue_length[group] == 0:
                 sm.queued_groups &= ~bit(group)
                 break
         sm.count.bank_conflicts += sm.queue_length[group]
+        if observed(ctx.observers):
+            _tell_conflicts(ctx, sm, cycle, group)
+
+
+@inlined
+def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
+    """Tell observers of all reads that wait for a bank."""
+    request = sm.queue_head[group]
+    for _ in range(sm.queue_length[group]):
+        pc = -1
+        if request < OPERANDS:
+            pc = sm.slot[sm.collector[request // MAX_READS].slot].pc
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, pc)
+        request = sm.queue_next[request]
 
 
 @inlined
@@ -179,6 +206,7 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
     form = int(sm.entry[entry].form)
     count_access(ctx, sm, cycle, entry, form, work.mask, False)
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, work.pc, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
@@ -186,9 +214,46 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     unit.ready_at = max(unit.ready_at, there)
     if form != 0:  # decoded on the way to its unit, at which it would arrive in the next cycle
         work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, there + 1, form))
+    _operand_there(sm, number)
+    if shares_reads(ctx.design.hierarchy) and work.places[operand] >= 0:
+        _serve_sharers(sm, int(work.places[operand]), there)
+
+
+@inlined
+def _operand_there(sm: Any, number: int) -> None:
+    """A collector has one more operand."""
+    unit = sm.collector[number]
     unit.waiting -= 1
     if unit.waiting == 0:
-        sm.collector_full |= bit(number)
+        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+
+
+@inlined
+def _serve_sharers(sm: Any, place: int, there: int) -> None:
+    """The value of a place has been read for one operand: the others that wait for it have it too."""
+    sm.place_read[place] = 0
+    request = sm.place_waiting[place] - 1
+    sm.place_waiting[place] = 0
+    while request >= 0:
+        number = request // MAX_READS
+        sm.collector[number].ready_at = max(sm.collector[number].ready_at, there)
+        _operand_there(sm, number)
+        request = sm.queue_next[request]
+
+
+@inlined
+def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
+    """A register has been read for a place of the upper level."""
+    entry = int(sm.fill[place].entry)
+    check_brought(ctx.check, ctx, sm, cycle, place, entry, False)
+    form = int(sm.entry[entry].form)
+    count_access(ctx, sm, cycle, entry, form, FULL, False)
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, -1, False)
+    sm.entry[entry].readers -= 1
+    on_read(ctx.design.power, ctx, sm, cycle, entry)
+    settle(ctx, sm, cycle, entry)
+    there = cycle + ctx.machine.rf_operand_fetch_cycles
+    arrive_later(sm, there if form == 0 else read_ready(ctx.design.encoding, ctx, sm, there, form), place)
 
 
 @inlined
@@ -201,17 +266,16 @@ def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
                 break
             slot = sm.issued[number, 0]
             work = sm.slot[slot]
-            first, size = sm.collector_first[number], sm.collector_count[number]
-            free = (sm.collector_free >> np.uint64(first)) & below(size)
+            free = sm.collector_free[number]
             if work.ready_at > cycle or free == NOTHING:
                 break
             for place in range(1, sm.issued_count[number]):
                 sm.issued[number, place - 1] = sm.issued[number, place]
             sm.issued_count[number] -= 1
             sm.in_latches -= 1
-            collector = first + lowest(free)
-            sm.collector_free &= ~bit(collector)
-            _assign(ctx, sm, cycle, collector, slot)
+            collector = lowest(free)
+            sm.collector_free[number] &= ~bit(collector)
+            _assign(ctx, sm, cycle, number * MAX_COLLECTORS + collector, slot)
             moved = True
     return moved
 
@@ -225,9 +289,11 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
     unit.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
     for operand in range(work.n_reads):
         entry = int(work.reads[operand])
-        if entry < 0:
-            continue
         request = number * MAX_READS + operand
+        if entry < 0:
+            if shares_reads(ctx.design.hierarchy):
+                _wait_for_sharer(sm, number, request, int(work.places[operand]))
+            continue
         at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
         if at > cycle + 1:
             sm.count.wakeup_wait_cycles += at - cycle - 1
@@ -240,4 +306,13 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
         if work.writes[number_written] >= 0:
             prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
     if unit.waiting == 0:
-        sm.collector_full |= bit(number)
+        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+
+
+@inlined
+def _wait_for_sharer(sm: Any, number: int, request: int, place: int) -> None:
+    """Let an operand wait, if the place that it comes from is still being read for another instruction."""
+    if place >= 0 and sm.place_read[place] != 0:
+        sm.collector[number].waiting += 1
+        sm.queue_next[request] = sm.place_waiting[place] - 1
+        sm.place_waiting[place] = request + 1

@@ -28,6 +28,7 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         while state.next < state.decoded and ctx.code[pc_at(ctx, state.next)].metadata:
             pc = pc_at(ctx, state.next)
             on_metadata(ctx.design.allocation, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
+            on_metadata(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
             sm.count.metadata += 1
             state.next += 1
             skipped = True

@@ -14,28 +14,29 @@ from warploom.code.table import Flag, Space
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
-from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
 from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
 from warploom.register_file.hooks import (
     branch_delay,
     choose,
+    flush,
     foresee,
     holds,
     issue_delay,
     looks_ahead,
     lookup,
-    map_read,
     map_write,
     may_issue,
     merges,
     needs_move,
     next_warp,
     on_issue,
-    on_suspend,
     on_wait,
+    shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
+from warploom.register_file.observing import observed, on_issued, on_stalled
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
@@ -86,6 +87,8 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             if chosen < 0:
                 if done == 0:
                     sm.stall_reason[scheduler] = _why_not(sm, mine, ready, blocked)
+                    if observed(ctx.observers):
+                        sm.stall_pc[scheduler] = _where_not(ctx, sm, mine, ready, sm.stall_reason[scheduler])
                 break
             done += 1
             only = bit(chosen)
@@ -98,7 +101,9 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
                 if coming >= 0 and sm.warp[coming].next < sm.warp[coming].decoded:
                     foresee(ctx.design.power, ctx, sm, cycle, coming, pc_at(ctx, sm.warp[coming].next))
         else:
-            sm.count.stall[sm.stall_reason[scheduler]] += 1
+            reason = sm.stall_reason[scheduler]
+            sm.count.stall[reason] += 1
+            on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], 1)
     return moved
 
 
@@ -119,6 +124,32 @@ def _why_not(sm: Any, mine: Any, ready: Any, blocked: bool) -> int:
     elif (sm.resident & mine) != NOTHING:
         reason = FETCH
     return reason
+
+
+@inlined
+def _where_not(ctx: Any, sm: Any, mine: Any, ready: Any, reason: int) -> int:
+    """The pc at which the oldest warp stands of which a reason is true; -1: there is none."""
+    warps = sm.resident
+    if reason == SCHEDULER:
+        warps = ready
+    elif reason == PIPELINE:
+        warps = sm.ready[SP] | sm.ready[SFU] | sm.ready[MEM]
+    elif reason == ALLOCATION:
+        warps = sm.held
+    elif reason == SCOREBOARD:
+        warps = sm.blocked | sm.stalled_memory
+    elif reason == BARRIER_WAIT:
+        warps = sm.at_barrier
+    warps &= mine
+    oldest = -1
+    while warps != NOTHING:
+        warp = lowest(warps)
+        warps = without_lowest(warps)
+        if oldest < 0 or sm.warp[warp].age < sm.warp[oldest].age:
+            oldest = warp
+    if oldest < 0 or sm.warp[oldest].next >= sm.warp[oldest].end:
+        return -1
+    return pc_at(ctx, sm.warp[oldest].next)
 
 
 @inlined
@@ -156,6 +187,8 @@ def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int
     number = work.n_reads
     work.n_reads = number + 1
     work.sources[number] = register
+    if shares_reads(ctx.design.hierarchy):
+        work.places[number] = -1
     work.reads[number] = entry
     if entry >= 0:
         work.read_group[number] = _group(ctx, sm, warp, register, entry)
@@ -195,7 +228,7 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
         return False
     if queued.kind == SPILL:
         if holds(ctx.design.hierarchy, ctx, sm, queued.warp, queued.register):
-            on_suspend(ctx.design.hierarchy, ctx, sm, cycle, queued.warp)
+            flush(ctx.design.hierarchy, ctx, sm, cycle, queued.warp)
         if sm.entry[queued.entry].evictions > 0:
             return False  # what the upper level had is on its way down
     slot = new_slot(sm)
@@ -262,6 +295,9 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     row = ctx.code[pc]
     mine = bit(warp)
     sm.ready[row.unit] &= ~mine
+    if not may_issue(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, index):
+        sm.held |= mine
+        return False
     if not may_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index):
         sm.held |= mine
         if not has(sm.waiting, warp):
@@ -282,6 +318,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.pc = pc
     work.traits = row.traits
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
+    sm.issuing = slot
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
     if mask != FULL and merges(ctx.design.encoding):
         _read_destinations(ctx, sm, work, warp, row)
@@ -316,6 +353,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
             if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
                 state.atomics += 1
 
+    on_issued(ctx.observers, sm.observed, ctx, cycle, warp, pc, mask)
     sm.count.warp_instructions += 1
     sm.count.issued += 1
     sm.count.by_class[row.op_class] += 1
@@ -358,8 +396,9 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
             sm.count.upper_reads += 1
             check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
             _add_read(ctx, sm, work, warp, register, -1)
+            work.places[operand] = place
             continue
-        entry = map_read(ctx.design.allocation, ctx, sm, warp, register)
+        entry = int(sm.map[warp, register])
         if entry < 0:
             check_unmapped(ctx.check, ctx, sm, cycle, warp, register, False)
         elif sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank

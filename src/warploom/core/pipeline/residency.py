@@ -18,6 +18,7 @@ from warploom.register_file.hooks import (
     on_warp_launch,
 )
 from warploom.register_file.layout import MAX_BARRIERS
+from warploom.register_file.observing import on_exited
 from warploom.register_file.services import inlined, release, stage
 
 
@@ -59,12 +60,7 @@ def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
     sm.count.ctas += 1
     sm.last_progress = cycle
     design = ctx.design
-    on_cta_launch(design.scheduler, ctx, sm, cycle, slot)
     on_cta_launch(design.allocation, ctx, sm, cycle, slot)
-    on_cta_launch(design.hierarchy, ctx, sm, cycle, slot)
-    on_cta_launch(design.encoding, ctx, sm, cycle, slot)
-    on_cta_launch(design.power, ctx, sm, cycle, slot)
-    on_cta_launch(design.gating, ctx, sm, cycle, slot)
     per_cta = ctx.info.warps_per_cta
     for member in range(per_cta):
         warp = slot * per_cta + member
@@ -104,9 +100,6 @@ def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int
     on_warp_launch(design.allocation, ctx, sm, cycle, warp)
     on_warp_launch(design.scheduler, ctx, sm, cycle, warp)
     on_warp_launch(design.hierarchy, ctx, sm, cycle, warp)
-    on_warp_launch(design.encoding, ctx, sm, cycle, warp)
-    on_warp_launch(design.power, ctx, sm, cycle, warp)
-    on_warp_launch(design.gating, ctx, sm, cycle, warp)
     if ctx.info.literal != 0:  # more names than registers: they share entries
         for register in range(ctx.info.registers_per_warp, ctx.info.registers):
             sm.map[warp, register] = sm.map[warp, register % ctx.info.registers_per_warp]
@@ -130,9 +123,7 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         on_warp_exit(design.hierarchy, ctx, sm, cycle, warp)
         on_warp_exit(design.allocation, ctx, sm, cycle, warp)
         on_warp_exit(design.scheduler, ctx, sm, cycle, warp)
-        on_warp_exit(design.encoding, ctx, sm, cycle, warp)
-        on_warp_exit(design.power, ctx, sm, cycle, warp)
-        on_warp_exit(design.gating, ctx, sm, cycle, warp)
+        on_exited(ctx.observers, sm.observed, ctx, cycle, warp)
         _drop_live(ctx, sm, cycle, warp)
         if not freed_with_cta(design.allocation):
             _drop_registers(ctx, sm, cycle, warp)
@@ -143,12 +134,7 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         cta = sm.cta[slot]
         cta.warps &= ~mine
         if cta.warps == NOTHING:
-            on_cta_exit(design.scheduler, ctx, sm, cycle, slot)
             on_cta_exit(design.allocation, ctx, sm, cycle, slot)
-            on_cta_exit(design.hierarchy, ctx, sm, cycle, slot)
-            on_cta_exit(design.encoding, ctx, sm, cycle, slot)
-            on_cta_exit(design.power, ctx, sm, cycle, slot)
-            on_cta_exit(design.gating, ctx, sm, cycle, slot)
             if freed_with_cta(design.allocation):
                 for member in range(ctx.info.warps_per_cta):
                     _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)

@@ -20,6 +20,7 @@ from warploom.register_file.hooks import (
     form_of,
     on_complete,
     on_injected,
+    on_placed,
     on_result,
     on_store,
     on_unwritten,
@@ -29,6 +30,7 @@ from warploom.register_file.hooks import (
     write_ready,
 )
 from warploom.register_file.layout import RING
+from warploom.register_file.observing import on_accessed, on_conflict, on_retired
 from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
 
 MEM = 3
@@ -151,6 +153,7 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
                 check_placed(ctx.check, ctx, sm, cycle, slot, number, place)
                 sm.count.upper_writes += 1
                 sm.place_value[place] = work.value + number
+                on_placed(ctx.design.hierarchy, ctx, sm, cycle, work.warp, register, place)
             work.written |= 1 << number
             work.writes_left -= 1
             if entry >= 0:
@@ -180,6 +183,7 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
         or (work.kind != EVICTION and sm.entry[entry].evictions > 0)
     ):
         sm.count.bank_conflicts += 1
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, _asked_by(work))
         return 0
     sm.writes_in_cycle[group] += 1
     sm.written_groups |= bit(group)
@@ -189,10 +193,12 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
         mask = FULL
     if mask != FULL and owned.form != 0:
         _expand(ctx, sm, cycle, entry)
+        on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), False)
         work.whole |= 1 << number
         return 0
     check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
     banks = count_access(ctx, sm, cycle, entry, form, mask, True)
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), True)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, form)
     owned.form = form
     owned.writers -= 1
@@ -203,6 +209,12 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
     on_write(ctx.design.power, ctx, sm, cycle, entry, banks)
     settle(ctx, sm, cycle, entry)
     return 1
+
+
+@inlined
+def _asked_by(work: Any) -> int:
+    """The pc of the instruction that work is done for; -1: none of the program."""
+    return work.pc if work.kind == INSTRUCTION else -1
 
 
 @inlined
@@ -233,7 +245,7 @@ def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
             state.long_latency[register >> 6] &= ~bit(register & 63)
         if work.kind == INSTRUCTION:
             state.pending_predicates &= ~ctx.code[work.pc].predicates_written
-            on_complete(ctx.design.allocation, ctx, sm, cycle, warp, work.pc, work.issued_at)
+            on_retired(ctx.observers, sm.observed, ctx, cycle, warp, work.pc)
             on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
         state.in_flight -= 1

@@ -248,6 +248,8 @@ class Rfc(NamedTuple):
         if owned:
             state.flushes += 1
 
+    flush = on_suspend
+
     def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
         way = _find(policy, sm, warp, register)
         if way >= 0:

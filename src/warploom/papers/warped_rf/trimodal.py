@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.register_file import policy
-from warploom.register_file.hooks import holds, map_read
+from warploom.register_file.hooks import holds
 from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
 
 STATE_BITS = 2
@@ -104,7 +104,7 @@ class Trimodal(NamedTuple):
         row = ctx.code[pc]
         for operand in range(row.n_reads):
             register = int(row.reads[operand])
-            entry = int(map_read(ctx.design.allocation, ctx, sm, warp, register))
+            entry = int(sm.map[warp, register])
             if entry < 0 or sm.power.early[entry] != 0 or sm.entry[entry].evictions > 0:
                 continue
             if not holds(ctx.design.hierarchy, ctx, sm, warp, register):

@@ -1,0 +1,73 @@
+"""How long values live and how often they are read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.machines.schema import MAX_WARPS
+from warploom.register_file.bits import highest
+from warploom.register_file.layout import MAX_REGISTERS
+from warploom.register_file.services import inlined
+
+LIFETIMES = 24  # bin 0: never read, or read in the cycle of its write; bin n: 2**(n - 1) to 2**n - 1 cycles
+READS = 9  # 0 to 7 reads, and more
+
+
+@inlined
+def _close(own: Any, warp: int, register: int) -> None:
+    """Count a value that is overwritten or whose warp exits."""
+    if own.written[warp, register] > 0:
+        cycles = own.last_read[warp, register] - own.written[warp, register]
+        own.lifetimes[min(highest(cycles) + 1, LIFETIMES - 1)] += 1
+        own.reads[min(own.read[warp, register], READS - 1)] += 1
+        own.cycles += cycles
+        own.values += 1
+        own.values_read += own.read[warp, register] > 0
+        own.written[warp, register] = 0
+
+
+class ValueLifetimes(NamedTuple):
+    """Cycles from the issue of a write to that of the last read of its value, and reads of each value.
+
+    A write under a partial mask begins a new value like any other; what a program reads without having written it is no value.
+    """
+
+    NAME = "value-lifetimes"
+    STATE = (
+        ("written", "i8", (MAX_WARPS, MAX_REGISTERS)),  # cycle + 1; 0: nothing
+        ("last_read", "i8", (MAX_WARPS, MAX_REGISTERS)),  # likewise
+        ("read", "i4", (MAX_WARPS, MAX_REGISTERS)),
+        ("lifetimes", "i8", (LIFETIMES,)),
+        ("reads", "i8", (READS,)),
+        ("cycles", "i8"),
+        ("values", "i8"),
+        ("values_read", "i8"),
+    )
+
+    def on_issued(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int, mask: Any) -> None:
+        row = ctx.code[pc]
+        for operand in range(row.n_reads):
+            register = int(row.reads[operand])
+            own.last_read[warp, register] = cycle + 1
+            own.read[warp, register] += 1
+        for number in range(row.n_writes):
+            register = int(row.writes[number])
+            _close(own, warp, register)
+            own.written[warp, register] = cycle + 1
+            own.last_read[warp, register] = cycle + 1
+            own.read[warp, register] = 0
+
+    def on_exited(observer, own: Any, ctx: Any, cycle: int, warp: int) -> None:
+        for register in range(ctx.info.registers):
+            _close(own, warp, register)
+
+    def report(observer, states: Any, run: Any) -> dict[str, Any]:
+        """Histograms, and the mean lifetime of the values that are read."""
+        read = int(states["values_read"].sum())
+        return {
+            "values": int(states["values"].sum()),
+            "values_read": read,
+            "lifetimes": [int(count) for count in states["lifetimes"].sum(axis=0)],
+            "reads": [int(count) for count in states["reads"].sum(axis=0)],
+            "mean_lifetime": int(states["cycles"].sum()) / max(1, read),
+        }

@@ -1,0 +1,226 @@
+"""Operands are forwarded between neighbouring instructions of a warp, inside a collector of the warp's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warploom.machines.schema import MAX_WARPS
+from warploom.papers.bow.hints import HINT_FIELDS, window_hints
+from warploom.papers.bow.window import (
+    DIRTY,
+    MOST_ENTRIES,
+    TRANSIENT,
+    VALID,
+    WINDOW_STATE,
+    find,
+    forget,
+    place_of,
+    slide,
+    take,
+    write_down,
+)
+from warploom.register_file import policy
+from warploom.register_file.bits import bit
+from warploom.register_file.columns import mask_at
+from warploom.register_file.layout import MAX_COLLECTORS
+from warploom.register_file.services import share_read, wake, write_back
+
+FULL = np.uint32(0xFFFFFFFF)
+REGISTER_BITS = 1024
+SLICES = 8  # accesses of 128 bits that one warp register takes
+TAG_BITS = 9  # register name (6), valid, dirty, transient
+OPERANDS = 3  # that a plain collector holds
+THROUGH, BACK = 0, 1
+
+
+@policy
+class Bow(NamedTuple):
+    """Each warp's collector keeps the operands and results of the warp's last instructions and forwards them to the next.
+
+    Read from the register file once, an operand serves all instructions of the window; a result is written down when its
+    register leaves the window, once for several results of one register, and not at all where the compiler says that nobody
+    needs it then. A collector holds as many instructions as the window has; a warp whose collector is full does not issue.
+    """
+
+    CHOICE = "hierarchy"
+    NAME = "bow"
+    SOURCE = "Asghari Esfeden et al., BOW: Breathing Operand Windows to Exploit Bypassing in GPUs, MICRO 2020 (from memory)"
+    MEANING = {
+        "window": "instructions of a warp between which values are forwarded; 0: none, and the machine's pool of collectors",
+        "entries": "registers that the window of a warp can hold",
+        "write": "results go to the register file at once too (BOW), or when their register leaves the window (BOW-WR)",
+        "hints": "the compiler marks results that need not go to the register file, and those that need not stay in the window",
+    }
+    LIMITS = {"window": (0, 7), "entries": (1, MOST_ENTRIES), "write": ("through", "back")}
+    NOTES = HINT_FIELDS
+    STATE = (
+        *WINDOW_STATE,
+        ("collecting", "i2", (MAX_WARPS,)),  # instructions between issue and the units
+        ("hits", "i8"),
+        ("copies", "i8"),
+        ("results", "i8"),
+        ("late", "i8"),
+        ("around", "i8"),
+        ("crowded", "i8"),
+        ("incomplete", "i8"),
+        ("consolidated", "i8"),
+        ("dropped", "i8"),
+        ("writebacks", "i8"),
+    )
+
+    window: int = 3
+    entries: int = 12
+    write: str = "back"
+    hints: bool = True
+
+    def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
+        return window_hints(code, table, policy.window)
+
+    # Collectors of the warps' own.
+
+    def collectors(policy, ctx: Any, unit: int, built: int) -> int:
+        return MAX_COLLECTORS if policy.window > 0 else built
+
+    def shares_reads(policy) -> bool:
+        return True
+
+    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+        return policy.window == 0 or ctx.code[pc].unit == 0 or sm.hierarchy.collecting[warp] < policy.window
+
+    def on_collected(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.hierarchy.collecting[warp] -= 1
+        wake(sm, bit(warp))
+
+    # Reads.
+
+    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        way = find(policy, sm, warp, register)
+        if way < 0:
+            return -1
+        state, index = sm.hierarchy, sm.warp[warp].next
+        if mask_at(ctx, index) & ~state.lanes[warp, way] != 0:
+            state.incomplete += 1
+            write_down(ctx, sm, cycle, warp, way)
+            return -1
+        state.used[warp, way] = index
+        state.hits += 1
+        return place_of(warp, way)
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        row, state = ctx.code[pc], sm.hierarchy
+        if row.unit != 0:
+            state.collecting[warp] += 1
+        if policy.window == 0:
+            return
+        if index + 1 >= sm.warp[warp].end:
+            forget(policy, sm, warp)
+            return
+        slide(policy, ctx, sm, cycle, warp, index + 1)
+        for operand in range(row.n_reads):
+            register = int(row.reads[operand])
+            if policy.window == 1 or sm.map[warp, register] < 0 or find(policy, sm, warp, register) >= 0:
+                continue
+            way = take(policy, sm, warp, register)
+            if way < 0:
+                state.crowded += 1
+                continue
+            state.status[warp, way] = VALID
+            state.lanes[warp, way] = FULL
+            state.used[warp, way] = index
+            state.copies += 1
+            share_read(ctx, sm, cycle, operand, place_of(warp, way))
+
+    # Writes.
+
+    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+        row, state = ctx.code[pc], sm.hierarchy
+        number = np.int64(0)
+        for place in range(row.n_writes):
+            if row.writes[place] == register:
+                number = np.int64(place)
+        lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
+        way = find(policy, sm, warp, register)
+        around = policy.hints and row.hierarchy.unread >> number & 1 != 0
+        if way >= 0:
+            if lanes == FULL:  # the old value is dead
+                state.consolidated += state.status[warp, way] & DIRTY != 0
+                state.status[warp, way] = 0
+                way = -1
+        elif index <= sm.warp[warp].next - policy.window:
+            state.late += 1
+            return -1
+        if way < 0:
+            if around:
+                state.around += 1
+                return -1
+            way = take(policy, sm, warp, register)
+            if way < 0:
+                state.crowded += 1
+                return -1
+            state.lanes[warp, way] = 0
+            state.used[warp, way] = index
+        transient = policy.hints and lanes == FULL and row.hierarchy.transient >> number & 1 != 0
+        state.status[warp, way] = VALID | DIRTY | (TRANSIENT if transient else 0)
+        state.lanes[warp, way] |= lanes
+        state.used[warp, way] = max(state.used[warp, way], index)
+        state.results += 1
+        return place_of(warp, way)
+
+    def on_placed(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+        if policy.write == THROUGH:
+            way = place - place_of(warp, 0)
+            write_back(ctx, sm, cycle, warp, register, place, sm.hierarchy.lanes[warp, way])
+            sm.hierarchy.status[warp, way] = VALID
+            sm.hierarchy.writebacks += 1
+
+    def flush(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        for way in range(policy.entries):
+            if sm.hierarchy.status[warp, way] & VALID != 0:
+                write_down(ctx, sm, cycle, warp, way)
+
+    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+        way = find(policy, sm, warp, register)
+        if way >= 0:
+            sm.hierarchy.status[warp, way] = 0
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        sm.hierarchy.collecting[warp] = 0
+
+    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        forget(policy, sm, warp)
+
+    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+        way = find(policy, sm, warp, register)
+        return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
+
+    # What is reported.
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        totals = {name: int(states[name].sum()) for name, kind, *shape in Bow.STATE if not shape}
+        return {f"bow_{name}": value for name, value in totals.items()}
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        reads, writes = max(1, counters["rf_reads"]), max(1, counters["rf_writes"])
+        return {"reads_bypassed": counters["bow_hits"] / reads, "writes_bypassed": 1 - counters["mrf_writes"] / writes}
+
+    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+        if policy.window == 0:
+            return
+        # A plain collector takes and gives the operands that come from the register file just so, and is not charged for it.
+        read, write = technology.register_cache_energy(1, policy.entries)
+        yield "window reads", "dynamic", (counters["bow_hits"] + counters["bow_writebacks"]) * SLICES * read
+        yield "window writes", "dynamic", counters["bow_results"] * SLICES * write
+        below = technology.access("read", run.cycle_time)
+        yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
+        _, leakage = technology.small_array(policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
+        warps = run.machine.sm.warps_per_sm * run.sms
+        yield "windows", "leakage", leakage * warps * run.cycles * run.cycle_time
+
+    def storage_bits(policy, machine: Any) -> int:
+        if policy.window == 0:
+            return 0
+        built = machine.collectors.sp + machine.collectors.sfu + machine.collectors.mem
+        return machine.sm.warps_per_sm * policy.entries * (REGISTER_BITS + TAG_BITS) - built * OPERANDS * REGISTER_BITS

@@ -1,0 +1,268 @@
+"""A register cache that is filled before it is needed, where the compiler says: a large slow main file is no hindrance then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warploom.code.instruction import Code
+from warploom.code.slots import REGISTER_MASK
+from warploom.code.warp import warp_liveness
+from warploom.errors import WarploomError
+from warploom.machines.schema import MAX_WARPS
+from warploom.papers.ltrf.intervals import with_intervals, working_sets
+from warploom.papers.ltrf.partition import (
+    COMING,
+    DIRTY,
+    MOST_ENTRIES,
+    PARTITION_STATE,
+    VALID,
+    can_fetch,
+    empty,
+    fetch,
+    fetch_missing,
+    find,
+    is_in,
+    place_of,
+    take,
+)
+from warploom.register_file import policy
+from warploom.register_file.bits import bit, has
+from warploom.register_file.columns import pc_at
+from warploom.register_file.layout import REGISTER_WORDS
+from warploom.register_file.services import wake
+
+FULL = np.uint32(0xFFFFFFFF)
+REGISTER_BITS = 1024
+SLICES = 8  # accesses of 128 bits that one warp register takes
+TAG_BITS = 10  # register name (8), valid, dirty
+BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
+
+
+@policy
+class Ltrf(NamedTuple):
+    """Active warps own parts of a register cache; an instruction at the start of each interval of the code fills one.
+
+    A warp waits until the registers of its interval have come up, while others execute; inside the interval it reads and
+    writes the cache alone. Values that the next interval does not name, and all of a warp that is suspended, are written
+    down; with ``liveness`` only those that somebody will read, and dead registers are not brought up either (LTRF+).
+    """
+
+    CHOICE = "hierarchy"
+    NAME = "ltrf"
+    SOURCE = "Sadrosadati et al., LTRF, ASPLOS 2018 (from its abstract and from memory)"
+    MEANING = {
+        "entries": "registers of an active warp in the cache, and the most that an interval may name",
+        "liveness": "dead registers are neither brought up nor written down (LTRF+)",
+    }
+    LIMITS = {"entries": (8, MOST_ENTRIES)}
+    COMPILED_BY = ("entries",)
+    NOTES = (
+        ("starts", "?"),  # an interval
+        ("wanted", "u8", (REGISTER_WORDS,)),  # its working set
+        ("live", "u8", (REGISTER_WORDS,)),  # registers that are read later on, or by lanes that wait
+        ("rest_needed", "u1"),  # a bit for each result: other lanes need the register's old value
+    )
+    STATE = (
+        *PARTITION_STATE,
+        ("hits", "i8"),
+        ("misses", "i8"),
+        ("results", "i8"),
+        ("below", "i8"),  # results that went to the main file
+        ("intervals", "i8"),
+        ("fetched", "i8"),
+        ("written_down", "i8"),
+        ("dead", "i8"),  # values that were not written down because nobody reads them
+        ("waits", "i8"),
+        ("waited", "i8"),
+        ("waiting_since", "i8", (MAX_WARPS,)),
+    )
+
+    entries: int = 16
+    liveness: bool = True
+
+    # The compile-time half.
+
+    def compile(policy, code: Code, machine: Any) -> Code:
+        if code.literal:
+            raise WarploomError(f"kernel {code.name}: hierarchy=ltrf needs allocated registers, which literal code has not")
+        return with_intervals(code, policy.entries)
+
+    def annotate(policy, code: Code, table: Any, machine: Any) -> np.ndarray:
+        notes = np.zeros(len(table), np.dtype(list(Ltrf.NOTES), align=True))
+        live = warp_liveness(code)
+        pc = 0
+        for accesses, held in zip(live.accesses, live.held, strict=True):
+            for access in accesses:
+                notes[pc]["live"] = _words(live.before[pc])
+                kept = held | (live.before[pc] if access.kills != access.writes else 0)
+                for write, register in enumerate(table[pc]["writes"][: table[pc]["n_writes"]]):
+                    notes[pc]["rest_needed"] |= (kept >> int(register) & 1) << write
+                pc += 1
+        for start, registers in working_sets(code).items():
+            notes[start]["starts"] = True
+            notes[start]["wanted"] = _words(registers)
+        return notes
+
+    def describe(policy, code: Code) -> dict[int, str]:
+        return {pc: f"{registers.bit_count()} registers" for pc, registers in working_sets(code).items()}
+
+    # Intervals.
+
+    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+        notes, state = ctx.code[pc].hierarchy, sm.hierarchy
+        if not notes.starts:
+            return
+        state.intervals += 1
+        for way in range(policy.entries):
+            if state.status[warp, way] & VALID != 0 and not is_in(notes.wanted, int(state.register[warp, way])):
+                empty(policy, ctx, sm, cycle, warp, way, notes.live)
+        for word in range(REGISTER_WORDS):
+            state.wanted[warp, word] = notes.wanted[word]
+        fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
+
+    def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        if sm.warp[warp].next >= sm.warp[warp].end:
+            return  # all of its values are dead, and gone
+        notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+        for way in range(policy.entries):
+            if sm.hierarchy.status[warp, way] & VALID != 0:
+                empty(policy, ctx, sm, cycle, warp, way, notes.live)
+
+    def on_activate(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        if sm.warp[warp].next < sm.warp[warp].end:
+            notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+            fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
+
+    def on_filled(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+        state, way = sm.hierarchy, place - place_of(warp, 0)
+        if state.status[warp, way] == COMING:
+            state.status[warp, way] = VALID if has(sm.active, warp) else 0
+        state.missing[warp] -= 1
+        if state.missing[warp] == 0:
+            if state.waiting_since[warp] > 0:
+                state.waited += cycle - state.waiting_since[warp]
+                state.waiting_since[warp] = 0
+            wake(sm, bit(warp))
+
+    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+        state = sm.hierarchy
+        if state.missing[warp] == 0:
+            return True
+        if state.waiting_since[warp] == 0:
+            state.waiting_since[warp] = cycle
+            state.waits += 1
+        return False
+
+    # Reads and writes.
+
+    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        way = find(policy, sm, warp, register)
+        if way < 0 or sm.hierarchy.status[warp, way] & VALID == 0:
+            sm.hierarchy.misses += 1
+            return -1
+        sm.hierarchy.hits += 1
+        return place_of(warp, way)
+
+    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+        row, state = ctx.code[pc], sm.hierarchy
+        way = find(policy, sm, warp, register)
+        if way < 0 and has(sm.active, warp) and is_in(state.wanted[warp], register):
+            number = np.int64(0)
+            for place in range(row.n_writes):
+                if row.writes[place] == register:
+                    number = np.int64(place)
+            if mask == FULL or row.hierarchy.rest_needed >> number & 1 == 0:
+                way = take(policy, sm, warp, register)
+        if way < 0:
+            state.below += 1
+            return -1
+        state.status[warp, way] = VALID | DIRTY
+        state.results += 1
+        return place_of(warp, way)
+
+    def on_complete(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+        """A result that went to the main file although the interval wants its register is brought up."""
+        row, state = ctx.code[pc], sm.hierarchy
+        if not has(sm.active, warp) or sm.warp[warp].next >= sm.warp[warp].end:
+            return
+        for number in range(row.n_writes):
+            register = int(row.writes[number])
+            notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+            if is_in(state.wanted[warp], register) and can_fetch(policy, sm, warp, register, notes.live):
+                fetch(policy, ctx, sm, cycle, warp, register)
+
+    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+        if index + 1 >= sm.warp[warp].end:
+            for way in range(policy.entries):
+                sm.hierarchy.status[warp, way] = 0
+
+    def flush(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        for way in range(policy.entries):
+            if sm.hierarchy.status[warp, way] & VALID != 0:
+                empty(policy, ctx, sm, cycle, warp, way, sm.hierarchy.everything)
+
+    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+        way = find(policy, sm, warp, register)
+        if way >= 0:
+            sm.hierarchy.status[warp, way] = 0
+
+    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+        for word in range(REGISTER_WORDS):
+            sm.hierarchy.everything[word] = ~np.uint64(0)
+
+    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+        for way in range(policy.entries):
+            sm.hierarchy.status[warp, way] = 0
+        for word in range(REGISTER_WORDS):
+            sm.hierarchy.wanted[warp, word] = 0
+
+    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+        way = find(policy, sm, warp, register)
+        return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
+
+    def fetch_cycles(policy, ctx: Any, sm: Any) -> int:
+        return 2  # a small fast file: read in one cycle, there in the next
+
+    # What is reported.
+
+    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+        totals = {name: int(states[name].sum()) for name, kind, *shape in Ltrf.STATE if not shape}
+        return {f"ltrf_{name}": value for name, value in totals.items()}
+
+    def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
+        return {"ltrf_hit_rate": counters["ltrf_hits"] / max(1, counters["ltrf_hits"] + counters["ltrf_misses"])}
+
+    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+        warps = run.design.scheduler.active
+        read, write = technology.register_cache_energy(warps, policy.entries)
+        yield "register cache reads", "dynamic", (counters["ltrf_hits"] + counters["ltrf_written_down"]) * SLICES * read
+        yield "register cache writes", "dynamic", (counters["ltrf_results"] + counters["ltrf_fetched"]) * SLICES * write
+        below = technology.access("read", run.cycle_time)
+        yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
+        _, leakage = technology.small_array(warps * policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
+        yield "register cache", "leakage", leakage * run.sms * run.cycles * run.cycle_time
+
+    def storage_bits(policy, machine: Any, design: Any) -> int:
+        working_sets = machine.sm.warps_per_sm * machine.sm.max_registers_per_thread
+        return design.scheduler.active * policy.entries * (REGISTER_BITS + TAG_BITS) + working_sets
+
+    def conflict(policy, design: Any) -> str | None:
+        active = getattr(design.scheduler, "active", None)
+        if active is None or type(design.scheduler).NAME != "two-level":
+            return "its cache belongs to active warps; take scheduler=two-level"
+        if active * policy.entries > BUFFERED:
+            return (
+                f"{active} active warps with {policy.entries} entries could flush {active * policy.entries} values at once, "
+                f"and the buffer in front of the banks holds {BUFFERED}; take fewer"
+            )
+        if hasattr(design.allocation, "compile"):
+            return f"allocation={type(design.allocation).NAME} counts instructions that the intervals' would come between"
+        return None
+
+
+def _words(mask: int) -> list[int]:
+    """A mask of registers as words of 64 bits."""
+    return [(mask & REGISTER_MASK) >> 64 * word & 0xFFFF_FFFF_FFFF_FFFF for word in range(REGISTER_WORDS)]
