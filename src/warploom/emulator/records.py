@@ -118,6 +118,7 @@ class Fault(IntEnum):
     READ_ONLY = 8
     ENCODING = 9
     BARRIER_COUNT = 10
+    JUMP = 11  # an indirect branch leaves the code
 
 
 class Outcome(IntEnum):
@@ -319,6 +320,7 @@ MACHINE_DTYPE = np.dtype(
         ("executed", "i8"),
         ("thread_executed", "i8"),
         ("budget", "i8"),
+        ("counts", "i8"),  # how often each instruction was executed (warps, lanes, lanes whose guard held), or 0: not counted
         # what went wrong
         ("fault", "i8"),
         ("fault_pc", "i8"),

@@ -105,7 +105,9 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
         instruction, target = _instruction(line, f"{about.place}, {line.address:#x}")
         if target is not None:
             where = about.position(target, section)
-            if where is not None:
+            if where is not None and instruction.op.name == "RET":  # where the addresses that it takes are counted from
+                instruction.srcs = (*instruction.srcs, Imm(where * INSTRUCTION_BYTES))
+            elif where is not None:
                 targets[pc] = where
             else:  # of a function elsewhere: shown, and refused by name when it has to be executed
                 instruction.srcs = (*instruction.srcs, Place(target))
