@@ -10,12 +10,13 @@ from warploom.emulator.memory import LOCAL_WINDOW
 from warploom.errors import WarploomError
 
 _SHAPE, _LOCAL_WINDOW, _STACK = 0x0, 0x20, 0x28  # where things lie in bank 0
+_LEAST_BYTES = 0x240  # what comes before the parameters, on every architecture
 
 
 def first_constant_bank(code: Code, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes) -> bytes:
     """The bytes of bank 0: sizes of block and grid, where local memory lies and ends, parameters."""
     assert code.binary is not None
-    bank = bytearray(code.binary.parameter_offset + max(len(parameters), 8))
+    bank = bytearray(max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES))
     struct.pack_into("<6I", bank, _SHAPE, *block, *grid)
     struct.pack_into("<Q", bank, _LOCAL_WINDOW, LOCAL_WINDOW)
     struct.pack_into("<Q", bank, _STACK, code.local_bytes)
