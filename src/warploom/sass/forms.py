@@ -1,7 +1,7 @@
 """The shape of each opcode: which of its operands are written, and which registers are vectors.
 
 An opcode that is not listed has one result and registers of 32 bits. To add one, give it a line in `RESULTS` (if its results
-differ) and one in `WIDTHS` (if some of its registers are vectors).
+differ) and one in `WIDTHS` (if some of its registers are vectors); what fits neither has a function in `warploom.sass.shapes`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RESULTS: dict[str, Results] = {
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "SUST", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
-    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR", "TEX", "TLD", "TLD4", "TXD", "SULD"), None),
+    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), None),
     **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
 }

@@ -16,12 +16,12 @@ from warploom.sass.control import control_bits
 from warploom.sass.cubin import Cubin
 from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
 from warploom.sass.forms import has_wide_addresses, result_count, widths
+from warploom.sass.shapes import SHAPES
 from warploom.sass.operands import parse_operand, register, split_operands, widened
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
 _TARGET = re.compile(r"`\((.*)\)$")
 _ADDRESS_OF_SYMBOL = 2  # the relocation of a 64-bit address in data
-_PREDICATES = 7
 
 
 @dataclass
@@ -145,10 +145,9 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
 
 def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
     """Results and sources apart, registers as wide as the opcode takes them."""
-    if op.name == "P2R":
-        return Instruction(op, (_register(operands[0], place),), (*operands[2:], *_predicates(operands[-1])))
-    if op.name == "R2P":
-        return Instruction(op, _predicates(operands[-1]), tuple(operands[1:]))
+    if op.name in SHAPES:
+        dsts, srcs = SHAPES[op.name](op, operands)
+        return Instruction(op, tuple(_register(dst, place) for dst in dsts), tuple(srcs))
     count = result_count(op.name, operands)
     result_words, source_words = widths(op.name, op.modifiers)
     results = tuple(_register(widened(operand, result_words), place) for operand in operands[:count])
@@ -179,12 +178,6 @@ def _register(operand: Operand, place: str) -> Reg:
     if not isinstance(operand, Reg):
         raise WarploomError(f"{place}: {operand} stands where a result is expected.")
     return operand
-
-
-def _predicates(mask: Operand) -> tuple[Reg, ...]:
-    """The predicates that a mask names."""
-    bits = mask.bits if isinstance(mask, Imm) else (1 << _PREDICATES) - 1
-    return tuple(Reg(number, Bank.P) for number in range(_PREDICATES) if bits >> number & 1)
 
 
 def _end(instructions: list[Instruction], targets: dict[int, int]) -> int:

@@ -72,9 +72,12 @@ def _is_uniform(instruction: Instruction) -> bool:
 
 
 def _encode_writes(code: Code, instruction: Instruction, record: np.void) -> None:
-    """The rows of the thread's registers that change; they are also those that the trace classifies."""
+    """The rows of the thread's registers that change, unless the encoder has listed them; the trace classifies them."""
     written = [word * ROW_BYTES for register in instruction.dsts for word in register.words]
     if len(written) > MOST_ELEMENTS:
         raise WarploomError(f"{code.name}: '{instruction}' writes more than {MOST_ELEMENTS} registers.")
-    record["writes"] = record["values"] = len(written)
-    record["write_rows"][: len(written)] = record["value_rows"][: len(written)] = written
+    record["values"] = len(written)
+    record["value_rows"][: len(written)] = written
+    if record["writes"] == 0:
+        record["writes"] = len(written)
+        record["write_rows"][: len(written)] = written
