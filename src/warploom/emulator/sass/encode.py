@@ -36,7 +36,10 @@ def encode_sass(code: Code) -> Program:
         if instruction.target is not None:
             record["target"] = starts[instruction.target]
         record["kind"], record["first"] = Kind.COMPUTE, len(rows.micro)
-        encoders()[instruction.op.name](rows, instruction, record)
+        try:
+            encoders()[instruction.op.name](rows, instruction, record)
+        except (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as problem:
+            raise rows.trouble("the emulator does not know this form of it") from problem
         record["count"] = len(rows.micro) - record["first"]
         record["uniform"] = _is_uniform(instruction)
         _encode_writes(code, instruction, record)

@@ -405,11 +405,11 @@ def _absolute_difference(rows: SassRows, instruction: Instruction, _record: np.v
 
 @encodes("IDP")
 def _dot(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind, *signs = instruction.op.modifiers
-    first, second = (word[0].lower() for word in signs)
-    if kind != "4A":
-        raise rows.trouble("only dot products of four bytes are known")
-    rows.emit(f"dp4a.{first}{second}", [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+    kind, *words = instruction.op.modifiers
+    half = next((word.lower() for word in words if word in ("LO", "HI")), "lo")
+    first, second = (word[0].lower() for word in words if word[0] in "SU")
+    name = f"dp4a.{first}{second}" if kind == "4A" else f"dp2a.{half}.{first}{second}"
+    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
 
 
 @encodes("P2R")
