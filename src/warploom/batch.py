@@ -17,7 +17,7 @@ from warploom.machines import Machine
 from warploom.policies import CHOICES, load_policy_file
 from warploom.result import Result
 from warploom.simulation import Executions, simulate
-from warploom.workloads.program import workload_program
+from warploom.workloads.program import PTX, workload_program
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Task:
     size: str = "small"
     technology: str | None = None
     check: bool = False
+    code: str = PTX
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -42,7 +43,7 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1, policy_files: Sequence[str] 
 
     Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
-    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].size))
+    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].code, tasks[place].size))
     if jobs <= 1 or len(tasks) < 2:
         for place in order:
             yield place, _run(tasks[place])
@@ -83,17 +84,17 @@ def _begin_worker(policy_files: Iterable[str]) -> None:
 
 
 @functools.lru_cache(maxsize=1)
-def _executions(workload: str, size: str) -> Executions:
+def _executions(workload: str, code: str, size: str) -> Executions:
     return Executions()
 
 
 def _run(task: Task) -> Result:
     return simulate(
-        workload_program(task.workload),
+        workload_program(task.workload, task.code),
         from_dict(task.design),
         task.machine,
         size=task.size,
         technology=task.technology,
         check=task.check,
-        executions=_executions(task.workload, task.size),
+        executions=_executions(task.workload, task.code, task.size),
     )

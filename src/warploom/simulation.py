@@ -20,9 +20,9 @@ from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
 from warploom.policies import baseline_design, compile_code
-from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.result import Emulation, Result
+from warploom.sass.module import SassModule
 from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
 from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
@@ -153,7 +153,7 @@ def execute(
 
 
 def _execute(program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool) -> Execution:
-    module = parse(program.ptx, program.place)
+    module = program.module()
     device = Device(
         lambda kernel, threads: compile_for(module, kernel, design, machine, threads),
         record=True if record else None,
@@ -183,7 +183,12 @@ def _pass_key(policy: Any) -> tuple[Any, ...]:
 
 
 def compile_for(
-    module: Module, kernel: str, design: Design, machine: Machine, threads: int = USUAL_THREADS, shared_bytes: int = 0
+    module: Module | SassModule,
+    kernel: str,
+    design: Design,
+    machine: Machine,
+    threads: int = USUAL_THREADS,
+    shared_bytes: int = 0,
 ) -> Code:
     """The machine code of a kernel under a design: compiled under its register limit, then through its policies' passes.
 
@@ -192,11 +197,18 @@ def compile_for(
     smaller = shrunk(machine, design)
     limit = design.max_registers
     if limit == FIT:
-        plain = compile_kernel(module, kernel, Options())
+        plain = _compiled(module, kernel, None)
         limit = _fitting_registers(plain, machine, smaller, -(-threads // WARP), plain.shared_bytes + shared_bytes)
     assert limit is None or isinstance(limit, int)
-    code = compile_kernel(module, kernel, Options(max_registers=limit))
+    code = _compiled(module, kernel, limit)
     return compile_code(design.policies, replace(code, threads=threads), smaller)
+
+
+def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:
+    """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
+    if isinstance(module, SassModule):
+        return module.kernel(kernel, limit)
+    return compile_kernel(module, kernel, Options(max_registers=limit))
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:

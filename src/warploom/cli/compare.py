@@ -19,6 +19,7 @@ def command(
     design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
     technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
@@ -37,10 +38,11 @@ def command(
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.result import Result
-    from warploom.workloads.program import check_size
+    from warploom.workloads.program import check_code, check_size
     from warploom.workloads.registry import select_workloads
 
     check_size(size)
+    check_code(code)
     if out is not None:
         check_picture_name(out)
     for file in policy or ():
@@ -55,7 +57,7 @@ def command(
     announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     chip = chosen_machine(machine, override or (), sms)
-    tasks = [Task(name, point.to_dict(), chip, size, technology, check) for name in programs for point in points]
+    tasks = [Task(name, point.to_dict(), chip, size, technology, check, code) for name in programs for point in points]
     done: dict[int, Result] = {}
     with progress_bar(len(tasks), "comparing") as step:
         for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1, policy or ()):

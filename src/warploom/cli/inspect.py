@@ -10,24 +10,24 @@ from warploom.cli.output import print_json, results_console
 
 
 def command(
-    target: Annotated[str, typer.Argument(help="A workload, or a .cu or .ptx file.", metavar="FILE|WORKLOAD")],
+    target: Annotated[str, typer.Argument(help="A workload, or a .cu, .ptx or .cubin file.", metavar="FILE|WORKLOAD")],
     kernel: Annotated[str | None, typer.Option(help="Only this kernel.")] = None,
     max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
+    code: Annotated[str | None, typer.Option(help="Which code: ptx (the usual), or machine code such as sm_90.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> None:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
     from warploom.designs import describe_code, parse_design
     from warploom.machines import load_machine
-    from warploom.ptx import parse
     from warploom.report.listing import inspect_summary, render_listing
     from warploom.simulation import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
-    from warploom.workloads.program import workload_program
+    from warploom.workloads.program import PTX, workload_program
 
-    file = read_source(target) if is_file_name(target) else workload_program(target)
-    module = parse(file.ptx, file.place)
+    file = read_source(target, code) if is_file_name(target) else workload_program(target, code or PTX)
+    module = file.module()
     point = parse_design(design or "baseline")
     if max_registers is not None:
         point = point.with_options(max_registers=max_registers)
