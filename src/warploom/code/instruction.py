@@ -170,6 +170,12 @@ def registers_in(operand: Operand) -> tuple[Reg, ...]:
     return (operand.index,) if isinstance(operand, Constant) and operand.index is not None else ()
 
 
+def _sass_text(operand: Operand) -> str:
+    if isinstance(operand, Reg | Address):
+        return operand.sass
+    return hex(operand.bits) if isinstance(operand, Imm) else operand.name if isinstance(operand, Special) else str(operand)
+
+
 def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
     """An operand with other registers; those not in the mapping stay."""
     if isinstance(operand, Reg):
@@ -273,7 +279,7 @@ class Instruction:
     def _sass(self) -> str:
         """The text of a SASS instruction; a branch shows its block."""
         operands = [dst.sass for dst in self.dsts]
-        operands += [src.sass if isinstance(src, Reg | Address) else str(src) for src in self.srcs]
+        operands += [_sass_text(src) for src in self.srcs]
         if self.target is not None:
             operands.append(f"B{self.target}")
         text = f"{self.op} {', '.join(operands)}".rstrip()

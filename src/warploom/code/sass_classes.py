@@ -9,7 +9,7 @@ SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("R2UR", "LDC", "ULDC", "VOTE", "VOTEU", "MATCH", "NOP", "BMOV", "B2R", "LEPC", "QSPC"), OpClass.MOVE),
     **dict.fromkeys(("LOP3", "ULOP3", "PLOP3", "UPLOP3", "SHF", "USHF", "BREV", "UBREV", "POPC", "UPOPC"), OpClass.LOGIC),
     **dict.fromkeys(("FLO", "UFLO", "BMSK", "UBMSK", "SGXT", "USGXT"), OpClass.LOGIC),
-    **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK"), OpClass.COMPARE),
+    **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK", "FSET"), OpClass.COMPARE),
     **dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "F2FP", "FRND", "I2I"), OpClass.CONVERT),
     **dict.fromkeys(("IADD3", "UIADD3", "VIADD", "IABS", "LEA", "ULEA", "VABSDIFF"), OpClass.INT_ADD),
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", "UIMNMX"), OpClass.INT_MINMAX),

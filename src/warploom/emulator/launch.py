@@ -12,8 +12,9 @@ from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
 from warploom.emulator.encode import Program
 from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Outcome
-from warploom.emulator.sass.constants import constant_value, first_constant_bank
+from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
 from warploom.trace.format import START_DTYPE
@@ -166,6 +167,8 @@ class Launch:
         self._bounds = self.memory.bounds()
         machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
+        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if program.code.binary is None else WIDE_WINDOWS
+        machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if program.code.binary is not None:
             self.parameters = first_constant_bank(program.code, self.grid, self.block, self.parameters)
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()

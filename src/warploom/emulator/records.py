@@ -287,6 +287,9 @@ MACHINE_DTYPE = np.dtype(
         ("allocations", "i8"),  # pairs of addresses: first byte, one past the last
         ("allocation_count", "i8"),
         ("hint", "i8"),
+        ("shared_window", "i8"),  # where shared and local memory appear among generic addresses
+        ("local_window", "i8"),
+        ("window_bytes", "i8"),  # of each
         ("parameters", "i8"),
         ("parameter_bytes", "i8"),
         ("textures", "i8"),

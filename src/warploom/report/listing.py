@@ -187,7 +187,7 @@ class _Listing:
         instruction = self.code.blocks[number].instructions[pc - self.starts[number]]
         access = self.liveness.accesses[number][pc - self.starts[number]]
         before, after = self.liveness.before[pc], self.liveness.after[pc]
-        text = indent + str(instruction)
+        text = indent + (f"{instruction.control} " if instruction.control is not None else "") + str(instruction)
         if len(text) > text_width:
             text = text[: text_width - 1] + "…"
         pressure = self.liveness.pressure[pc]

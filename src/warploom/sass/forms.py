@@ -29,7 +29,7 @@ class Results(Enum):
 
 RESULTS: dict[str, Results] = {
     **dict.fromkeys(
-        ("ST", "STG", "STS", "STL", "RED", "REDG", "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "NOP", "BAR", "BSYNC", "BPT", "KILL"),
+        ("ST", "STG", "STS", "STL", "RED", "REDG", "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "NOP", "BAR", "BSYNC", "BPT", "KILL", "BREAK"),
         Results.NONE,
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
@@ -38,6 +38,8 @@ RESULTS: dict[str, Results] = {
     **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), None),
     **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
+    "B2R": Results.ONE_THEN_PREDICATES,
+    "QSPC": Results.TWO,
 }
 RESULTS |= {name: Results.PREDICATES_THEN_ONE for name, rule in RESULTS.items() if rule is None}
 

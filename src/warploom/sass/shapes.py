@@ -58,5 +58,5 @@ def _texture(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], li
 SHAPES: dict[str, Shape] = {
     "P2R": _from_predicates,
     "R2P": _to_predicates,
-    "TEX": _texture,
+    **dict.fromkeys(("TEX", "TLD"), _texture),
 }

@@ -40,7 +40,7 @@ def encode_sass(code: Code) -> Program:
             encoders()[instruction.op.name](rows, instruction, record)
         except (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as problem:
             raise rows.trouble("the emulator does not know this form of it") from problem
-        record["count"] = len(rows.micro) - record["first"]
+        record["count"] = len(rows.micro) - record["first"] - record["after"]
         record["uniform"] = _is_uniform(instruction)
         _encode_writes(code, instruction, record)
         record["accesses"] = bool(table[pc]["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC))

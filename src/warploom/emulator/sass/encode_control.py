@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg, Symbol
-from warploom.emulator.records import BarrierOperation, Kind
+from warploom.emulator.records import BarrierOperation, Kind, PredicateOperation
 from warploom.emulator.sass.encode_integers import is_predicate
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
@@ -153,12 +153,33 @@ def _barrier(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     modifiers = instruction.op.modifiers
     operands = [source for source in instruction.srcs if not is_predicate(source)]
     record["kind"] = Kind.BARRIER
-    if "RED" in modifiers:
-        raise rows.trouble("barriers that reduce are not known")
+    if "RED" in modifiers:  # the answer is fetched later, by B2R
+        record["operation"] = next(_REDUCTIONS[word] for word in modifiers if word in _REDUCTIONS)
+        record["predicate_in"] = rows.predicate(next(source for source in instruction.srcs if is_predicate(source)))
+        record["predicate_out"] = -1 if "POPC" in modifiers else rows.reduced_predicate
+        record["write_rows"][0] = rows.reduced_row
+        _encode_barrier_number(rows, record, operands)
+        return
     if "SYNC" not in modifiers and "ARV" not in modifiers:
         raise rows.trouble("the emulator does not know this barrier")
     record["operation"] = BarrierOperation.SYNC if "SYNC" in modifiers else BarrierOperation.ARRIVE
+    _encode_barrier_number(rows, record, operands)
+
+
+def _encode_barrier_number(rows: SassRows, record: np.void, operands: list[Operand]) -> None:
     if any(not isinstance(operand, Imm | Reg) for operand in operands):
         raise rows.trouble("its operands are neither numbers nor registers")
     record["rows"][0] = rows.row(operands[0])
     record["rows"][1] = rows.row(operands[1]) if len(operands) > 1 else rows.constant(0)
+
+
+@encodes("B2R")
+def _fetch_reduction(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """What a reducing barrier has found: a count into a register, an answer into a predicate."""
+    if "RESULT" not in instruction.op.modifiers:
+        raise rows.trouble("the emulator does not know this form")
+    for dst in instruction.dsts:
+        if dst.bank is Bank.R:
+            rows.emit("mov.32", [rows.reduced_row], rows.row(dst))
+        elif dst.bank is Bank.P:
+            rows.emit_predicate(PredicateOperation.MOVE, [rows.reduced_predicate], rows.predicate_result(dst))

@@ -105,14 +105,50 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     if name in ("T", "F"):
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
     elif name in ("MIN", "MAX"):
-        # Which of two numbers is the lesser or greater: the first where it is, or where the second is no number.
-        nan = rows.spare_predicate()
-        rows.emit(f"{'lt' if name == 'MIN' else 'gt'}.{kind}", sources, predicate_out=result)
-        rows.emit(f"nan.{kind}", [sources[1], sources[1]], predicate_out=nan)
-        rows.emit_predicate(PredicateOperation.OR, [result, nan], result)
+        # Whether the first number is the one to take, and whether both are NaNs; code chooses by these two.
+        first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
+        rows.emit(f"take.{name.lower()}.{kind}", sources, predicate_out=result)
+        if rows.predicate(other) != rows.always:
+            raise rows.trouble("it is combined with another predicate")
+        both = rows.spare_predicate()
+        rows.emit(f"nans.{kind}", sources, predicate_out=both)
+        for answer, place in ((result, first), (both, second)):
+            if place >= 0:
+                rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+        return
     else:
         rows.emit(f"{name.lower()}.{kind}", sources, predicate_out=result)
     combine_predicates(rows, instruction, result, other)
+
+
+@encodes("FSET")
+def _set(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """A comparison whose answer is 1.0, or all ones, or zero."""
+    modifiers = instruction.op.modifiers
+    flush = "FTZ" in modifiers
+    x, y, other = instruction.srcs
+    name = next(word for word in modifiers if word in _COMPARISONS)
+    if "AND" not in modifiers or rows.predicate(other) != rows.always:
+        raise rows.trouble("it is combined with another predicate")
+    result = rows.spare_predicate()
+    rows.emit(f"{name.lower()}.f32", [rows.single(x, flush), rows.single(y, flush)], predicate_out=result)
+    true = rows.constant(0x3F800000 if "BF" in modifiers else 0xFFFFFFFF)
+    rows.emit("selp.32", [true, rows.constant(0)], rows.result(instruction.dsts[0]), predicate=result)
+
+
+@encodes("I2I")
+def _between_integers(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """To a narrower integer, the nearest that it can hold."""
+    modifiers = instruction.op.modifiers
+    target, source = (word for word in modifiers if word[0] in "SU" and word[1:].isdigit())
+    if "SAT" not in modifiers or source[1:] != "32":
+        raise rows.trouble("only conversions from 32 bits to the nearest narrower number are known")
+    bits, sign = int(target[1:]), source[0].lower()
+    least = 0 if target[0] == "U" else -(1 << bits - 1)
+    most = (1 << bits) - 1 if target[0] == "U" else (1 << bits - 1) - 1
+    out = rows.result(instruction.dsts[0])
+    value = rows.emit(f"min.{sign}32", [rows.word(instruction.srcs[0]), rows.constant(most)], rows.temporary())
+    rows.emit(f"max.{sign}32", [value, rows.constant(max(least, 0) if sign == "u" else least)], out)
 
 
 @encodes("FMNMX")
@@ -230,7 +266,6 @@ def _between_floats(rows: SassRows, instruction: Instruction, _record: np.void) 
     value = _value(rows, instruction.srcs[0], source, "FTZ" in modifiers and source == "f32")
     rows.emit(f"{target}.{source}", [value], out, rounding=_rounding(modifiers))
     if target == "f32":
-        rows.emit("canonical.f32", [out], out)
         _finish(rows, modifiers, target, out)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg
+from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
@@ -132,8 +133,12 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
         return
     if "HI" in modifiers:
         factors = [rows.word(sources[0]), rows.word(sources[1])]
-        total = rows.emit(f"madwide.{sign}", [*factors, _pair(rows, sources[2])], rows.temporary())
-        rows.emit("mov.32", [total + 128], out)
+        carry = rows.predicate(carries_in[0]) if carries_in else rows.never
+        carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
+        total = rows.temporary()
+        operands = [*factors, _pair(rows, sources[2])]
+        rows.emit(f"madwide.carry.{sign}", operands, total, predicate=carry, predicate_out=carry_out)
+        rows.emit("mov.32", [total + ROW_BYTES], out)
         return
     if carries_in:
         words = [rows.emit("not.32", [rows.row(s.operand)], rows.temporary()) if _inverts(s) else rows.row(s) for s in sources]

@@ -9,6 +9,7 @@ from warploom.code.sass_classes import SASS_SPACES
 from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind
+from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
@@ -142,9 +143,43 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         name, operands = "ADD", [Imm(1)]
     record["operation"] = AtomicOperation[name]
     results = [dst for dst in instruction.dsts if dst.bank in (Bank.R, Bank.D)]
-    record["rows"][0] = rows.row(results[0]) if results else -1
     places = [rows.row(operand, size // 4) for operand in operands]
+    record["rows"][0] = rows.row(results[0]) if results else -1
     record["rows"][1], record["rows"][2] = places[0], places[-1]
+    if "CAST" in modifiers and results:
+        _tell_success(rows, record, rows.row(results[0]), places[0], size)
+
+
+def _tell_success(rows: SassRows, record: np.void, out: int, compared: int, size: int) -> None:
+    """This compare-and-swap gives 1 where it has swapped, else 0."""
+    old = record["rows"][0] = rows.temporary()
+    before = len(rows.micro)
+    swapped = rows.spare_predicate()
+    rows.emit(f"eq.s{8 * size}", [old, compared], predicate_out=swapped)
+    rows.emit("flag", [], out, predicate=swapped)
+    if size == 8:
+        rows.emit("mov.32", [rows.constant(0)], out + ROW_BYTES)
+    record["after"] = len(rows.micro) - before
+
+
+@encodes("QSPC")
+def _ask_space(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """Whether a generic address lies in shared, local or global memory."""
+    address = next(source for source in instruction.srcs if isinstance(source, Address))
+    if not isinstance(address.base, Reg) or address.offset or address.uniform is not None:
+        raise rows.trouble("its address is more than a register")
+    place = rows.predicate_result(instruction.dsts[0])
+    base = rows.row(address.base)
+    shared, local, size = WIDE_WINDOWS
+    modifiers = instruction.op.modifiers
+    if "G" in modifiers:
+        rows.emit("lt.u64", [base, rows.constant(shared, 2)], predicate_out=place)
+        return
+    if "S" not in modifiers and "L" not in modifiers:
+        raise rows.trouble("the emulator does not know this space")
+    start = rows.constant(shared if "S" in modifiers else local, 2)
+    offset = rows.emit("sub.64", [base, start], rows.temporary())
+    rows.emit("lt.u64", [offset, rows.constant(size, 2)], predicate_out=place)
 
 
 @encodes("MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR", "DEPBAR", "LDGDEPBAR")

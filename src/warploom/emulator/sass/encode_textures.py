@@ -22,9 +22,9 @@ def _handle(rows: SassRows, operands: list[Operand]) -> int:
     return rows.row(Constant(bank.bits, word.bits * _WORD_BYTES))
 
 
-@encodes("TEX")
+@encodes("TEX", "TLD")
 def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """Rows: the handle, then three coordinates. A channel that is not wanted goes to a row that nobody reads.
+    """TEX filters, TLD reads at whole coordinates. Rows: the handle, then three coordinates. A channel that is not wanted goes to a row that nobody reads.
 
     Textures have one level of detail, so the one that is asked for does not matter.
     """
@@ -37,7 +37,8 @@ def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     if "LL" not in modifiers and "LZ" not in modifiers:
         raise rows.trouble("the level of detail comes from neighbouring lanes")
     dimensions = _DIMENSIONS[shape.name]
-    record["kind"], record["elements"], record["type"] = Kind.TEXTURE, dimensions, 0
+    record["kind"], record["elements"], record["type"] = Kind.TEXTURE, dimensions, instruction.op.name == "TLD"
+    record["operation"] = dimensions == 2  # a texture of one dimension is read as a row of two
     coordinates = [rows.row(source) for source in instruction.srcs[:dimensions]]
     record["rows"][0] = _handle(rows, list(instruction.srcs[dimensions:place]))
     wanted = iter(instruction.dsts)

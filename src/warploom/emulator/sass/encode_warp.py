@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.code.instruction import Bank, Instruction, Special
 from warploom.emulator.records import Kind, WarpOperation
+from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.encode_floats import is_constant_halves
 from warploom.emulator.sass.encode_integers import registers_of
 from warploom.emulator.sass.records import SassKind, UniformOperation
@@ -48,7 +49,9 @@ def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     assert isinstance(source, Special)
     target = instruction.dsts[0]
     words = 2 if target.bank in (Bank.D, Bank.UD) else 1
-    if source.name in _ZERO_SPECIALS:
+    if source.name == "SR_SWINHI":
+        row = rows.constant(WIDE_WINDOWS[0] >> 32, 2)
+    elif source.name in _ZERO_SPECIALS:
         row = rows.constant(0, 2)
     elif source.name in _SPECIALS:
         name = _SPECIALS[source.name]

@@ -1,6 +1,6 @@
 """The functions of SASS' special-function unit (MUFU), and FCHK, computed lane by lane in double precision and then rounded once.
 
-Subnormal numbers count as zeros on both sides: code that needs them scales its operands itself.
+Subnormal numbers count as zeros on both sides, except for the hyperbolic tangent: code that needs them scales its operands itself.
 """
 
 from __future__ import annotations
@@ -73,8 +73,6 @@ def _needs_care(x, y):
     top, bottom = np.int64((x >> np.uint32(23)) & np.uint32(255)), np.int64((y >> np.uint32(23)) & np.uint32(255))
     if top == 255 or bottom == 255 or bottom == 0 or bottom >= 253:
         return True
-    if x & np.uint32(0x7FFFFFFF) == 0:
-        return False
     return top <= 24 or top - bottom >= 125 or top - bottom <= -125
 
 
@@ -91,6 +89,8 @@ def functions(number, a, b, out):
         elif number in (RCP64H, RSQ64H):
             put32(out + at, _upper_double(number, word))
         else:
-            result = np.float32(_single(number, np.float64(float_from_bits(_flushed(word)))))
-            put32(out + at, NAN32 if math.isnan(result) else _flushed(bits_from_float(result)))
+            keeps = number == TANH  # the only one that keeps subnormal numbers
+            result = np.float32(_single(number, np.float64(float_from_bits(word if keeps else _flushed(word)))))
+            bits = bits_from_float(result)
+            put32(out + at, NAN32 if math.isnan(result) else bits if keeps else _flushed(bits))
     return mask

@@ -72,6 +72,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("condition", "i4"),  # a further predicate of a branch, or -1
     ("condition_flip", "u4"),
     ("barrier", "i4"),  # a convergence barrier
+    ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
 )
 
 SASS_WARP_DTYPE = _extended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from warploom.code.instruction import Bank, Constant, Imm, Modified, Operand, Reg
 from warploom.emulator.lanes import ROW_BYTES
@@ -42,7 +43,17 @@ class SassRows(Rows):
     @property
     def predicates(self) -> int:
         """How many predicates a warp has, with temporaries."""
+        return self.temporary_predicate(_TEMPORARY_PREDICATES) + 1
+
+    @property
+    def reduced_predicate(self) -> int:
+        """The answer of a reducing barrier, until it is fetched."""
         return self.temporary_predicate(_TEMPORARY_PREDICATES)
+
+    @cached_property
+    def reduced_row(self) -> int:
+        """The count of a reducing barrier, until it is fetched."""
+        return self._new(1)
 
     def begin(self, instruction) -> None:  # type: ignore[no-untyped-def]
         super().begin(instruction)
@@ -115,6 +126,10 @@ class SassRows(Rows):
 
     def predicate(self, operand: Operand) -> int:
         inner, inverted = (operand.operand, operand.inverted) if isinstance(operand, Modified) else (operand, False)
+        if isinstance(operand, Modified) and operand.part == "SIGN":  # the sign of a register
+            sign = self.spare_predicate()
+            self.emit("bit", [self.row(inner), self.constant(31)], predicate_out=sign)
+            return self.emit_predicate(PredicateOperation.NOT, [sign], sign) if inverted else sign
         if not isinstance(inner, Reg):
             raise self.trouble(f"operand {operand} stands where a predicate is needed")
         if inner.bank in (Bank.PT, Bank.UPT):

@@ -114,6 +114,19 @@ def _compute(micro, first, count, rows, predicates, mask):
 
 
 @callee
+def _compute_lanes(machine, micro, first, count, instruction, rows, predicates, mask):
+    """Execute micro-operations for the lanes of a mask: the others keep what they hold."""
+    if mask == FULL or (instruction.uniform and mask != 0):
+        _compute(micro, first, count, rows, predicates, FULL)
+    elif mask != 0:
+        for index in range(instruction.writes):
+            copy_row(machine.saved + 128 * index, rows + instruction.write_rows[index])
+        _compute(micro, first, count, rows, predicates, mask)
+        for index in range(instruction.writes):
+            restore_lanes(rows + instruction.write_rows[index], machine.saved + 128 * index, mask)
+
+
+@callee
 def _uniform(instruction, rows, predicates, mask):
     """One answer for the whole warp, from the lanes of the mask."""
     operation = instruction.operation
@@ -297,18 +310,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 machine.executed += executed
                 tick(machine, program, pc, rows, clock_rows)
                 machine.executed -= executed
-            if mask == FULL or (instruction.uniform and mask != 0):
-                _compute(micro, instruction.first, instruction.count, rows, predicates, FULL)
-            elif mask != 0:
-                for index in range(instruction.writes):
-                    copy_row(machine.saved + 128 * index, rows + instruction.write_rows[index])
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-                for index in range(instruction.writes):
-                    restore_lanes(rows + instruction.write_rows[index], machine.saved + 128 * index, mask)
+            _compute_lanes(machine, micro, instruction.first, instruction.count, instruction, rows, predicates, mask)
         elif kind in (LOAD, STORE, ATOMIC):
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = access_memory(machine, cta, warp, instruction, rows, mask)
+            if instruction.after > 0 and fine:
+                behind = instruction.first + instruction.count
+                _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
             if instruction.polling:
                 warp.polled |= 1
             elif kind == STORE:
