@@ -8,11 +8,12 @@ from warploom.code.instruction import Code, Constant
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.errors import WarploomError
 
-_SHAPE, _LOCAL, _STACK = 0x0, 0x20, 0x28  # where things lie in bank 0
+_SHAPE, _SHARED, _LOCAL, _STACK = 0x0, 0x18, 0x20, 0x28  # where things lie in bank 0
 WIDE_WINDOWS = (0x8000_0000_0000, 0x9000_0000_0000, 1 << 32)
 """Where shared and local memory appear among generic addresses of 64 bits, and the size of each: above all that a host process has.
 
-Code makes such an address of one in shared memory by putting a special register (SR_SWINHI) before it as its upper word.
+Code makes such an address of one in shared memory by putting a special register (SR_SWINHI) before it as its upper word, or by adding
+a constant of bank 0.
 """
 _LEAST_BYTES = 0x240  # what comes before the parameters, on every architecture
 
@@ -22,7 +23,7 @@ def first_constant_bank(code: Code, grid: tuple[int, int, int], block: tuple[int
     assert code.binary is not None
     bank = bytearray(max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES))
     struct.pack_into("<6I", bank, _SHAPE, *block, *grid)
-    struct.pack_into("<Q", bank, _LOCAL, WIDE_WINDOWS[1])
+    struct.pack_into("<QQ", bank, _SHARED, WIDE_WINDOWS[0], WIDE_WINDOWS[1])
     struct.pack_into("<Q", bank, _STACK, code.local_bytes)
     bank[code.binary.parameter_offset : code.binary.parameter_offset + len(parameters)] = parameters
     return bytes(bank)

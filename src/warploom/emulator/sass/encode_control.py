@@ -28,12 +28,10 @@ def _branch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         raise rows.trouble("it leaves the kernel")
     record["kind"] = Kind.BRANCH
     modifiers = instruction.op.modifiers
-    if "DIV" in modifiers:
-        record["kind"] = SassKind.DIVERGED
+    if "DIV" in modifiers or "CONV" in modifiers:
+        record["kind"], record["operation"] = SassKind.DIVERGED, "CONV" in modifiers
         operands = [source for source in instruction.srcs if not is_predicate(source)]
         record["rows"][0] = rows.word(operands[0]) if operands else rows.constant(0xFFFFFFFF)
-    elif "CONV" in modifiers:
-        raise rows.trouble("the emulator does not know this branch")
     elif "ANY" in modifiers:
         record["kind"] = SassKind.BRANCH_ANY
     for condition in instruction.srcs:

@@ -23,7 +23,7 @@ class SassKind(IntEnum):
     COLLECTIVE = 37
     END_COLLECTIVE = 38
     YIELD = 39
-    DIVERGED = 40  # a branch that is taken if lanes of a mask are elsewhere
+    DIVERGED = 40  # a branch that is taken if lanes of a mask are elsewhere, or if none is
     UNIFORM = 41  # lanes look at each other; the answer goes to the whole warp
     BARRIER_TO_REGISTER = 42  # BMOV
     REGISTER_TO_BARRIER = 43

@@ -258,7 +258,7 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
             resume(warp, True)
     elif kind == DIVERGED:
         wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
-        if mask != 0 and active != wanted:
+        if mask != 0 and (active == wanted) == (instruction.operation != 0):
             warp.pc = instruction.target
     elif kind == TO_REGISTER:
         left = mask
