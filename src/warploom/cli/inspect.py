@@ -11,36 +11,36 @@ from warploom.cli.paper_option import PaperFolders, load_papers
 
 
 def command(
-    target: Annotated[str, typer.Argument(help="A workload, or a .cu or .ptx file.", metavar="FILE|WORKLOAD")],
+    target: Annotated[str, typer.Argument(help="A workload, or a .cu, .ptx or .cubin file.", metavar="FILE|WORKLOAD")],
     kernel: Annotated[str | None, typer.Option(help="Only this kernel.")] = None,
     max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
     paper: PaperFolders = None,
+    code: Annotated[str | None, typer.Option(help="Which code: ptx (the usual), or machine code such as sm_90.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> None:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
     from warploom.designs import describe_code, parse_design
     from warploom.machines import load_machine
-    from warploom.ptx import parse
     from warploom.report.listing import inspect_summary, render_listing
     from warploom.simulation.simulate import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
-    from warploom.workloads.program import workload_program
+    from warploom.workloads.program import PTX, workload_program
 
     load_papers(paper)
-    file = read_source(target) if is_file_name(target) else workload_program(target)
-    module = parse(file.ptx, file.place)
+    file = read_source(target, code) if is_file_name(target) else workload_program(target, code or PTX)
+    module = file.module()
     point = parse_design(design or "baseline")
     if max_registers is not None:
         point = point.with_options(max_registers=max_registers)
     wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
     chip = load_machine(machine)
     names = [wanted] if wanted else list(module.kernels)
-    codes = [compile_for(module, name, point, chip) for name in names]
+    kernels = [compile_for(module, name, point, chip) for name in names]
     if json:
-        print_json([inspect_summary(code) | {"notes": describe_code(point, code)} for code in codes])
+        print_json([inspect_summary(shown) | {"notes": describe_code(point, shown)} for shown in kernels])
         return
     console = results_console()
-    for code in codes:
-        render_listing(code, console, annotations=describe_code(point, code))
+    for shown in kernels:
+        render_listing(shown, console, annotations=describe_code(point, shown))

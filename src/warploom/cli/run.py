@@ -25,11 +25,13 @@ _VERIFIED = {True: "yes", False: "NO", None: "no reference"}
 def command(
     context: typer.Context,
     target: Annotated[
-        str | None, typer.Argument(help="A workload, a set of workloads, or a .cu or .ptx file.", metavar="WORKLOAD|SET|FILE")
+        str | None,
+        typer.Argument(help="A workload, a set of workloads, or a .cu, .ptx or .cubin file.", metavar="WORKLOAD|SET|FILE"),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    code: Annotated[str | None, typer.Option(help="What is executed: ptx (the usual), or machine code such as sm_90.")] = None,
     technology: Annotated[
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
     ] = None,
@@ -66,7 +68,7 @@ def command(
     from warploom.register_file import load_policy_file
     from warploom.simulation.simulate import Executions, emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import check_size, workload_program
+    from warploom.workloads.program import PTX, check_size, workload_program
     from warploom.workloads.registry import ALL, select_workloads, set_names
 
     load_papers(paper)
@@ -82,8 +84,8 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    own = _own_program(target, launch)
-    programs = [own] if own is not None else [workload_program(name) for name in select_workloads([target])]
+    own = _own_program(target, launch, code)
+    programs = [own] if own is not None else [workload_program(name, code or PTX) for name in select_workloads([target])]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()
@@ -172,7 +174,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(target: str, launch: dict[str, Any]) -> Program | None:
+def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import file_program, is_file_name, parse_extent
 
@@ -191,6 +193,7 @@ def _own_program(target: str, launch: dict[str, Any]) -> Program | None:
         block=parse_extent(launch["--block"], "block"),
         arguments=launch["--arg"] or (),
         shared_bytes=launch["--shared"],
+        code=code,
     )
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 
 from warploom.code.instruction import Operation
+from warploom.code.op_class import OpClass
+from warploom.code.sass_classes import SASS_CLASSES
 from warploom.errors import WarploomError
+
+__all__ = ["OpClass", "Unit", "add_operation", "op_class", "unit"]
 
 
 class Unit(IntEnum):
@@ -15,35 +19,6 @@ class Unit(IntEnum):
     SP = 1
     SFU = 2
     MEM = 3
-
-
-class OpClass(IntEnum):
-    """The classes by which machine files give latency and initiation interval."""
-
-    MOVE = 0  # mov, selp, prmt, vote and the like
-    LOGIC = 1  # and, or, xor, not, lop3, shifts, bit fields
-    COMPARE = 2  # setp, set, slct
-    CONVERT = 3  # cvt
-    INT_ADD = 4
-    INT_MINMAX = 5
-    INT_MUL = 6
-    INT_MAD = 7
-    INT_DIV = 8
-    SHUFFLE = 9
-    F32_ADD = 10
-    F32_MINMAX = 11
-    F32_MUL = 12
-    F32_MAD = 13  # mad and fma
-    F32_DIV = 14  # div, rcp and sqrt with IEEE rounding
-    F64_ADD = 15
-    F64_MINMAX = 16
-    F64_MUL = 17
-    F64_MAD = 18
-    F64_DIV = 19
-    SFU = 20  # approximate functions
-    MEMORY = 21
-    CONTROL = 22  # branch, barrier, exit
-    METADATA = 23  # fetched and decoded, never issued
 
 
 _NAMES: dict[str, OpClass] = {
@@ -77,6 +52,7 @@ _NAMES: dict[str, OpClass] = {
     **dict.fromkeys(("ld", "ldu", "st", "atom", "red", "tex", "tld4", "prefetch", "membar", "fence"), OpClass.MEMORY),
     **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep"), OpClass.CONTROL),
     **dict.fromkeys(("sin", "cos", "lg2", "ex2", "rsqrt", "tanh"), OpClass.SFU),
+    **SASS_CLASSES,
 }
 _ARITHMETIC = {
     **dict.fromkeys(("add", "addc", "sub", "subc", "neg", "abs", "sad", "copysign"), "ADD"),

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
-from warploom.code.instruction import Block, Code
+from warploom.code.instruction import BRANCHES, EXITS, Block, Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,14 @@ def flow_graph(code: Code) -> FlowGraph:
     exits = []
     for number, block in enumerate(code.blocks):
         last = block.instructions[-1] if block.instructions else None
-        following = [last.target] if last is not None and last.op.name == "bra" and last.target is not None else []
+        following: list[int] = []
+        if last is not None and last.op.name in BRANCHES:
+            following += [last.target] if last.target is not None else []
+            following += last.targets
         falls = last is None or last.falls_through
         if falls and number + 1 < count:
             following.append(number + 1)
-        if (last is not None and last.op.name in ("exit", "trap")) or (falls and number + 1 == count):
+        if (last is not None and last.op.name in EXITS) or (falls and number + 1 == count):
             exits.append(number)
         successors.append(tuple(dict.fromkeys(following)))
     predecessors: list[list[int]] = [[] for _ in range(count)]
@@ -109,7 +112,13 @@ def _with_blocks(code: Code, kept: list[int], renumbered: dict[int, int]) -> Cod
     for old in kept:
         block = code.blocks[old]
         instructions = [
-            instruction if instruction.target is None else replace(instruction, target=renumbered[instruction.target])
+            instruction
+            if instruction.target is None and not instruction.targets
+            else replace(
+                instruction,
+                target=None if instruction.target is None else renumbered[instruction.target],
+                targets=tuple(renumbered[target] for target in instruction.targets),
+            )
             for instruction in block.instructions
         ]
         blocks.append(Block(instructions, block.label))

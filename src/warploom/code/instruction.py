@@ -2,7 +2,8 @@
 
 The same classes hold code before and after register allocation. Before it, a register's number is a virtual name of its own bank;
 after it (``Code.allocated``), ``R`` numbers are 32-bit registers of the thread, a ``D`` is the aligned pair (n, n + 1), and ``P``
-numbers are predicates.
+numbers are predicates. Machine code of a real GPU (SASS) has more banks, operands with modifiers, and control bits; its instructions
+are those with a `Control`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,21 @@ class Bank(Enum):
     R = "R"  # 32 bits (also every narrower integer)
     D = "D"  # 64 bits: an aligned pair of 32-bit registers
     P = "P"  # one bit
+    Q = "Q"  # 128 bits: four consecutive 32-bit registers
+    U = "U"  # the uniform register file of SASS: one value for the whole warp
+    UD = "UD"
+    UQ = "UQ"
+    UP = "UP"  # a uniform predicate
+    B = "B"  # a convergence barrier: a mask of lanes
+    RZ = "RZ"  # registers that SASS names but that hold nothing: zero, or true; what is written to them is lost
+    URZ = "URZ"
+    PT = "PT"
+    UPT = "UPT"
+
+
+_WORDS = {Bank.R: 1, Bank.D: 2, Bank.Q: 4}  # of a thread's own registers
+_SASS_NAMES = {Bank.D: "R", Bank.Q: "R", Bank.U: "UR", Bank.UD: "UR", Bank.UQ: "UR"}
+FIXED_BANKS = frozenset((Bank.RZ, Bank.URZ, Bank.PT, Bank.UPT))
 
 
 class Reg(NamedTuple):
@@ -28,14 +44,19 @@ class Reg(NamedTuple):
     bank: Bank = Bank.R
 
     def __str__(self) -> str:
-        return f"{self.bank.value}{self.number}"
+        return self.bank.value if self.bank in FIXED_BANKS else f"{self.bank.value}{self.number}"
+
+    @property
+    def sass(self) -> str:
+        """The register as SASS spells it: a vector by its first register."""
+        return str(self) if self.bank in FIXED_BANKS else f"{_SASS_NAMES.get(self.bank, self.bank.value)}{self.number}"
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The 32-bit registers that an allocated register occupies; a predicate occupies none."""
+        """The 32-bit registers of a thread that an allocated register occupies; a predicate or a uniform register occupies none."""
         if self.bank is Bank.R:
             return (self.number,)
-        return (self.number, self.number + 1) if self.bank is Bank.D else ()
+        return tuple(range(self.number, self.number + _WORDS.get(self.bank, 0)))
 
 
 class Imm(NamedTuple):
@@ -77,10 +98,16 @@ class Symbol(NamedTuple):
 
 
 class Address(NamedTuple):
-    """A memory operand: base + offset. Without a base the offset is absolute in its space."""
+    """A memory operand: base + offset. Without a base the offset is absolute in its space.
+
+    In SASS a uniform register may be added, and ``scale`` tells how the base is taken: "64" for a pair, "U32" and "S32" for a word
+    that is extended, "X4" and the like for one that is multiplied.
+    """
 
     base: Reg | Symbol | Param | None
     offset: int = 0
+    uniform: Reg | None = None
+    scale: str = ""
 
     def __str__(self) -> str:
         parts = [str(self.base)] if self.base is not None else []
@@ -88,8 +115,96 @@ class Address(NamedTuple):
             parts.append(hex(self.offset))
         return f"[{'+'.join(parts)}]"
 
+    @property
+    def sass(self) -> str:
+        """The address as SASS spells it, without the descriptor that later architectures write before it."""
+        parts = [f"{self.base.sass}{'.' if self.scale else ''}{self.scale}"] if isinstance(self.base, Reg) else []
+        if self.uniform is not None:
+            parts.append(self.uniform.sass)
+        if self.offset or not parts:
+            parts.append(hex(self.offset))
+        return f"[{'+'.join(parts)}]"
 
-Operand = Reg | Imm | Special | Param | Symbol | Address
+
+class Constant(NamedTuple):
+    """A value in a constant bank of SASS, ``c[bank][index + offset]``."""
+
+    bank: int
+    offset: int
+    index: Reg | None = None
+
+    def __str__(self) -> str:
+        if self.index is None:
+            return f"c[{self.bank:#x}][{self.offset:#x}]"
+        return f"c[{self.bank:#x}][{self.index.sass}{f'+{self.offset:#x}' if self.offset else ''}]"
+
+
+class Modified(NamedTuple):
+    """An operand of SASS that is changed on its way in: |a|, -a, ~a, !p, or a part of it (``H0_H0``, ``B1``)."""
+
+    operand: Reg | Imm | Constant
+    negated: bool = False  # -a
+    inverted: bool = False  # ~a, or !p
+    absolute: bool = False
+    part: str = ""
+
+    def __str__(self) -> str:
+        inner = self.operand.sass if isinstance(self.operand, Reg) else str(self.operand)
+        inner = f"|{inner}|" if self.absolute else inner
+        predicate = isinstance(self.operand, Reg) and self.operand.bank in (Bank.P, Bank.UP, Bank.PT, Bank.UPT)
+        sign = "-" if self.negated else "" if not self.inverted else "!" if predicate else "~"
+        return f"{sign}{inner}{'.' if self.part else ''}{self.part}"
+
+
+Operand = Reg | Imm | Special | Param | Symbol | Address | Constant | Modified
+
+
+def registers_in(operand: Operand) -> tuple[Reg, ...]:
+    """The registers that an operand reads."""
+    if isinstance(operand, Reg):
+        return (operand,)
+    if isinstance(operand, Address):
+        return tuple(reg for reg in (operand.base, operand.uniform) if isinstance(reg, Reg))
+    if isinstance(operand, Modified):
+        return registers_in(operand.operand)
+    return (operand.index,) if isinstance(operand, Constant) and operand.index is not None else ()
+
+
+def _sass_text(operand: Operand) -> str:
+    if isinstance(operand, Reg | Address):
+        return operand.sass
+    return hex(operand.bits) if isinstance(operand, Imm) else operand.name if isinstance(operand, Special) else str(operand)
+
+
+def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
+    """An operand with other registers; those not in the mapping stay."""
+    if isinstance(operand, Reg):
+        return rename.get(operand, operand)
+    if isinstance(operand, Address):
+        base = rename.get(operand.base, operand.base) if isinstance(operand.base, Reg) else operand.base
+        return operand._replace(base=base)
+    if isinstance(operand, Modified):
+        return operand._replace(operand=_renamed(operand.operand, rename))
+    if isinstance(operand, Constant) and operand.index is not None:
+        return operand._replace(index=rename.get(operand.index, operand.index))
+    return operand
+
+
+class Control(NamedTuple):
+    """What the compiler tells the hardware beside each instruction of SASS."""
+
+    stall: int  # cycles before the next instruction of the warp may be issued
+    yields: bool  # the scheduler may turn to another warp
+    write_barrier: int | None  # the counter that is held until the results are written
+    read_barrier: int | None  # the counter that is held until the operands are read
+    wait: int  # a mask of the counters that must be free before
+    reuse: tuple[bool, bool, bool]  # operands A, B, C are kept in the reuse cache
+
+    def __str__(self) -> str:
+        waits = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(6))
+        read = "-" if self.read_barrier is None else str(self.read_barrier)
+        write = "-" if self.write_barrier is None else str(self.write_barrier)
+        return f"{waits}:R{read}:W{write}:{'Y' if self.yields else '-'}:S{self.stall:02}"
 
 
 class Guard(NamedTuple):
@@ -122,6 +237,13 @@ class Operation(NamedTuple):
         return ".".join(part for part in parts if part)
 
 
+EXITS = frozenset(("exit", "trap", "EXIT", "BPT", "KILL"))
+"""Names of the operations that end a thread."""
+BRANCHES = frozenset(("bra", "BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET"))
+"""Names of the operations that go elsewhere, to ``target`` or to one of ``targets``."""
+_LEAVING = EXITS | BRANCHES
+
+
 @dataclass(slots=True)
 class Instruction:
     """One machine instruction.
@@ -142,9 +264,22 @@ class Instruction:
     guard: Guard | None = None
     target: int | None = None  # the block that a branch goes to: its index in Code.blocks
     line: int = 0  # the line of the source text, 0 when made by a pass
+    targets: tuple[int, ...] = ()  # of an indirect branch, call or return: the blocks that it may go to
+    control: Control | None = None  # of SASS alone
 
     def __str__(self) -> str:
+        if self.control is not None:
+            return self._sass()
         operands = [str(dst) for dst in self.dsts] + [str(src) for src in self.srcs]
+        if self.target is not None:
+            operands.append(f"B{self.target}")
+        text = f"{self.op} {', '.join(operands)}".rstrip()
+        return f"{self.guard} {text}" if self.guard else text
+
+    def _sass(self) -> str:
+        """The text of a SASS instruction; a branch shows its block."""
+        operands = [dst.sass for dst in self.dsts]
+        operands += [_sass_text(src) for src in self.srcs]
         if self.target is not None:
             operands.append(f"B{self.target}")
         text = f"{self.op} {', '.join(operands)}".rstrip()
@@ -158,34 +293,31 @@ class Instruction:
         for src in self.srcs:
             if isinstance(src, Reg):
                 yield src
-            elif isinstance(src, Address) and isinstance(src.base, Reg):
-                yield src.base
+            else:
+                yield from registers_in(src)
 
     def with_registers(self, rename: dict[Reg, Reg]) -> Instruction:
         """A copy whose registers are renamed; those not in the mapping stay."""
-
-        def renamed(operand: Operand) -> Operand:
-            if isinstance(operand, Reg):
-                return rename.get(operand, operand)
-            if isinstance(operand, Address) and isinstance(operand.base, Reg):
-                return Address(rename.get(operand.base, operand.base), operand.offset)
-            return operand
 
         guard = self.guard
         if guard is not None:
             guard = Guard(rename.get(guard.predicate, guard.predicate), guard.negated)
         dsts = tuple(rename.get(dst, dst) for dst in self.dsts)
-        return replace(self, dsts=dsts, srcs=tuple(map(renamed, self.srcs)), guard=guard)
+        return replace(self, dsts=dsts, srcs=tuple(_renamed(src, rename) for src in self.srcs), guard=guard)
 
     @property
     def ends_block(self) -> bool:
         """Whether control may leave the block here."""
-        return self.op.name in ("bra", "exit", "trap")
+        return self.op.name in _LEAVING
 
     @property
     def falls_through(self) -> bool:
         """Whether control may reach the next instruction."""
-        return self.guard is not None or self.op.name not in ("bra", "exit", "trap")
+        if self.guard is not None or self.op.name not in _LEAVING:
+            return True
+        if self.op.name == "CALL":
+            return self.target is None and not self.targets  # a function that is not part of the code comes back
+        return self.op.name == "BRA" and bool(self.srcs)  # SASS may name a further condition as an operand
 
 
 @dataclass(slots=True)
@@ -219,6 +351,14 @@ class Variable:
     pointers: tuple[tuple[int, Symbol, int], ...] = ()  # (offset, symbol, bytes): addresses to fill in at load
 
 
+class Binary(NamedTuple):
+    """What a kernel in SASS needs of its launch beyond what all code needs."""
+
+    architecture: int  # 90 for sm_90
+    parameter_offset: int  # in constant bank 0
+    banks: tuple[tuple[int, str], ...] = ()  # constant banks and the variables that hold them
+
+
 @dataclass(slots=True)
 class Code:
     """The machine code of one kernel and all that is needed to launch it."""
@@ -241,6 +381,7 @@ class Code:
     dynamic_shared_bytes: int = 0  # of shared memory that these launches ask for beyond `shared_bytes`
     source: str = ""  # the file it came from, for messages
     annotations: Mapping[str, Any] = field(default_factory=dict)  # what policies' passes note for their hardware; any names
+    binary: Binary | None = None  # of SASS alone
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions in layout order; the position in this order is the instruction's address (pc)."""

@@ -1,7 +1,8 @@
 """Registers as bits: how analyses turn the registers of an instruction into masks.
 
 A slot is the unit of liveness. In allocated code it is a 32-bit register, or a predicate: slot n is register Rn, a 64-bit
-register has the two slots of its pair, and the predicates follow from `PREDICATES` on. In virtual code each register, of
+register has the two slots of its pair, and the predicates follow from `PREDICATES` on; after them the uniform registers, uniform
+predicates and convergence barriers of SASS, of which a warp has one each. In virtual code each register, of
 whatever bank, is a slot of its own.
 """
 
@@ -11,10 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from warploom.code.instruction import Address, Bank, Code, Instruction, Reg
+from warploom.code.instruction import FIXED_BANKS, Address, Bank, Code, Constant, Instruction, Modified, Reg, registers_in
 
 PREDICATES = 256  # the slot of P0 in allocated code
+UNIFORM = 512  # the slot of UR0
+UNIFORM_PREDICATES = 640
+BARRIERS = 656
 REGISTER_MASK = (1 << PREDICATES) - 1
+_PREDICATE_MASK = (1 << (UNIFORM - PREDICATES)) - 1
+_FIRST_SLOTS = {Bank.R: 0, Bank.D: 0, Bank.Q: 0, Bank.P: PREDICATES, Bank.U: UNIFORM, Bank.UD: UNIFORM, Bank.UQ: UNIFORM}
+_FIRST_SLOTS |= {Bank.UP: UNIFORM_PREDICATES, Bank.B: BARRIERS}
+_COMPOSITE = (Address, Constant, Modified)
+_OCCUPIED = {Bank.D: 0b11, Bank.UD: 0b11, Bank.Q: 0b1111, Bank.UQ: 0b1111}
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -54,10 +63,10 @@ class Slots:
             if not self.allocated:
                 mask = 1 << len(self.registers)
                 self.registers.append(register)
-            elif register.bank is Bank.P:
-                mask = 1 << (PREDICATES + register.number)
+            elif register.bank in FIXED_BANKS:
+                mask = 0
             else:
-                mask = (3 if register.bank is Bank.D else 1) << register.number
+                mask = _OCCUPIED.get(register.bank, 1) << (_FIRST_SLOTS[register.bank] + register.number)
             self._masks[register] = mask
         return mask
 
@@ -65,7 +74,10 @@ class Slots:
         """A slot as people write it."""
         if not self.allocated:
             return str(self.registers[slot])
-        return f"P{slot - PREDICATES}" if slot >= PREDICATES else f"R{slot}"
+        for letters, first in (("B", BARRIERS), ("UP", UNIFORM_PREDICATES), ("UR", UNIFORM), ("P", PREDICATES)):
+            if slot >= first:
+                return f"{letters}{slot - first}"
+        return f"R{slot}"
 
     def access(self, instruction: Instruction) -> Access:
         """The slots that an instruction reads and writes."""
@@ -78,8 +90,11 @@ class Slots:
             for src in instruction.srcs:
                 if type(src) is Reg:
                     reads |= masks[src]
-                elif type(src) is Address and type(src.base) is Reg:
+                elif type(src) is Address and type(src.base) is Reg and src.uniform is None:
                     reads |= masks[src.base]
+                elif type(src) in _COMPOSITE:
+                    for register in registers_in(src):
+                        reads |= masks[register]
             for dst in instruction.dsts:
                 writes |= masks[dst]
         except KeyError:
@@ -108,7 +123,7 @@ class Slots:
 
     def predicate_pressure(self, mask: int) -> int:
         """How many predicates the slots of a mask need."""
-        return (mask >> PREDICATES).bit_count() if self.allocated else (mask & self._bank_masks[1]).bit_count()
+        return (mask >> PREDICATES & _PREDICATE_MASK).bit_count() if self.allocated else (mask & self._bank_masks[1]).bit_count()
 
 
 def slots_of(code: Code) -> tuple[Slots, list[list[Access]]]:

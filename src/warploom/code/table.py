@@ -7,7 +7,8 @@ from enum import IntEnum, IntFlag
 import numpy as np
 
 from warploom.code.classes import OpClass, op_class, unit
-from warploom.code.instruction import Bank, Code, Imm, Instruction, Reg
+from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
+from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES
 
 MAX_READS = 8  # fma.f64 reads six 32-bit registers, a four-element store with a 64-bit address six
 MAX_WRITES = 8  # a load of four 64-bit elements
@@ -59,6 +60,8 @@ STATIC_DTYPE = np.dtype(
     align=True,
 )
 
+_UNIFORM_PREDICATES, _UNIFORM_BITS = 8, 16  # in the masks of SASS, whose threads have seven predicates
+_UNIFORM_WORDS = {Bank.U: 1, Bank.UD: 2, Bank.UQ: 4}
 _SPACES = {"generic": Space.GENERIC, "global": Space.GLOBAL, "local": Space.LOCAL, "shared": Space.SHARED}
 _SPACES |= {"const": Space.CONST, "param": Space.PARAM}
 _FLAGS = {
@@ -73,6 +76,13 @@ _FLAGS = {
     "bar": Flag.BARRIER,
     "membar": Flag.FENCE,
     "fence": Flag.FENCE,
+    **dict.fromkeys(LOADS, Flag.LOAD),
+    **dict.fromkeys(STORES, Flag.STORE),
+    **dict.fromkeys(ATOMICS, Flag.ATOMIC),
+    **dict.fromkeys(FENCES, Flag.FENCE),
+    **dict.fromkeys(("BRA", "BRX", "CALL", "RET"), Flag.BRANCH),
+    "EXIT": Flag.EXIT,
+    "BAR": Flag.BARRIER,
 }
 
 
@@ -85,18 +95,35 @@ def _words(registers: list[Reg], literal: bool) -> list[int]:
 
 
 def _mask(registers: list[Reg]) -> int:
-    return sum({1 << register.number for register in registers if register.bank is Bank.P})
+    """Predicates as bits; after them uniform predicates, and uniform registers, several of which share a bit."""
+    mask = 0
+    for register in registers:
+        if register.bank is Bank.P:
+            mask |= 1 << register.number
+        elif register.bank is Bank.UP:
+            mask |= 1 << (_UNIFORM_PREDICATES + register.number)
+        elif register.bank in _UNIFORM_WORDS:
+            for word in range(register.number, register.number + _UNIFORM_WORDS[register.bank]):
+                mask |= 1 << (_UNIFORM_BITS + word % (64 - _UNIFORM_BITS))
+    return mask
 
 
 def _flags(instruction: Instruction, kind: OpClass) -> int:
     flags = Flag.METADATA if kind is OpClass.METADATA else _FLAGS.get(instruction.op.name, Flag(0))
-    if flags is Flag.BRANCH and instruction.guard is not None:
+    if flags is Flag.BRANCH and (instruction.guard is not None or (instruction.op.name == "BRA" and instruction.srcs)):
         flags |= Flag.CONDITIONAL
+    if instruction.op.name == "LDC" and _indexed(instruction):
+        flags |= Flag.LOAD
     if instruction.op.name == "bar" and "warp" in instruction.op.modifiers:
         flags &= ~Flag.BARRIER  # bar.warp.sync is within the warp
     if "volatile" in instruction.op.modifiers:
         flags |= Flag.VOLATILE
     return int(flags)
+
+
+def _indexed(instruction: Instruction) -> bool:
+    """Whether a constant of SASS is looked up by a register; one at a fixed place is read like an operand."""
+    return any(isinstance(src, Constant) and src.index is not None for src in instruction.srcs)
 
 
 def static_table(code: Code) -> np.ndarray:
@@ -107,6 +134,8 @@ def static_table(code: Code) -> np.ndarray:
         for instruction in block.instructions:
             row = table[pc]
             kind = op_class(instruction.op)
+            if instruction.op.name == "LDC" and _indexed(instruction):
+                kind = OpClass.MEMORY
             reads, writes = list(instruction.reads), list(instruction.dsts)
             read_words, write_words = _words(reads, code.literal), _words(writes, code.literal)
             row["op_class"], row["unit"], row["block"] = kind, unit(kind), number
@@ -115,10 +144,12 @@ def static_table(code: Code) -> np.ndarray:
             row["writes"][: len(write_words)] = write_words
             row["predicates_read"], row["predicates_written"] = _mask(reads), _mask(writes)
             row["flags"] = _flags(instruction, kind)
-            if instruction.op.name in ("tex", "tld4"):
+            if instruction.op.name in ("tex", "tld4", "TEX", "TLD", "TLD4", "TXD"):
                 row["space"] = Space.TEXTURE
+            elif instruction.op.name == "LDC" and kind is OpClass.MEMORY:
+                row["space"] = Space.CONST
             elif kind is OpClass.MEMORY:
-                row["space"] = _SPACES.get(instruction.op.space, Space.NONE)
+                row["space"] = _SPACES.get(SASS_SPACES.get(instruction.op.name, instruction.op.space), Space.NONE)
             if kind is OpClass.METADATA:
                 row["payload"] = next((source.bits for source in instruction.srcs[:1] if isinstance(source, Imm)), 0)
             pc += 1

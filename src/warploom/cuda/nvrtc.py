@@ -68,13 +68,24 @@ class _Program:
         return text.value.decode(errors="replace")
 
     def ptx(self, options: Sequence[str], file: str) -> str:
+        self._compile(options, file)
+        return self._text("PTX", file)
+
+    def cubin(self, options: Sequence[str], file: str) -> bytes:
+        self._compile(options, file)
+        size = ctypes.c_size_t()
+        self._require(self._nvrtc.nvrtcGetCUBINSize(self._handle, ctypes.byref(size)), file)
+        data = ctypes.create_string_buffer(size.value)
+        self._require(self._nvrtc.nvrtcGetCUBIN(self._handle, data), file)
+        return data.raw
+
+    def _compile(self, options: Sequence[str], file: str) -> None:
         arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         status = self._nvrtc.nvrtcCompileProgram(self._handle, len(options), arguments)
         if status:
             log = self._text("ProgramLog", file).strip()
             reason = log or self._nvrtc.nvrtcGetErrorString(status).decode()
             raise WarploomError(f"{file}: CUDA C++ does not compile:\n{reason}")
-        return self._text("PTX", file)
 
 
 def compile_to_ptx(source: str, file: str, *, arch: str = "compute_75", options: Sequence[str] = ()) -> str:
@@ -87,3 +98,11 @@ def compile_to_ptx(source: str, file: str, *, arch: str = "compute_75", options:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
     with _Program(source, file) as program:
         return program.ptx((f"--gpu-architecture={arch}", *options), file)
+
+
+def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:
+    """Compile CUDA C++ to machine code for a real architecture such as ``sm_90``; otherwise like `compile_to_ptx`."""
+    if "\0" in source or "\0" in file:
+        raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
+    with _Program(source, file) as program:
+        return program.cubin((f"--gpu-architecture={arch}", *options), file)

@@ -20,6 +20,7 @@ from warploom.emulator.encode import Program, encode
 from warploom.emulator.faults import fault_error
 from warploom.emulator.launch import Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Outcome
+from warploom.emulator.sass.encode import encode_sass
 from warploom.errors import WarploomError
 from warploom.ptx import parse
 from warploom.ptx.module import Module
@@ -46,6 +47,7 @@ class LaunchRecord:
     grid: Shape
     block: Shape
     shared_bytes: int  # dynamic
+    counts: np.ndarray | None = None  # per instruction of SASS, where asked for: executed warps, lanes, lanes whose guard held
 
 
 class Device:
@@ -67,6 +69,7 @@ class Device:
         record: TraceStore | bool | None = True,
         check: bool = False,
         budget: int = DEFAULT_BUDGET,
+        count: bool = False,
     ) -> None:
         if isinstance(source, str):
             source = parse(source, file)
@@ -82,6 +85,7 @@ class Device:
         self._store = TraceStore() if record is True else record or None
         self._check = check
         self._budget = budget
+        self._count = count
         self._memory = DeviceMemory()
         self._programs: dict[tuple[str, int, int], Program] = {}
         self._symbols: dict[str, int] = {}
@@ -177,13 +181,14 @@ class Device:
             number=len(self.launches),
             budget=self._budget,
             check=self._check,
+            counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
         )
         trace, stats = self._run(launch)
         for copy in reversed(copies):
             if copy:
                 copy[0][...] = copy[1].get()
                 self._memory.free(copy[1].address)
-        self.launches.append(LaunchRecord(code, trace, stats, whole_grid, whole_block, shared_bytes))
+        self.launches.append(LaunchRecord(code, trace, stats, whole_grid, whole_block, shared_bytes, launch.counts))
 
     def _check_budget(self, code: Code, ctas: int, warps_per_cta: int) -> None:
         """Refuse a launch that cannot end within the budget, before it has cost anything."""
@@ -218,7 +223,7 @@ class Device:
             code = self._compile(*key)
             if self._transform is not None:
                 code = self._transform(code)
-            self._programs[key] = encode(code)
+            self._programs[key] = encode(code) if code.binary is None else encode_sass(code)
         return self._programs[key]
 
     def _load(self, variables: tuple[Variable, ...]) -> None:

@@ -13,12 +13,20 @@ import numpy as np
 
 from warploom.code.classes import is_added
 from warploom.code.dominators import reconvergence_points
-from warploom.code.instruction import Bank, Code, Imm, Instruction, Param, Special, Symbol
+from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Param, Special, Symbol
 from warploom.code.table import Flag, static_table
 from warploom.emulator.encode_compute import encode_compute
 from warploom.emulator.encode_memory import encode_access, encode_texture
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import INSTRUCTION_DTYPE, MICRO_DTYPE, MOST_ELEMENTS, BarrierOperation, Kind, WarpOperation
+from warploom.emulator.records import (
+    INSTRUCTION_DTYPE,
+    MICRO_DTYPE,
+    MOST_ELEMENTS,
+    WARP_DTYPE,
+    BarrierOperation,
+    Kind,
+    WarpOperation,
+)
 from warploom.emulator.rows import Rows
 from warploom.errors import WarploomError
 
@@ -48,7 +56,8 @@ class Program:
     predicates: int
     always: int  # the predicate that is always true
     specials: dict[str, int]  # row of each special register that the code reads
-    constants: list[tuple[int, Imm | Param | Symbol, int]]  # row, what it holds, which 32-bit word of it
+    constants: list[tuple[int, Imm | Param | Symbol | Constant, int]]  # row, what it holds, which 32-bit word of it
+    warp_dtype: np.dtype = WARP_DTYPE
 
 
 def encode(code: Code) -> Program:

@@ -43,6 +43,10 @@ def fault_error(launch: Launch) -> SimulationError:
     if fault is Fault.TEXTURE:
         what = f"{address} is not the handle of a texture with as many dimensions as this instruction uses"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
+    if fault is Fault.JUMP:
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}) goes to {address:#x}, which is outside of the code.")
+    if fault is Fault.DEADLOCK and int(state["fault_detail"]) < 0:
+        return SimulationError(f"{place}after '{instruction}' (instruction {pc}) all lanes of the warp wait for each other.")
     if fault is Fault.DEADLOCK:
         return SimulationError(
             f"{line}kernel {code.name}, block {block}: deadlock: {_waits(launch)}; no other warp is left to come."

@@ -39,7 +39,7 @@ ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT = range(5)
 
 
 @callee
-def _predicate_operation(number, x, y):
+def predicate_operation(number, x, y):
     if number == P_AND:
         return x & y
     if number == P_OR:
@@ -73,14 +73,14 @@ def _compute(micro, first, count, rows, predicates, mask):
         elif family == SPECIAL:
             special(number, a, b, c, out)
         else:
-            yielded = _predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
+            yielded = predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
         if step.predicate_out >= 0:
             place = predicates + 4 * step.predicate_out
             put32(place, (get32(place) & ~mask) | (yielded & mask))
 
 
 @callee
-def _arrive(machine, cta, warp, instruction, rows, predicates, mask):
+def arrive(machine, cta, warp, instruction, rows, predicates, mask):
     """A warp comes to a barrier. Returns whether it has to wait there; a fault is noted in the machine."""
     lane = first_lane(mask)
     number, threads = np.int64(get32(rows + instruction.rows[0] + 4 * lane)), get32(rows + instruction.rows[1] + 4 * lane)
@@ -125,7 +125,7 @@ def log_values(machine, instruction, rows, mask):
 
 
 @callee
-def _check_encodings(instruction, rows, register, image, back):
+def check_encodings(instruction, rows, register, image, back):
     """In checked runs: every image that the classes promise is built and taken apart again."""
     for index in range(instruction.values):
         row = rows + instruction.value_rows[index]
@@ -176,7 +176,7 @@ def _branch(warp, pc, target, meeting, end, taken):
 
 
 @callee
-def _tick(machine, program, pc, rows, clock_rows):
+def tick(machine, program, pc, rows, clock_rows):
     """Bring the rows of the clocks up to date: they count executed instructions."""
     for index in range(len(clock_rows)):
         row = clock_rows[index]
@@ -214,7 +214,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
         if kind == COMPUTE:
             if instruction.uses_clock:
                 machine.executed += executed
-                _tick(machine, program, pc, rows, clock_rows)
+                tick(machine, program, pc, rows, clock_rows)
                 machine.executed -= executed
             if mask == FULL:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
@@ -245,7 +245,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             active &= ~mask
         elif kind == BARRIER:
             if mask != 0:
-                waits = _arrive(machine, cta, warp, instruction, rows, predicates, mask)
+                waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
                 fine = machine.fault == 0
                 if fine:
                     warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
@@ -269,7 +269,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             fine = fail(machine, FAULT_TRAP, first_lane(mask), 0, 0)
         if machine.tracing and instruction.values > 0:
             log_values(machine, instruction, rows, mask)
-            if machine.checking and not _check_encodings(instruction, rows, register, image, back):
+            if machine.checking and not check_encodings(instruction, rows, register, image, back):
                 fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
         if not fine:
             machine.fault_pc = pc

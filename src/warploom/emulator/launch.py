@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Imm, Param, Symbol
+from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
 from warploom.emulator.encode import Program
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, WARP_DTYPE, Fault, Outcome
+from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, Outcome
+from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
 from warploom.errors.progress import Activity, activity
@@ -118,6 +120,7 @@ class Launch:
     number: int
     budget: int
     check: bool = False
+    counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
     def run(self, writer: TraceWriter | None) -> tuple[Outcome, LaunchStats]:
@@ -200,8 +203,14 @@ class Launch:
         self._bounds = self.memory.bounds()
         machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
+        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if program.code.binary is None else WIDE_WINDOWS
+        machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
+        if program.code.binary is not None:
+            self.parameters = first_constant_bank(program.code, self.grid, self.block, self.parameters)
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
         machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
+        if self.counts is not None:
+            machine["counts"] = self.counts.ctypes.data
         machine["texture_count"] = len(self.textures) - 1
         self._scratch_rows = np.zeros((16, 32), np.uint32)
         self._addresses, self._survey = np.zeros(32, np.uint64), np.zeros(4, np.uint64)
@@ -210,7 +219,7 @@ class Launch:
         machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
         machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and self.check, FLUSH_AT
         log.attach(machine)
-        self._warps, self._ctas = np.zeros(0, WARP_DTYPE), np.zeros(0, CTA_DTYPE)
+        self._warps, self._ctas = np.zeros(0, program.warp_dtype), np.zeros(0, CTA_DTYPE)
         self._rows = np.zeros(0, np.uint8)
         self._predicates = self._local = self._shared = self._rows
         self._make_slots(1)
@@ -248,9 +257,11 @@ class Launch:
                 words.append(self._special(name))
         return np.array(places, np.int64), np.array(words, np.uint32)
 
-    def _value(self, operand: Imm | Param | Symbol) -> int:
+    def _value(self, operand: Imm | Param | Symbol | Constant) -> int:
         if isinstance(operand, Imm):
             return operand.bits
+        if isinstance(operand, Constant):
+            return constant_value(operand, self.program.code, self.parameters, self.symbols, self.memory)
         if isinstance(operand, Param):
             return int.from_bytes(self.parameters[operand.offset : operand.offset + operand.size], "little")
         return self.symbols[operand.name] + operand.offset

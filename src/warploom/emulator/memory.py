@@ -32,6 +32,7 @@ from warploom.jit import callee
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 SHARED_WINDOW = 0xF000_0000
 LOCAL_WINDOW = 0xF800_0000
+WINDOW_BYTES = 0x0800_0000
 CANONICAL_NAN = np.uint32(0x7FFFFFFF)
 
 GLOBAL, LOCAL, SHARED, CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
@@ -452,27 +453,28 @@ def _shift_addresses(machine, by):
 def _generic(machine, cta, warp, instruction, rows, mask):
     """A generic access: the lanes of each space in turn. The trace shows the space of the first lane."""
     shared, local = np.uint32(0), np.uint32(0)
+    shared_window, local_window = machine.shared_window, machine.local_window
     for lane in range(32):
         bit = np.uint32(1) << np.uint32(lane)
         address = _address_of(machine, lane)
-        if mask & bit and address >= LOCAL_WINDOW and address < 0x1_0000_0000:
+        if mask & bit and address >= local_window and address < local_window + machine.window_bytes:
             local |= bit
-        elif mask & bit and address >= SHARED_WINDOW and address < 0x1_0000_0000:
+        elif mask & bit and address >= shared_window and address < shared_window + machine.window_bytes:
             shared |= bit
     first = np.uint32(1) << np.uint32(first_lane(mask))
     rest = mask & ~(shared | local)
     if shared != 0:
-        _shift_addresses(machine, SHARED_WINDOW)
+        _shift_addresses(machine, shared_window)
         if not _within(machine, cta, warp, instruction, rows, shared, SHARED, shared & first != 0):
-            machine.fault_address += np.uint64(SHARED_WINDOW)
+            machine.fault_address += np.uint64(shared_window)
             return False
-        _shift_addresses(machine, -SHARED_WINDOW)
+        _shift_addresses(machine, -shared_window)
     if local != 0:
-        _shift_addresses(machine, LOCAL_WINDOW)
+        _shift_addresses(machine, local_window)
         if not _within(machine, cta, warp, instruction, rows, local, LOCAL, local & first != 0):
-            machine.fault_address += np.uint64(LOCAL_WINDOW)
+            machine.fault_address += np.uint64(local_window)
             return False
-        _shift_addresses(machine, -LOCAL_WINDOW)
+        _shift_addresses(machine, -local_window)
     return rest == 0 or _within(machine, cta, warp, instruction, rows, rest, GLOBAL, rest & first != 0)
 
 

@@ -120,6 +120,7 @@ class Fault(IntEnum):
     ENCODING = 9
     BARRIER_COUNT = 10
     LOG_TOO_LONG = 11
+    JUMP = 12  # an indirect branch leaves the code
 
 
 class Outcome(IntEnum):
@@ -287,6 +288,9 @@ MACHINE_DTYPE = np.dtype(
         ("allocations", "i8"),  # pairs of addresses: first byte, one past the last
         ("allocation_count", "i8"),
         ("hint", "i8"),
+        ("shared_window", "i8"),  # where shared and local memory appear among generic addresses
+        ("local_window", "i8"),
+        ("window_bytes", "i8"),  # of each
         ("parameters", "i8"),
         ("parameter_bytes", "i8"),
         ("textures", "i8"),
@@ -322,6 +326,7 @@ MACHINE_DTYPE = np.dtype(
         ("budget", "i8"),
         ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
         ("pause_cta", "i8"),  # likewise, CTAs that have begun
+        ("counts", "i8"),  # how often each instruction was executed (warps, lanes, lanes whose guard held), or 0: not counted
         # what went wrong
         ("fault", "i8"),
         ("fault_pc", "i8"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warploom.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
 from warploom.emulator.directed_rounding import DIRECTED
 from warploom.emulator.float_operations import CONVERSIONS, FLOAT32, FLOAT64
 from warploom.emulator.integer_operations import INTEGER32, INTEGER64
@@ -35,7 +35,7 @@ class Rows:
     count: int = 0
     registers: int = 0
     specials: dict[str, int] = field(default_factory=dict)
-    constants: list[tuple[int, Imm | Param | Symbol, int]] = field(default_factory=list)
+    constants: list[tuple[int, Imm | Param | Symbol | Constant, int]] = field(default_factory=list)
     micro: list[tuple] = field(default_factory=list)
     _known: dict[tuple[Operand, int], int] = field(default_factory=dict)
     _temporaries: list[int] = field(default_factory=list)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values, run_warp
+from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values
 from warploom.emulator.pointers import fill_row, get32, put32, put64
 from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, Outcome
+from warploom.emulator.running import run_lanes
 from warploom.jit import callee, whole
 
 FAULT_BUDGET = int(Fault.BUDGET)
@@ -257,7 +258,7 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
             segment.instruction, segment.value = machine.n_instruction, machine.n_value
             segment.memory, segment.sector = machine.n_memory, machine.n_sector
             machine.n_segment += 1
-        reason, executed = run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps)
+        reason, executed = run_lanes(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps)
         warp.turn -= np.int32(executed)
         if reason == FAULT:
             return STOPPED

@@ -137,7 +137,7 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
         if handle < 0 or handle >= machine.texture_count:
             return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
         texture = textures[handle]
-        if texture.dimensions != instruction.elements:
+        if texture.dimensions != instruction.elements and (texture.dimensions != 1 or instruction.operation == 0):
             return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
         raw_x, raw_y = get32(rows + instruction.rows[1] + at), get32(rows + instruction.rows[2] + at)
         raw_z = get32(rows + instruction.rows[3] + at)

@@ -18,9 +18,10 @@ from warploom.code.graph import flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness, thread_liveness
 from warploom.code.loops import find_loops, loop_depths
-from warploom.code.slots import PREDICATES, REGISTER_MASK, bits
+from warploom.code.slots import PREDICATES, REGISTER_MASK, UNIFORM, bits
 
 _NARROWEST_TEXT = 42  # characters kept for the instruction before register columns are left out
+_DRAWN = (1 << UNIFORM) - 1  # registers and predicates of a thread
 _LEGEND = "^ written   v read (bold: for the last time)   x both   : live"
 
 
@@ -171,6 +172,7 @@ class _Listing:
         for pc, access in zip(pcs, accesses, strict=True):
             touched |= access.reads | access.writes
             live |= self.liveness.before[pc] | self.liveness.after[pc]
+        touched, live = touched & _DRAWN, live & _DRAWN
         everything = (1 << self.code.registers) - 1 | ((1 << self.code.predicates) - 1) << PREDICATES
         room = self.width - _NARROWEST_TEXT - 13 - (1 + self.note_width if self.note_width else 0)
         for mask in (everything | touched | live, touched | live, touched):
@@ -185,7 +187,7 @@ class _Listing:
         instruction = self.code.blocks[number].instructions[pc - self.starts[number]]
         access = self.liveness.accesses[number][pc - self.starts[number]]
         before, after = self.liveness.before[pc], self.liveness.after[pc]
-        text = indent + str(instruction)
+        text = indent + (f"{instruction.control} " if instruction.control is not None else "") + str(instruction)
         if len(text) > text_width:
             text = text[: text_width - 1] + "…"
         pressure = self.liveness.pressure[pc]

@@ -27,7 +27,7 @@ from warploom.simulation.result import Result
 from warploom.simulation.simulate import Executions, simulate
 from warploom.storage.cache import try_cache
 from warploom.storage.kept import already_said, say_no_more
-from warploom.workloads.program import workload_program
+from warploom.workloads.program import PTX, workload_program
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Task:
     technology: str | None = None
     check: bool = False
     max_instructions: int = DEFAULT_BUDGET
+    code: str = PTX
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -55,7 +56,7 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[int, Resul
 
     Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
-    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].size))
+    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].code, tasks[place].size))
     if jobs <= 1 or len(tasks) < 2:
         for place in order:
             yield place, _run(tasks[place])
@@ -125,18 +126,18 @@ def _load_policies(policy_files: tuple[tuple[str, str], ...]) -> None:
 
 
 @functools.lru_cache(maxsize=1)
-def _executions(workload: str, size: str) -> Executions:
+def _executions(workload: str, code: str, size: str) -> Executions:
     return Executions()
 
 
 def _run(task: Task) -> Result:
     return simulate(
-        workload_program(task.workload),
+        workload_program(task.workload, task.code),
         from_dict(task.design),
         task.machine,
         size=task.size,
         technology=task.technology,
         check=task.check,
         max_instructions=task.max_instructions,
-        executions=_executions(task.workload, task.size),
+        executions=_executions(task.workload, task.code, task.size),
     )

@@ -21,10 +21,10 @@ from warploom.errors.progress import activity
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
 from warploom.observers import make_observers
-from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
+from warploom.sass.module import SassModule
 from warploom.simulation.provenance import provenance_of
 from warploom.simulation.result import Emulation, Result
 from warploom.trace.format import Trace
@@ -197,7 +197,7 @@ def _execute(
     if budget < 1:
         raise WarploomError(f"max_instructions must be 1 or more, not {budget}")
     with activity(f"reading {program.place}"):
-        module = parse(program.ptx, program.place)
+        module = program.module()
     device = Device(
         lambda kernel, threads, dynamic: compile_for(module, kernel, design, machine, threads, dynamic),
         record=True if record else None,
@@ -231,7 +231,12 @@ def _pass_key(policy: Any) -> tuple[Any, ...]:
 
 
 def compile_for(
-    module: Module, kernel: str, design: Design, machine: Machine, threads: int = USUAL_THREADS, shared_bytes: int = 0
+    module: Module | SassModule,
+    kernel: str,
+    design: Design,
+    machine: Machine,
+    threads: int = USUAL_THREADS,
+    shared_bytes: int = 0,
 ) -> Code:
     """The machine code of a kernel under a design: compiled under its register limit, then through its policies' passes.
 
@@ -242,15 +247,24 @@ def compile_for(
         return _compile_for(module, kernel, design, machine, threads, shared_bytes)
 
 
-def _compile_for(module: Module, kernel: str, design: Design, machine: Machine, threads: int, shared_bytes: int) -> Code:
+def _compile_for(
+    module: Module | SassModule, kernel: str, design: Design, machine: Machine, threads: int, shared_bytes: int
+) -> Code:
     smaller = shrunk(machine, design)
     limit = design.max_registers
     if limit == FIT:
-        plain = replace(compile_kernel(module, kernel, Options()), threads=threads, dynamic_shared_bytes=shared_bytes)
+        plain = replace(_compiled(module, kernel, None), threads=threads, dynamic_shared_bytes=shared_bytes)
         limit = _fitting_registers(plain, machine, smaller)
     assert limit is None or isinstance(limit, int)
-    code = compile_kernel(module, kernel, Options(max_registers=limit))
-    return compile_code(design.policies, replace(code, threads=threads, dynamic_shared_bytes=shared_bytes), smaller)
+    code = replace(_compiled(module, kernel, limit), threads=threads, dynamic_shared_bytes=shared_bytes)
+    return compile_code(design.policies, code, smaller)
+
+
+def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:
+    """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
+    if isinstance(module, SassModule):
+        return module.kernel(kernel, limit)
+    return compile_kernel(module, kernel, Options(max_registers=limit))
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:

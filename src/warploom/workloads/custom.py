@@ -11,28 +11,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warploom.code.instruction import Parameter
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
+from warploom.sass.module import SassModule, from_cubin
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
-from warploom.workloads.program import Program
+from warploom.workloads.program import PTX, Program, read_module
 from warploom.workloads.signature import source_signature
 from warploom.workloads.workload import Arrays, Gpu, Size
 
 if TYPE_CHECKING:
     from warploom.ptx.module import Module
 
-SUFFIXES = (".cu", ".ptx")
+SUFFIXES = (".cu", ".ptx", ".cubin")
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A kernel file as PTX, with the CUDA source where it was compiled from one."""
+    """A kernel file: as PTX, with the CUDA source where it was compiled from one; or what machine code is made of."""
 
     place: str
     ptx: str
     source: str = ""
+    code: str = PTX
+    cubin: bytes = b""
+
+    def module(self) -> Module | SassModule:
+        """Its kernels in the code that is asked for."""
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin)
 
 
 def is_file_name(text: str) -> bool:
@@ -40,22 +48,33 @@ def is_file_name(text: str) -> bool:
     return Path(text).suffix.lower() in SUFFIXES
 
 
-def read_source(path: str) -> SourceFile:
-    """Read a ``.ptx`` file, or compile a ``.cu`` file to PTX."""
+def read_source(path: str, code: str | None = None) -> SourceFile:
+    """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
+
+    ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else goes through PTX.
+    """
+    suffix = Path(path).suffix.lower()
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        data = Path(path).read_bytes()
+        if suffix == ".cubin":
+            if code == PTX:
+                raise WarploomError(f"{path}: a cubin holds machine code; leave --code out, or name its architecture")
+            return SourceFile(path, "", code=code or from_cubin(data, path).architecture, cubin=data)
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise WarploomError(f"{path}: this is not text; give CUDA C++ or PTX") from None
     except OSError as error:
         raise WarploomError(f"{path}: cannot be read ({error.strerror or error})") from None
-    if Path(path).suffix.lower() == ".cu":
+    if code not in (None, PTX):
+        return SourceFile(path, "", text, code) if suffix == ".cu" else SourceFile(path, text, code=code)
+    if suffix == ".cu":
         from warploom.cuda import compile_to_ptx
 
         return SourceFile(path, compile_to_ptx(text, path), text)
     return SourceFile(path, text)
 
 
-def find_kernel(module: Module, wanted: str | None, place: str) -> str:
+def find_kernel(module: Module | SassModule, wanted: str | None, place: str) -> str:
     """The kernel meant: by its name in PTX, by its name in C++, or the only one."""
     kernels = list(module.kernels)
     if not kernels:
@@ -92,13 +111,12 @@ def file_program(
     block: tuple[int, int, int],
     arguments: Sequence[str],
     shared_bytes: int = 0,
+    code: str | None = None,
 ) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
-    from warploom.ptx import parse
-
     with activity(f"reading {path}"):
-        file = read_source(path)
-        module = parse(file.ptx, file.place)
+        file = read_source(path, code)
+        module = file.module()
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
     slots = _slots(module, name, file.source)
@@ -119,7 +137,7 @@ def file_program(
 
     origin = {
         "file": str(Path(path).resolve()),
-        "digest": hashlib.sha256((file.source or file.ptx).encode()).hexdigest()[:32],
+        "digest": hashlib.sha256(file.cubin or (file.source or file.ptx).encode()).hexdigest()[:32],
         "kernel": name,
         "grid": list(grid),
         "block": list(block),
@@ -127,12 +145,25 @@ def file_program(
         "shared_bytes": shared_bytes,
         "seed": _SEED,
     }
-    title = f"{Path(path).stem}:{plain_name(name)}"
-    return Program(title, file.ptx, file.place, inputs, host, origin=origin, sized=False)
+    return Program(
+        f"{Path(path).stem}:{plain_name(name)}",
+        file.ptx,
+        file.place,
+        inputs,
+        host,
+        origin=origin,
+        sized=False,
+        code=file.code,
+        source=file.source if file.code != PTX else "",
+        cubin=file.cubin,
+    )
 
 
-def _slots(module: Module, kernel: str, source: str) -> list[Slot]:
-    parameters = module.kernels[kernel].parameters
+def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
+    if isinstance(module, SassModule):
+        parameters: Sequence[Parameter] = module.kernel(kernel).parameters
+    else:
+        parameters = module.kernels[kernel].parameters
     declared = source_signature(source, plain_name(kernel)) if source else None
     if declared is not None and len(declared) == len(parameters):
         return [

@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.ptx import parse
+from warploom.ptx.module import Module
+from warploom.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
 from warploom.storage.sources import file_digest
 from warploom.workloads.registry import load_workload, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size
+
+PTX = "ptx"
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,26 @@ class Program:
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)  # how to find it again: see `warploom.simulation.provenance`
     sized: bool = True  # whether the sizes tiny, small, paper mean something
+    code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
+    source: str = ""  # CUDA C++, where machine code is to be made of it
+    cubin: bytes = b""  # machine code that is there already
+
+    def module(self) -> Module | SassModule:
+        """The kernels of the program in the code that is asked for."""
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin)
 
 
-def workload_program(name: str) -> Program:
-    """The program of one of our workloads."""
+def read_module(code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"") -> Module | SassModule:
+    """Kernels from whatever there is of them: a cubin, CUDA C++ or PTX."""
+    if code == PTX:
+        return parse(ptx, place)
+    if cubin:
+        return from_cubin(cubin, place, code)
+    return from_cuda(source, place, code) if source else from_ptx(ptx, place, code)
+
+
+def workload_program(name: str, code: str = PTX) -> Program:
+    """The program of one of our workloads. Its machine code is made of its PTX."""
     workload = load_workload(name)
     return Program(
         name=workload.name,
@@ -42,7 +63,13 @@ def workload_program(name: str) -> Program:
         reference=workload.reference,
         tolerance=workload.tolerance,
         origin={"workload": workload.name, "seed": workload.seed, "digest": file_digest(inspect.getfile(workload.inputs))},
+        code=check_code(code),
     )
+
+
+def check_code(code: str) -> str:
+    """What is to be executed, or an error that lists what there is."""
+    return code if code == PTX else check_architecture(code)
 
 
 def check_size(size: str) -> Size:

@@ -1,0 +1,43 @@
+"""What kind of work each opcode of SASS is. One line for each opcode: its class, and for memory its space."""
+
+from __future__ import annotations
+
+from warploom.code.op_class import OpClass
+
+SASS_CLASSES: dict[str, OpClass] = {
+    **dict.fromkeys(("MOV", "UMOV", "SEL", "USEL", "FSEL", "PRMT", "UPRMT", "S2R", "S2UR", "CS2R", "P2R", "R2P"), OpClass.MOVE),
+    **dict.fromkeys(("R2UR", "LDC", "ULDC", "VOTE", "VOTEU", "MATCH", "NOP", "BMOV", "B2R", "LEPC", "QSPC"), OpClass.MOVE),
+    **dict.fromkeys(("LOP3", "ULOP3", "PLOP3", "UPLOP3", "SHF", "USHF", "BREV", "UBREV", "POPC", "UPOPC"), OpClass.LOGIC),
+    **dict.fromkeys(("FLO", "UFLO", "BMSK", "UBMSK", "SGXT", "USGXT"), OpClass.LOGIC),
+    **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK", "FSET"), OpClass.COMPARE),
+    **dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "F2FP", "FRND", "I2I"), OpClass.CONVERT),
+    **dict.fromkeys(("IADD3", "UIADD3", "VIADD", "IABS", "LEA", "ULEA", "VABSDIFF"), OpClass.INT_ADD),
+    **dict.fromkeys(("IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", "UIMNMX"), OpClass.INT_MINMAX),
+    **dict.fromkeys(("IMAD", "UIMAD", "IDP"), OpClass.INT_MAD),
+    **dict.fromkeys(("SHFL", "REDUX"), OpClass.SHUFFLE),
+    "FADD": OpClass.F32_ADD,
+    "FMNMX": OpClass.F32_MINMAX,
+    "FMUL": OpClass.F32_MUL,
+    "FFMA": OpClass.F32_MAD,
+    "DADD": OpClass.F64_ADD,
+    "DMUL": OpClass.F64_MUL,
+    "DFMA": OpClass.F64_MAD,
+    "HFMA2": OpClass.F32_MAD,
+    "MUFU": OpClass.SFU,
+    **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED"), OpClass.MEMORY),
+    **dict.fromkeys(("REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
+    **dict.fromkeys(
+        ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
+    ),
+    **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR"), OpClass.CONTROL),
+}
+SASS_SPACES = {
+    **dict.fromkeys(("LDG", "STG", "ATOMG", "REDG", "RED"), "global"),
+    **dict.fromkeys(("LDS", "STS", "ATOMS"), "shared"),
+    **dict.fromkeys(("LDL", "STL"), "local"),
+    **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
+}
+LOADS = frozenset(("LD", "LDG", "LDS", "LDL", "TEX", "TLD", "TLD4", "TXD"))
+STORES = frozenset(("ST", "STG", "STS", "STL"))
+ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
+FENCES = frozenset(("MEMBAR",))

@@ -1,0 +1,86 @@
+"""A kernel in SASS to the records that compiled functions execute."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Bank, Code, Instruction
+from warploom.code.table import Flag, static_table
+from warploom.emulator.encode import MOST_INSTRUCTIONS, Program
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import MICRO_DTYPE, MOST_ELEMENTS, Kind
+from warploom.emulator.sass.records import SASS_INSTRUCTION_DTYPE, SASS_WARP_DTYPE
+from warploom.emulator.sass.registry import encoders
+from warploom.emulator.sass.rows import SassRows, predicate_number
+from warploom.errors import WarploomError
+
+
+def encode_sass(code: Code) -> Program:
+    """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
+    if len(code) > MOST_INSTRUCTIONS:
+        raise WarploomError(f"{code.name}: {len(code)} instructions are too many; {MOST_INSTRUCTIONS} is the most.")
+    _refuse_unknown(code)
+    rows = SassRows(code)
+    table = static_table(code)
+    starts = code.block_starts()
+    records = np.zeros(len(code), SASS_INSTRUCTION_DTYPE)
+    records["guard"] = records["predicate_out"] = records["condition"] = -1
+    for pc, instruction in enumerate(code.instructions()):
+        record = records[pc]
+        rows.begin(instruction)
+        if instruction.guard is not None:
+            predicate, negated = instruction.guard
+            fixed = predicate.bank in (Bank.PT, Bank.UPT)
+            record["guard"] = rows.always if fixed else predicate_number(predicate)
+            record["guard_flip"] = 0xFFFFFFFF if negated else 0
+        if instruction.target is not None:
+            record["target"] = starts[instruction.target]
+        record["kind"], record["first"] = Kind.COMPUTE, len(rows.micro)
+        try:
+            encoders()[instruction.op.name](rows, instruction, record)
+        except (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as problem:
+            raise rows.trouble("the emulator does not know this form of it") from problem
+        record["count"] = len(rows.micro) - record["first"] - record["after"]
+        record["uniform"] = _is_uniform(instruction)
+        _encode_writes(code, instruction, record)
+        record["accesses"] = bool(table[pc]["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC))
+        if int(record["values"]) != int(table[pc]["n_writes"]):
+            raise rows.trouble("its written registers differ from the static table's")
+    return Program(
+        code=code,
+        instructions=records,
+        micro=np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE),
+        rows=rows.count,
+        registers=rows.registers,
+        predicates=rows.predicates,
+        always=rows.always,
+        specials=rows.specials,
+        constants=rows.constants,
+        warp_dtype=SASS_WARP_DTYPE,
+    )
+
+
+def _refuse_unknown(code: Code) -> None:
+    """Name the opcodes of a kernel that nobody has taught the emulator."""
+    unknown = sorted({i.op.name for i in code.instructions()} - set(encoders()))
+    if unknown:
+        names = ", ".join(unknown)
+        raise WarploomError(f"{code.source or code.name}: kernel {code.name} uses {names}, which the emulator does not know.")
+
+
+def _is_uniform(instruction: Instruction) -> bool:
+    """Whether an instruction is of the uniform datapath: it reads and writes nothing that a lane has of its own."""
+    banks = {dst.bank for dst in instruction.dsts}
+    return bool(banks) and banks <= {Bank.U, Bank.UD, Bank.UQ, Bank.UP, Bank.URZ, Bank.UPT} and instruction.op.name[0] == "U"
+
+
+def _encode_writes(code: Code, instruction: Instruction, record: np.void) -> None:
+    """The rows of the thread's registers that change, unless the encoder has listed them; the trace classifies them."""
+    written = [word * ROW_BYTES for register in instruction.dsts for word in register.words]
+    if len(written) > MOST_ELEMENTS:
+        raise WarploomError(f"{code.name}: '{instruction}' writes more than {MOST_ELEMENTS} registers.")
+    record["values"] = len(written)
+    record["value_rows"][: len(written)] = written
+    if record["writes"] == 0:
+        record["writes"] = len(written)
+        record["write_rows"][: len(written)] = written

@@ -1,0 +1,185 @@
+"""Encodes branches, calls, convergence barriers and barriers of the CTA."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg, Symbol
+from warploom.emulator.records import BarrierOperation, Kind, PredicateOperation
+from warploom.emulator.sass.encode_integers import is_predicate
+from warploom.emulator.sass.records import SassKind
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows, predicate_number
+
+_REDUCTIONS = {"POPC": BarrierOperation.POPC, "AND": BarrierOperation.AND, "OR": BarrierOperation.OR}
+
+
+def _encode_condition(rows: SassRows, record: np.void, condition: Operand) -> None:
+    """A further predicate that must hold for a branch."""
+    inner, inverted = (condition.operand, condition.inverted) if isinstance(condition, Modified) else (condition, False)
+    assert isinstance(inner, Reg)
+    record["condition"] = rows.always if inner.bank in (Bank.PT, Bank.UPT) else predicate_number(inner)
+    record["condition_flip"] = 0xFFFFFFFF if inverted else 0
+
+
+@encodes("BRA", "JMP")
+def _branch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    if instruction.target is None:
+        raise rows.trouble("it leaves the kernel")
+    record["kind"] = Kind.BRANCH
+    modifiers = instruction.op.modifiers
+    if "DIV" in modifiers or "CONV" in modifiers:
+        record["kind"], record["operation"] = SassKind.DIVERGED, "CONV" in modifiers
+        operands = [source for source in instruction.srcs if not is_predicate(source)]
+        record["rows"][0] = rows.word(operands[0]) if operands else rows.constant(0xFFFFFFFF)
+    elif "ANY" in modifiers:
+        record["kind"] = SassKind.BRANCH_ANY
+    for condition in instruction.srcs:
+        if is_predicate(condition):
+            _encode_condition(rows, record, condition)
+
+
+@encodes("CALL")
+def _call(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """The caller has put the address to return to into registers, so a call is a branch."""
+    outside = next((source for source in instruction.srcs if isinstance(source, Symbol)), None)
+    if outside is not None:
+        raise rows.trouble(f"function {outside.name} is not in the file")
+    if instruction.target is None:
+        raise rows.trouble("calls through registers are not known")
+    record["kind"] = Kind.BRANCH
+
+
+@encodes("RET")
+def _return(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """The pair of registers holds an address that is counted from a place in the code."""
+    start = instruction.srcs[-1]
+    if "REL" not in instruction.op.modifiers or not isinstance(start, Imm):
+        raise rows.trouble("only returns relative to a function are known")
+    record["kind"] = SassKind.JUMP
+    record["rows"][0], record["wide_registers"] = rows.row(instruction.srcs[0], 2), True
+    record["offset"] = start.bits
+
+
+@encodes("EXIT")
+def _exit(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.EXIT
+    for condition in instruction.srcs:
+        if is_predicate(condition):
+            _encode_condition(rows, record, condition)
+
+
+@encodes("BPT", "KILL")
+def _trap(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.TRAP
+
+
+def _barrier_register(rows: SassRows, operand: Operand) -> int:
+    if not isinstance(operand, Reg) or operand.bank is not Bank.B:
+        raise rows.trouble(f"{operand} is no convergence barrier")
+    return operand.number
+
+
+@encodes("BSSY")
+def _set_meeting(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"], record["barrier"] = SassKind.BSSY, _barrier_register(rows, instruction.dsts[0])
+
+
+@encodes("BSYNC")
+def _meet(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.BSYNC
+    record["barrier"] = _barrier_register(rows, next(s for s in instruction.srcs if not is_predicate(s)))
+    for condition in instruction.srcs:
+        if is_predicate(condition):
+            _encode_condition(rows, record, condition)
+
+
+@encodes("BREAK")
+def _leave_meeting(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.BREAK
+    record["barrier"] = _barrier_register(
+        rows, next(reg for reg in (*instruction.dsts, *instruction.srcs) if not is_predicate(reg))
+    )
+    for condition in instruction.srcs:
+        if is_predicate(condition):
+            _encode_condition(rows, record, condition)
+
+
+@encodes("BMOV")
+def _move_barrier(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    target, source = instruction.dsts[0], instruction.srcs[0]
+    if target.bank is Bank.B:
+        record["kind"], record["barrier"] = SassKind.REGISTER_TO_BARRIER, target.number
+        record["rows"][0] = rows.word(source)
+        return
+    record["kind"], record["barrier"] = SassKind.BARRIER_TO_REGISTER, _barrier_register(rows, source)
+    record["rows"][0] = rows.result(target)
+    record["operation"] = "CLEAR" in instruction.op.modifiers
+
+
+@encodes("WARPSYNC")
+def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    modifiers = instruction.op.modifiers
+    if "EXCLUSIVE" in modifiers:
+        raise rows.trouble("the emulator does not know this form")
+    record["kind"] = SassKind.COLLECTIVE if "COLLECTIVE" in modifiers else SassKind.WARPSYNC
+    operands = [*(dst for dst in instruction.dsts), *instruction.srcs]
+    record["rows"][0] = rows.word(operands[0]) if operands and "ALL" not in modifiers else rows.constant(0xFFFFFFFF)
+
+
+@encodes("ENDCOLLECTIVE")
+def _end_collective(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.END_COLLECTIVE
+
+
+@encodes("YIELD")
+def _yield(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.YIELD
+
+
+@encodes("NANOSLEEP")
+def _sleep(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.SLEEP
+
+
+@encodes("NOP")
+def _nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.NOTHING
+
+
+@encodes("BAR")
+def _barrier(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Rows: id, count of threads (zeros if all are meant)."""
+    modifiers = instruction.op.modifiers
+    operands = [source for source in instruction.srcs if not is_predicate(source)]
+    record["kind"] = Kind.BARRIER
+    if "RED" in modifiers:  # the answer is fetched later, by B2R
+        record["operation"] = next(_REDUCTIONS[word] for word in modifiers if word in _REDUCTIONS)
+        record["predicate_in"] = rows.predicate(next(source for source in instruction.srcs if is_predicate(source)))
+        record["predicate_out"] = -1 if "POPC" in modifiers else rows.reduced_predicate
+        record["write_rows"][0] = rows.reduced_row
+        _encode_barrier_number(rows, record, operands)
+        return
+    if "SYNC" not in modifiers and "ARV" not in modifiers:
+        raise rows.trouble("the emulator does not know this barrier")
+    record["operation"] = BarrierOperation.SYNC if "SYNC" in modifiers else BarrierOperation.ARRIVE
+    _encode_barrier_number(rows, record, operands)
+
+
+def _encode_barrier_number(rows: SassRows, record: np.void, operands: list[Operand]) -> None:
+    if any(not isinstance(operand, Imm | Reg) for operand in operands):
+        raise rows.trouble("its operands are neither numbers nor registers")
+    record["rows"][0] = rows.row(operands[0])
+    record["rows"][1] = rows.row(operands[1]) if len(operands) > 1 else rows.constant(0)
+
+
+@encodes("B2R")
+def _fetch_reduction(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """What a reducing barrier has found: a count into a register, an answer into a predicate."""
+    if "RESULT" not in instruction.op.modifiers:
+        raise rows.trouble("the emulator does not know this form")
+    for dst in instruction.dsts:
+        if dst.bank is Bank.R:
+            rows.emit("mov.32", [rows.reduced_row], rows.row(dst))
+        elif dst.bank is Bank.P:
+            rows.emit_predicate(PredicateOperation.MOVE, [rows.reduced_predicate], rows.predicate_result(dst))

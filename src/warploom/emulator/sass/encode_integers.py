@@ -1,0 +1,442 @@
+"""Encodes integer arithmetic and logic. Instructions of the uniform datapath do the same on uniform registers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import PredicateOperation
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows
+from warploom.emulator.sass.words_lanes import COMMON_TABLES
+
+_COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
+_COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
+
+
+def registers_of(instruction: Instruction) -> tuple[Reg, list[Reg]]:
+    """The result that is a register (or holds nothing), and those that are predicates."""
+    predicates = [dst for dst in instruction.dsts if dst.bank in (Bank.P, Bank.UP, Bank.PT, Bank.UPT)]
+    others = [dst for dst in instruction.dsts if dst not in predicates]
+    return (others[0] if others else Reg(0, Bank.RZ)), predicates
+
+
+def is_predicate(operand: Operand) -> bool:
+    inner = operand.operand if isinstance(operand, Modified) else operand
+    return isinstance(inner, Reg) and inner.bank in (Bank.P, Bank.UP, Bank.PT, Bank.UPT)
+
+
+def is_zero(operand: Operand) -> bool:
+    inner = operand.operand if isinstance(operand, Modified) else operand
+    if isinstance(inner, Reg):
+        return inner.bank in (Bank.RZ, Bank.URZ) and not (isinstance(operand, Modified) and operand.inverted)
+    return isinstance(inner, Imm) and inner.bits == 0 and operand is inner
+
+
+def _negated(operand: Operand) -> bool:
+    return isinstance(operand, Modified) and operand.negated
+
+
+def _plain(operand: Operand) -> Operand:
+    return operand.operand if isinstance(operand, Modified) else operand
+
+
+@encodes("MOV", "UMOV")
+def _move(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    rows.emit("mov.32", [rows.row(instruction.srcs[0])], rows.result(instruction.dsts[0]))
+
+
+@encodes("IADD3", "UIADD3")
+def _add3(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    register, carries_out = registers_of(instruction)
+    sources = [source for source in instruction.srcs if not is_predicate(source)]
+    carries_in = [source for source in instruction.srcs if is_predicate(source)]
+    out = rows.result(register)
+    if not carries_in and not any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
+        _plain_sum(rows, [source for source in sources if not is_zero(source)], out)
+        return
+    _carried_sum(rows, sources, carries_in, carries_out, out, extended="X" in instruction.op.modifiers)
+
+
+def _plain_sum(rows: SassRows, sources: list[Operand], out: int) -> None:
+    if not sources:
+        rows.emit("mov.32", [rows.constant(0)], out)
+    elif len(sources) == 1:
+        rows.emit("neg.32" if _negated(sources[0]) else "mov.32", [rows.row(_plain(sources[0]))], out)
+    elif len(sources) == 2:
+        first, second = sorted(sources, key=_negated)
+        if _negated(second) and not _negated(first):
+            rows.emit("sub.32", [rows.word(first), rows.row(_plain(second))], out)
+        else:
+            rows.emit("add.32", [rows.word(first), rows.word(second)], out)
+    else:
+        rows.emit("add3", [rows.word(source) for source in sources], out)
+
+
+def _carried_sum(
+    rows: SassRows, sources: list[Operand], carries_in: list[Operand], carries_out: list[Reg], out: int, *, extended: bool
+) -> None:
+    """A sum in 33 bits: -x counts as ~x + 1; in the extended form negation is ~x and carries come in."""
+    words, ones = [], 0
+    for source in (*sources, *[Reg(0, Bank.RZ)] * (3 - len(sources))):
+        if isinstance(source, Modified) and (source.negated or source.inverted):
+            words.append(rows.emit("not.32", [rows.row(source.operand)], rows.temporary()))
+            ones += source.negated and not extended
+        else:
+            words.append(rows.row(source))
+    carries = [rows.predicate(carry) for carry in carries_in]
+    real = [carry for carry in carries if carry != rows.never]
+    fourth = rows.constant(ones)
+    if len(real) > 1:
+        fourth = rows.emit("flag", [], rows.temporary(), predicate=real.pop())
+    carry = real[0] if real else rows.never
+    outs = [rows.predicate_result(dst) for dst in carries_out]
+    wanted = [number for number in outs if number >= 0]
+    if not wanted:
+        rows.emit("add4", [*words, fourth], out, predicate=carry)
+        return
+    # All answers first: a result may be a source of the other.
+    answers = []
+    if len(outs) > 1 and outs[1] >= 0:
+        second = rows.spare_predicate()
+        rows.emit("add4.carry2", [*words, fourth], predicate=carry, predicate_out=second)
+        answers.append((second, outs[1]))
+    rows.emit("add4.carry", [*words, fourth], out, predicate=carry, predicate_out=outs[0])
+    for answer, place in answers:
+        rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+
+
+@encodes("VIADD")
+def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    _plain_sum(rows, [source for source in instruction.srcs if not is_zero(source)], rows.result(instruction.dsts[0]))
+
+
+@encodes("IMAD", "UIMAD")
+def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    register, carries_out = registers_of(instruction)
+    sources = [source for source in instruction.srcs if not is_predicate(source)]
+    carries_in = [source for source in instruction.srcs if is_predicate(source)]
+    modifiers = instruction.op.modifiers
+    out = rows.result(register)
+    sign = "u" if "U32" in modifiers else "s"
+    if "WIDE" in modifiers:
+        factors, addend = [rows.word(sources[0]), rows.word(sources[1])], _pair(rows, sources[2])
+        if carries_in or any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
+            carry = rows.predicate(carries_in[0]) if carries_in else rows.never
+            carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
+            rows.emit(f"madwide.carry.{sign}", [*factors, addend], out, predicate=carry, predicate_out=carry_out)
+        elif is_zero(sources[2]):
+            rows.emit(f"mulwide.{sign}", factors, out)
+        else:
+            rows.emit(f"madwide.{sign}", [*factors, addend], out)
+        return
+    if "HI" in modifiers:
+        factors = [rows.word(sources[0]), rows.word(sources[1])]
+        carry = rows.predicate(carries_in[0]) if carries_in else rows.never
+        carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
+        total = rows.temporary()
+        operands = [*factors, _pair(rows, sources[2])]
+        rows.emit(f"madwide.carry.{sign}", operands, total, predicate=carry, predicate_out=carry_out)
+        rows.emit("mov.32", [total + ROW_BYTES], out)
+        return
+    if carries_in:
+        words = [rows.emit("not.32", [rows.row(s.operand)], rows.temporary()) if _inverts(s) else rows.row(s) for s in sources]
+        rows.emit("madc", words, out, predicate=rows.predicate(carries_in[0]))
+        return
+    if is_zero(sources[0]) or is_zero(sources[1]):
+        _plain_sum(rows, [source for source in sources[2:] if not is_zero(source)], out)
+    elif sources[1] == Imm(1) or sources[0] == Imm(1):
+        factor = sources[0] if sources[1] == Imm(1) else sources[1]
+        _plain_sum(rows, [source for source in (factor, sources[2]) if not is_zero(source)], out)
+    elif is_zero(sources[2]):
+        rows.emit("mul.32", [rows.word(sources[0]), rows.word(sources[1])], out)
+    else:
+        rows.emit("mad.32", [rows.word(source) for source in sources], out)
+
+
+def _inverts(operand: Operand) -> bool:
+    """Whether an operand of an extended form is taken with its bits turned round: there -x is ~x."""
+    return isinstance(operand, Modified) and (operand.inverted or operand.negated)
+
+
+def _pair(rows: SassRows, operand: Operand) -> int:
+    """An addend of 64 bits; a negative constant is extended by its sign."""
+    inner = _plain(operand)
+    if isinstance(inner, Imm):
+        wide = inner.bits - (1 << 32) if inner.bits >> 31 else inner.bits
+        row = rows.constant(wide, 2)
+    else:
+        row = rows.row(inner, 2)
+    if isinstance(operand, Modified) and (operand.negated or operand.inverted):
+        return rows.emit("neg.64" if operand.negated else "not.64", [row], rows.temporary())
+    return row
+
+
+@encodes("LEA", "ULEA")
+def _load_effective_address(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    register, carries_out = registers_of(instruction)
+    out = rows.result(register)
+    modifiers = instruction.op.modifiers
+    sources = [source for source in instruction.srcs if not is_predicate(source)]
+    carries_in = [source for source in instruction.srcs if is_predicate(source)]
+    amount = rows.row(sources[-1])
+    carry = rows.predicate(carries_in[0]) if carries_in else rows.never
+    carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
+    x, y = sources[0], sources[1]
+    if "HI" in modifiers:
+        if carry_out >= 0:
+            raise rows.trouble("a carry leaves the upper half")
+        high = rows.emit("sign", [rows.word(x)], rows.temporary()) if "SX32" in modifiers else rows.row(sources[2])
+        addend = (
+            rows.emit("not.32", [rows.row(y.operand)], rows.temporary()) if "X" in modifiers and _inverts(y) else rows.word(y)
+        )  # type: ignore[union-attr]
+        rows.emit("lea.hi", [rows.word(x), addend, high, amount], out, predicate=carry)
+    elif carry_out >= 0 or carries_in:
+        shifted = rows.emit("shl.32", [rows.word(x), amount], rows.temporary())
+        ones = rows.constant(0)
+        addend = rows.row(_plain(y))
+        if isinstance(y, Modified) and (y.negated or y.inverted):
+            addend = rows.emit("not.32", [addend], rows.temporary())
+            ones = rows.constant(int(y.negated and "X" not in modifiers))
+        operands = [shifted, addend, ones, rows.constant(0)]
+        rows.emit("add4.carry" if carry_out >= 0 else "add4", operands, out, predicate=carry, predicate_out=carry_out)
+    else:
+        rows.emit("lea", [rows.word(x), rows.word(y), amount], out)
+
+
+@encodes("ISETP", "UISETP")
+def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    modifiers = instruction.op.modifiers
+    sign = "u" if "U32" in modifiers else "s"
+    x, y, *others = instruction.srcs
+    name = next(word for word in modifiers if word in (*_COMPARISONS, "T", "F"))
+    result = rows.spare_predicate()
+    if name in ("T", "F"):
+        rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
+    elif "EX" in modifiers:
+        rows.emit(
+            f"{name.lower()}.ex.{sign}", [rows.word(x), rows.word(y)], predicate=rows.predicate(others[1]), predicate_out=result
+        )
+    else:
+        sign = "s" if name in ("EQ", "NE") else sign
+        rows.emit(f"{name.lower()}.{sign}32", [rows.word(x), rows.word(y)], predicate_out=result)
+    combine_predicates(rows, instruction, result, others[0])
+
+
+def combine_predicates(rows: SassRows, instruction: Instruction, result: int, other: Operand) -> None:
+    """The result of a comparison, and its opposite, each combined with a further predicate, into the two destinations."""
+    combiner = next((_COMBINERS[word] for word in instruction.op.modifiers if word in _COMBINERS), PredicateOperation.AND)
+    with_other = rows.predicate(other)
+    first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
+    neutral = rows.always if combiner is PredicateOperation.AND else rows.never
+    opposite = -1
+    if second >= 0:
+        opposite = rows.emit_predicate(PredicateOperation.NOT, [result], rows.spare_predicate())
+        if with_other != neutral:
+            rows.emit_predicate(combiner, [opposite, with_other], opposite)
+    if first >= 0:
+        if with_other == neutral:
+            _retarget(rows, result, first) if second < 0 else rows.emit_predicate(PredicateOperation.MOVE, [result], first)
+        else:
+            rows.emit_predicate(combiner, [result, with_other], first)
+    if second >= 0:
+        rows.emit_predicate(PredicateOperation.MOVE, [opposite], second)
+
+
+def _retarget(rows: SassRows, temporary: int, place: int) -> None:
+    """Let the micro-operation that wrote a temporary predicate write its place at once."""
+    family, number, a, b, c, d, out, predicate, predicate_out = rows.micro[-1]
+    if predicate_out == temporary:
+        rows.micro[-1] = (family, number, a, b, c, d, out, predicate, place)
+    else:
+        rows.emit_predicate(PredicateOperation.MOVE, [temporary], place)
+
+
+@encodes("LOP3", "ULOP3")
+def _logic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    register, predicates = registers_of(instruction)
+    *sources, table = [source for source in instruction.srcs if not is_predicate(source)]
+    further = [source for source in instruction.srcs if is_predicate(source)]
+    assert isinstance(table, Imm)
+    wants = predicates and predicates[0].bank in (Bank.P, Bank.UP)
+    out = rows.result(register)
+    words = [rows.word(source) for source in sources]
+    if table.bits in COMMON_TABLES:
+        rows.emit(f"lop3.{table.bits:02x}", words, out)
+    else:
+        rows.emit("lop3", [*words, rows.constant(table.bits)], out)
+    if wants:
+        place = rows.predicate_result(predicates[0])
+        other = rows.predicate(further[0]) if further else rows.never
+        if other == rows.never:
+            rows.emit("ne.s32", [out, rows.constant(0)], predicate_out=place)
+        else:
+            result = rows.spare_predicate()
+            rows.emit("ne.s32", [out, rows.constant(0)], predicate_out=result)
+            rows.emit_predicate(PredicateOperation.OR, [result, other], place)
+
+
+@encodes("PLOP3", "UPLOP3")
+def _predicate_logic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    *sources, first, second = instruction.srcs
+    assert isinstance(first, Imm) and isinstance(second, Imm)
+    inputs = [rows.predicate(source) for source in sources]
+    places = [rows.predicate_result(dst) for dst in instruction.dsts]
+    tables = (first.bits, second.bits)
+    answers = [
+        rows.emit_table(table, inputs, rows.spare_predicate() if len([p for p in places if p >= 0]) > 1 else place)
+        for table, place in zip(tables, places, strict=True)
+        if place >= 0
+    ]
+    if len(answers) > 1:
+        for answer, place in zip(answers, places, strict=True):
+            rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+
+
+@encodes("SHF", "USHF")
+def _shift(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """Left or right, of a word or a pair of words, of which the upper or lower word is the result."""
+    modifiers = instruction.op.modifiers
+    low, amount, high = (rows.word(source) for source in instruction.srcs)
+    out = rows.result(instruction.dsts[0])
+    left, upper, wrap = "L" in modifiers, "HI" in modifiers, "W" in modifiers
+    signed = "S32" in modifiers or "S64" in modifiers
+    if "U64" in modifiers or "S64" in modifiers:
+        name = (
+            f"shf64.{'l' if left else 'r'}.{'s' if signed and not left else 'u'}.{'hi' if upper else 'lo'}.{'w' if wrap else 'c'}"
+        )
+        rows.emit(name, [low, amount, high], out)
+        return
+    if left and upper:
+        rows.emit(f"shf.l.{'wrap' if wrap else 'clamp'}", [low, high, amount], out)
+        return
+    if not left and not upper:
+        rows.emit(f"shf.r.{'wrap' if wrap else 'clamp'}", [low, high, amount], out)
+        return
+    if wrap:
+        amount = rows.emit("and.32", [amount, rows.constant(31)], rows.temporary())
+    if left:
+        rows.emit("shl.32", [low, amount], out)
+    else:
+        rows.emit("shr.s32" if signed else "shr.u32", [high, amount], out)
+
+
+@encodes("PRMT", "UPRMT")
+def _permute(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    first, selector, second = instruction.srcs
+    mode = next((word.lower() for word in instruction.op.modifiers if word in ("F4E", "B4E", "RC8", "ECL", "ECR", "RC16")), "")
+    name = f"prmt.{mode}" if mode else "prmt"
+    rows.emit(name, [rows.word(first), rows.word(second), rows.word(selector)], rows.result(instruction.dsts[0]))
+
+
+@encodes("SEL", "USEL")
+def _select(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, condition = instruction.srcs
+    words = [rows.word(x), rows.word(y)]
+    rows.emit("selp.32", words, rows.result(instruction.dsts[0]), predicate=rows.predicate(condition))
+
+
+@encodes("IMNMX", "VIMNMX", "UIMNMX")
+def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, least = instruction.srcs
+    _extreme(rows, instruction, rows.word(x), rows.word(y), least, rows.result(instruction.dsts[0]))
+
+
+def _extreme(rows: SassRows, instruction: Instruction, x: int, y: int, least: Operand, out: int) -> None:
+    """The lesser where the last operand holds, else the greater."""
+    sign = "u" if "U32" in instruction.op.modifiers else "s"
+    condition = rows.predicate(least)
+    if condition in (rows.always, rows.never):
+        rows.emit(f"{'min' if condition == rows.always else 'max'}.{sign}32", [x, y], out)
+        return
+    lesser = rows.emit(f"min.{sign}32", [x, y], rows.temporary())
+    greater = rows.emit(f"max.{sign}32", [x, y], rows.temporary())
+    rows.emit("selp.32", [lesser, greater], out, predicate=condition)
+
+
+@encodes("VIMNMX3")
+def _minimum_of_three(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, z, least = instruction.srcs
+    both = rows.temporary()
+    _extreme(rows, instruction, rows.word(x), rows.word(y), least, both)
+    _extreme(rows, instruction, both, rows.word(z), least, rows.result(instruction.dsts[0]))
+
+
+@encodes("VIADDMNMX")
+def _sum_and_minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, z, least = instruction.srcs
+    total = rows.temporary()
+    _plain_sum(rows, [source for source in (x, y) if not is_zero(source)], total)
+    _extreme(rows, instruction, total, rows.word(z), least, rows.result(instruction.dsts[0]))
+
+
+@encodes("IABS")
+def _absolute(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    rows.emit("abs.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
+
+
+@encodes("POPC", "UPOPC")
+def _count(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    rows.emit("popc.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
+
+
+@encodes("FLO", "UFLO")
+def _find_leading_one(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    modifiers = instruction.op.modifiers
+    name = f"bfind.{'shiftamt.' if 'SH' in modifiers else ''}{'u' if 'U32' in modifiers else 's'}32"
+    rows.emit(name, [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
+
+
+@encodes("BREV", "UBREV")
+def _reverse(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    rows.emit("brev.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
+
+
+@encodes("BMSK", "UBMSK")
+def _bit_mask(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    name = "bmsk.wrap" if "W" in instruction.op.modifiers else "bmsk.clamp"
+    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+
+
+@encodes("SGXT", "USGXT")
+def _extend(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    modifiers = instruction.op.modifiers
+    name = f"szext.{'wrap' if 'W' in modifiers else 'clamp'}.{'u' if 'U32' in modifiers else 's'}"
+    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+
+
+@encodes("VABSDIFF")
+def _absolute_difference(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    sign = "u" if "U32" in instruction.op.modifiers else "s"
+    rows.emit(f"sad.{sign}32", [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+
+
+@encodes("IDP")
+def _dot(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    kind, *words = instruction.op.modifiers
+    half = next((word.lower() for word in words if word in ("LO", "HI")), "lo")
+    first, second = (word[0].lower() for word in words if word[0] in "SU")
+    name = f"dp4a.{first}{second}" if kind == "4A" else f"dp2a.{half}.{first}{second}"
+    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+
+
+@encodes("P2R")
+def _predicates_to_register(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """The bits of a mask are replaced by predicates."""
+    other, mask, *predicates = instruction.srcs
+    assert isinstance(mask, Imm)
+    total = rows.emit("and.32", [rows.row(other), rows.constant(~mask.bits)], rows.temporary())
+    for predicate in predicates:
+        assert isinstance(predicate, Reg)
+        bit = rows.constant(1 << predicate.number)
+        flag = rows.emit("selp.32", [bit, rows.constant(0)], rows.temporary(), predicate=rows.predicate(predicate))
+        rows.emit("or.32", [total, flag], total)
+    rows.emit("mov.32", [total], rows.result(instruction.dsts[0]))
+
+
+@encodes("R2P")
+def _register_to_predicates(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    source = rows.word(instruction.srcs[0])
+    for predicate in instruction.dsts:
+        rows.emit("bit", [source, rows.constant(predicate.number)], predicate_out=rows.predicate_result(predicate))

@@ -1,0 +1,188 @@
+"""Encodes loads, stores, atomics and constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Address, Bank, Constant, Imm, Instruction, Operand, Reg, Symbol
+from warploom.code.sass_classes import SASS_SPACES
+from warploom.code.table import Space
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import AtomicOperation, AtomicType, Kind
+from warploom.emulator.sass.constants import WIDE_WINDOWS
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows
+
+_SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL, "generic": Space.GENERIC}
+_NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
+_WORDS = {Bank.D: 2, Bank.Q: 4, Bank.UD: 2, Bank.UQ: 4}
+_SCALES = {"X4": 2, "X8": 3, "X16": 4}
+_STRONG = ("STRONG", "MMIO")
+
+
+def _encode_size(rows: SassRows, record: np.void, modifiers: tuple[str, ...], data: Operand) -> None:
+    """How many bytes each lane moves, and between which rows."""
+    narrow = next((_NARROW[word] for word in modifiers if word in _NARROW), None)
+    record["size"], record["signed"] = narrow if narrow is not None else (4, False)
+    words = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
+    record["elements"] = words
+    if isinstance(data, Reg) and data.bank in (Bank.RZ, Bank.URZ):
+        first = rows.constant(0, 1)
+        record["rows"][:words] = [first] * words
+    else:
+        first = rows.row(data, words)
+        record["rows"][:words] = [first + word * ROW_BYTES for word in range(words)]
+
+
+def encode_address(rows: SassRows, record: np.void, address: Address) -> None:
+    """The row of the base; micro-operations add a uniform register or scale it."""
+    base, uniform = address.base, address.uniform
+    record["offset"] = address.offset
+    wide = _wide(base) or _wide(uniform)
+    record["wide_address"] = wide
+    places = []
+    if isinstance(base, Reg):
+        row = rows.row(base)
+        if address.scale in _SCALES:
+            row = rows.emit("shl.32", [row, rows.constant(_SCALES[address.scale])], rows.temporary())
+        elif wide and not _wide(base):
+            extend = "widen.s" if address.scale == "S32" else "widen.u"
+            row = rows.emit(extend, [row, rows.constant(0)], rows.temporary())
+        places.append(row)
+    if uniform is not None:
+        places.append(rows.row(uniform))
+    if len(places) > 1:
+        places = [rows.emit("add.64" if wide else "add.32", places, rows.temporary())]
+    record["address"] = places[0] if places else rows.constant(0)
+
+
+def _wide(register: object) -> bool:
+    return isinstance(register, Reg) and register.bank in (Bank.D, Bank.UD)
+
+
+def _encode_access(rows: SassRows, instruction: Instruction, record: np.void) -> Address:
+    address = next(source for source in instruction.srcs if isinstance(source, Address))
+    record["space"] = _SPACES[SASS_SPACES[instruction.op.name]]
+    record["polling"] = any(word in _STRONG for word in instruction.op.modifiers)
+    encode_address(rows, record, address)
+    return address
+
+
+@encodes("LD", "LDG", "LDS", "LDL")
+def _load(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.LOAD
+    _encode_access(rows, instruction, record)
+    data = next(dst for dst in instruction.dsts if dst.bank not in (Bank.P, Bank.PT))
+    if data.bank is Bank.RZ:
+        raise rows.trouble("its result is thrown away")
+    _encode_size(rows, record, instruction.op.modifiers, data)
+
+
+@encodes("ST", "STG", "STS", "STL")
+def _store(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    record["kind"] = Kind.STORE
+    _encode_access(rows, instruction, record)
+    _encode_size(rows, record, instruction.op.modifiers, instruction.srcs[1])
+
+
+@encodes("LDC", "ULDC")
+def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A constant at a fixed place is a row; one that is looked up is a load."""
+    modifiers = instruction.op.modifiers
+    source = instruction.srcs[0]
+    if not isinstance(source, Constant):
+        raise rows.trouble(f"{source} is no constant bank")
+    words = 2 if "64" in modifiers else 1
+    narrow = next((_NARROW[word] for word in modifiers if word in _NARROW), None)
+    out = rows.result(instruction.dsts[0])
+    if source.index is None:
+        row = rows.row(source, words)
+        if narrow is not None:
+            row = rows.row(source._replace(offset=source.offset & ~3))
+            size, signed = narrow
+            shifted = rows.emit("shr.u32", [row, rows.constant(8 * (source.offset & 3))], rows.temporary())
+            rows.emit(f"trim.{'s' if signed else 'u'}", [shifted, rows.constant(32 - 8 * size)], out)
+        else:
+            rows.emit(f"mov.{32 * words}", [row], out)
+        return
+    record["kind"] = Kind.LOAD
+    record["offset"] = source.offset
+    index = rows.row(source.index)
+    if source.bank == 0:
+        record["space"], record["address"] = Space.PARAM, index
+    else:
+        assert rows.code.binary is not None
+        name = dict(rows.code.binary.banks).get(source.bank)
+        if name is None:
+            raise rows.trouble(f"there is no constant bank {source.bank}")
+        record["space"] = Space.CONST
+        record["address"] = rows.emit("add.32", [index, rows.row(Symbol(name))], rows.temporary())
+    _encode_size(rows, record, modifiers, instruction.dsts[0])
+
+
+_ATOMIC_TYPES = {("F32", 4): AtomicType.F32, ("S32", 4): AtomicType.S32, ("F64", 8): AtomicType.F64, ("S64", 8): AtomicType.S64}
+
+
+@encodes("ATOM", "ATOMG", "ATOMS", "RED", "REDG")
+def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Rows: the result (or -1), the operand, the value to swap in."""
+    modifiers = instruction.op.modifiers
+    record["kind"] = Kind.ATOMIC
+    _encode_access(rows, instruction, record)
+    record["polling"] = instruction.op.name not in ("RED", "REDG")
+    record["elements"] = 1
+    size = 8 if "64" in modifiers or "F64" in modifiers or "U64" in modifiers or "S64" in modifiers else 4
+    record["size"] = size
+    name = next((word for word in modifiers if word in AtomicOperation.__members__), "CAS" if "CAST" in modifiers else "")
+    if not name or any(word.startswith(("F16", "BF16")) for word in modifiers):
+        raise rows.trouble("the emulator does not know this atomic operation")
+    kind = next((_ATOMIC_TYPES[word, size] for word in modifiers if (word, size) in _ATOMIC_TYPES), None)
+    record["type"] = kind if kind is not None else AtomicType.U32 if size == 4 else AtomicType.U64
+    operands = [source for source in instruction.srcs if not isinstance(source, Address)]
+    if "POPC" in modifiers:  # every lane adds one; hardware counts those with the same address
+        name, operands = "ADD", [Imm(1)]
+    record["operation"] = AtomicOperation[name]
+    results = [dst for dst in instruction.dsts if dst.bank in (Bank.R, Bank.D)]
+    places = [rows.row(operand, size // 4) for operand in operands]
+    record["rows"][0] = rows.row(results[0]) if results else -1
+    record["rows"][1], record["rows"][2] = places[0], places[-1]
+    if "CAST" in modifiers and results:
+        _tell_success(rows, record, rows.row(results[0]), places[0], size)
+
+
+def _tell_success(rows: SassRows, record: np.void, out: int, compared: int, size: int) -> None:
+    """This compare-and-swap gives 1 where it has swapped, else 0."""
+    old = record["rows"][0] = rows.temporary()
+    before = len(rows.micro)
+    swapped = rows.spare_predicate()
+    rows.emit(f"eq.s{8 * size}", [old, compared], predicate_out=swapped)
+    rows.emit("flag", [], out, predicate=swapped)
+    if size == 8:
+        rows.emit("mov.32", [rows.constant(0)], out + ROW_BYTES)
+    record["after"] = len(rows.micro) - before
+
+
+@encodes("QSPC")
+def _ask_space(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """Whether a generic address lies in shared, local or global memory."""
+    address = next(source for source in instruction.srcs if isinstance(source, Address))
+    if not isinstance(address.base, Reg) or address.offset or address.uniform is not None:
+        raise rows.trouble("its address is more than a register")
+    place = rows.predicate_result(instruction.dsts[0])
+    base = rows.row(address.base)
+    shared, local, size = WIDE_WINDOWS
+    modifiers = instruction.op.modifiers
+    if "G" in modifiers:
+        rows.emit("lt.u64", [base, rows.constant(shared, 2)], predicate_out=place)
+        return
+    if "S" not in modifiers and "L" not in modifiers:
+        raise rows.trouble("the emulator does not know this space")
+    start = rows.constant(shared if "S" in modifiers else local, 2)
+    offset = rows.emit("sub.64", [base, start], rows.temporary())
+    rows.emit("lt.u64", [offset, rows.constant(size, 2)], predicate_out=place)
+
+
+@encodes("MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR", "DEPBAR", "LDGDEPBAR")
+def _fence(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    """Memory is written in the order of execution, so there is nothing to wait for."""
+    record["kind"] = Kind.NOTHING

@@ -1,0 +1,130 @@
+"""Encodes special registers, and instructions in which lanes look at each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Bank, Instruction, Special
+from warploom.emulator.records import Kind, WarpOperation
+from warploom.emulator.sass.constants import WIDE_WINDOWS
+from warploom.emulator.sass.encode_floats import is_constant_halves
+from warploom.emulator.sass.encode_integers import registers_of
+from warploom.emulator.sass.records import SassKind, UniformOperation
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows
+
+_SPECIALS = {
+    **{f"SR_{base}.{axis}": f"{name}.{axis.lower()}" for base, name in (("TID", "tid"), ("CTAID", "ctaid")) for axis in "XYZ"},
+    **{
+        f"SR_{base}.{axis}": f"{name}.{axis.lower()}" for base, name in (("NTID", "ntid"), ("NCTAID", "nctaid")) for axis in "XYZ"
+    },
+    "SR_LANEID": "laneid",
+    "SR_EQMASK": "lanemask_eq",
+    "SR_LTMASK": "lanemask_lt",
+    "SR_LEMASK": "lanemask_le",
+    "SR_GTMASK": "lanemask_gt",
+    "SR_GEMASK": "lanemask_ge",
+    "SR_VIRTUALSMID": "smid",
+    "SR_VIRTID": "smid",
+    "SR_SMEMSZ": "total_smem_size",
+    "SR_CLOCKLO": "clock",
+    "SR_CLOCKHI": "clock_hi",
+    "SR_GLOBALTIMERLO": "globaltimer_lo",
+    "SR_GLOBALTIMERHI": "globaltimer_hi",
+}
+_CLOCKS = ("clock", "clock_hi", "globaltimer_lo", "globaltimer_hi")
+_ZERO_SPECIALS = ("SRZ", "SR_CgaCtaId", "SR_CgaSize", "SR_SWINLO", "SR_LMEMLO")  # a grid without clusters
+_SHUFFLES = {
+    "UP": WarpOperation.SHUFFLE_UP,
+    "DOWN": WarpOperation.SHUFFLE_DOWN,
+    "BFLY": WarpOperation.SHUFFLE_XOR,
+    "IDX": WarpOperation.SHUFFLE_INDEX,
+}
+_VOTES = {"ALL": WarpOperation.VOTE_ALL, "ANY": WarpOperation.VOTE_ANY, "EQ": WarpOperation.VOTE_UNIFORM}
+_UNIFORM_VOTES = {"ALL": UniformOperation.ALL, "ANY": UniformOperation.ANY, "EQ": UniformOperation.EQUAL}
+
+
+@encodes("S2R", "S2UR", "CS2R")
+def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    source = instruction.srcs[0]
+    assert isinstance(source, Special)
+    target = instruction.dsts[0]
+    words = 2 if target.bank in (Bank.D, Bank.UD) else 1
+    if source.name == "SR_SWINHI":
+        row = rows.constant(WIDE_WINDOWS[0] >> 32, 2)
+    elif source.name in _ZERO_SPECIALS:
+        row = rows.constant(0, 2)
+    elif source.name in _SPECIALS:
+        name = _SPECIALS[source.name]
+        if words == 2 and name in ("clock", "globaltimer_lo"):
+            name = {"clock": "clock64", "globaltimer_lo": "globaltimer"}[name]
+        elif words == 2:
+            raise rows.trouble("the special register has 32 bits")
+        record["uses_clock"] = name in (*_CLOCKS, "clock64", "globaltimer")
+        row = rows.row(Special(name), words)
+    else:
+        raise rows.trouble(f"the emulator does not know special register {source.name}")
+    if target.bank is Bank.U:  # of the first lane, for the whole warp
+        record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.FIRST
+        record["rows"][0], record["rows"][1] = rows.result(target), row
+        return
+    rows.emit(f"mov.{32 * words}", [row], rows.result(target))
+
+
+@encodes("R2UR")
+def _to_uniform(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    register, predicates = registers_of(instruction)
+    if any(predicate.bank in (Bank.P, Bank.UP) for predicate in predicates):
+        raise rows.trouble("it tells whether lanes agree")
+    record["kind"] = SassKind.UNIFORM
+    record["operation"] = UniformOperation.OR if "OR" in instruction.op.modifiers else UniformOperation.FIRST
+    record["rows"][0], record["rows"][1] = rows.result(register), rows.word(instruction.srcs[0])
+
+
+@encodes("VOTE", "VOTEU")
+def _vote(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A ballot into a register, an answer into a predicate, or both; of VOTEU they are the whole warp's."""
+    register, predicates = registers_of(instruction)
+    mode = next(word for word in instruction.op.modifiers if word in _VOTES)
+    answer = rows.predicate_result(predicates[0]) if predicates else -1
+    ballot = register.bank in (Bank.R, Bank.U)
+    if ballot and answer >= 0:
+        raise rows.trouble("it wants a ballot and an answer at once")
+    record["predicate_in"] = rows.predicate(instruction.srcs[0])
+    record["predicate_out"] = answer
+    record["rows"][0] = rows.result(register)
+    if instruction.op.name == "VOTEU":
+        record["kind"] = SassKind.UNIFORM
+        record["operation"] = UniformOperation.BALLOT if ballot else _UNIFORM_VOTES[mode]
+    else:
+        record["kind"] = Kind.WARP
+        record["operation"] = WarpOperation.BALLOT if ballot else _VOTES[mode]
+
+
+@encodes("SHFL")
+def _shuffle(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    register, predicates = registers_of(instruction)
+    record["kind"] = Kind.WARP
+    record["operation"] = next(_SHUFFLES[word] for word in instruction.op.modifiers if word in _SHUFFLES)
+    record["size"] = 4
+    record["predicate_out"] = rows.predicate_result(predicates[0]) if predicates else -1
+    record["rows"][0] = rows.result(register)
+    record["rows"][1:4] = [rows.word(source) for source in instruction.srcs]
+
+
+@encodes("MATCH")
+def _match(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    register, predicates = registers_of(instruction)
+    wide = "U64" in instruction.op.modifiers
+    record["kind"], record["size"] = Kind.WARP, 8 if wide else 4
+    record["operation"] = WarpOperation.MATCH_ANY if "ANY" in instruction.op.modifiers else WarpOperation.MATCH_ALL
+    record["predicate_out"] = rows.predicate_result(predicates[0]) if predicates else -1
+    record["rows"][0], record["rows"][1] = rows.result(register), rows.row(instruction.srcs[0], 2 if wide else 1)
+
+
+@encodes("HFMA2")
+def _constant_halves(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """``HFMA2.MMA R, -RZ, RZ, high, low`` brings a constant; arithmetic on halves is not known here."""
+    if not is_constant_halves(instruction):
+        raise rows.trouble("half precision is not known here")
+    rows.emit("mov.32", [rows.row(instruction.srcs[2])], rows.result(instruction.dsts[0]))

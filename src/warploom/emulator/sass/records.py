@@ -1,0 +1,88 @@
+"""The records of a SASS program: those of every program, and what its convergence barriers need."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from warploom.emulator.records import INSTRUCTION_DTYPE, WARP_DTYPE
+
+GROUPS = 33  # every group of lanes has at least one, and one is being moved
+BARRIER_REGISTERS = 16
+
+
+class SassKind(IntEnum):
+    """How instructions are executed that programs from PTX do not have; numbers beyond those of `Kind`."""
+
+    JUMP = 32  # to the byte address in a pair of rows, which may differ between lanes
+    BSSY = 33
+    BSYNC = 34
+    BREAK = 35
+    WARPSYNC = 36
+    COLLECTIVE = 37
+    END_COLLECTIVE = 38
+    YIELD = 39
+    DIVERGED = 40  # a branch that is taken if lanes of a mask are elsewhere, or if none is
+    UNIFORM = 41  # lanes look at each other; the answer goes to the whole warp
+    BARRIER_TO_REGISTER = 42  # BMOV
+    REGISTER_TO_BARRIER = 43
+    BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
+
+
+class SassFamily(IntEnum):
+    """Families of micro-operations of SASS alone; numbers beyond those of `Family`."""
+
+    WORDS = 16
+    FLOATS = 17
+    FUNCTIONS = 18
+    TABLE = 19  # any function of three predicates
+
+
+class UniformOperation(IntEnum):
+    """What `SassKind.UNIFORM` computes."""
+
+    FIRST = 0  # the value of the first lane
+    BALLOT = 1
+    ANY = 2
+    ALL = 3
+    EQUAL = 4
+    OR = 5  # of all lanes' values
+
+
+class State(IntEnum):
+    """What a group of lanes does that is not being executed; from `AT_BARRIER` on, which barrier register it waits for."""
+
+    READY = 0
+    SYNCHRONISING = 1
+    COLLECTING = 2
+    AT_CTA_BARRIER = 3
+    AT_BARRIER = 8
+
+
+def _extended(dtype: np.dtype, *fields: tuple) -> np.dtype:
+    names = dtype.names
+    assert names is not None and dtype.fields is not None
+    return np.dtype([*((name, dtype.fields[name][0]) for name in names), *fields], align=True)
+
+
+SASS_INSTRUCTION_DTYPE = _extended(
+    INSTRUCTION_DTYPE,
+    ("uniform", "i4"),  # executed for the whole warp, whatever lanes are there
+    ("condition", "i4"),  # a further predicate of a branch, or -1
+    ("condition_flip", "u4"),
+    ("barrier", "i4"),  # a convergence barrier
+    ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
+)
+
+SASS_WARP_DTYPE = _extended(
+    WARP_DTYPE,
+    ("group_pc", "i4", (GROUPS,)),
+    ("group_mask", "u4", (GROUPS,)),
+    ("group_state", "i4", (GROUPS,)),
+    ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
+    ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
+    ("meeting_mask", "u4", (BARRIER_REGISTERS,)),
+    ("meeting_pc", "i4", (BARRIER_REGISTERS,)),
+    ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
+)

@@ -1,0 +1,39 @@
+"""Which function encodes which opcode."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+import numpy as np
+
+from warploom.code.instruction import Instruction
+from warploom.emulator.sass.rows import SassRows
+
+Encode = Callable[[SassRows, Instruction, np.void], None]
+_ENCODERS: dict[str, Encode] = {}
+
+
+def encodes(*names: str) -> Callable[[Encode], Encode]:
+    """Mark a function as the one that encodes these opcodes. The record is of the kind COMPUTE unless the function says otherwise."""
+
+    def mark(function: Encode) -> Encode:
+        for name in names:
+            if name in _ENCODERS:
+                raise ValueError(f"two functions encode {name}")
+            _ENCODERS[name] = function
+        return function
+
+    return mark
+
+
+@functools.cache
+def encoders() -> dict[str, Encode]:
+    """All opcodes that are known, from the files ``encode_*`` beside this one."""
+    package = importlib.import_module("warploom.emulator.sass")
+    for found in pkgutil.iter_modules(package.__path__):
+        if found.name.startswith("encode_"):
+            importlib.import_module(f"{package.__name__}.{found.name}")
+    return dict(_ENCODERS)

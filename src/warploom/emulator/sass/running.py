@@ -1,0 +1,431 @@
+"""Runs one warp of a SASS program: fetches, decides which lanes execute, executes, follows control, notes it all in the trace's log."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.emulator.directed_rounding import directed
+from warploom.emulator.float_operations import convert, float32, float64
+from warploom.emulator.integer_operations import integer32, integer64
+from warploom.emulator.interpreter import (
+    AT_BARRIER,
+    ENDED,
+    FAULT,
+    TURN_OVER,
+    WAITING,
+    arrive,
+    check_encodings,
+    log_values,
+    predicate_operation,
+    tick,
+)
+from warploom.emulator.memory import access_memory, fail
+from warploom.emulator.pointers import (
+    copy_row,
+    count_ones,
+    fill_row,
+    first_lane,
+    get32,
+    get64,
+    put16,
+    put32,
+    put64,
+    restore_lanes,
+)
+from warploom.emulator.records import FULL, Family, Fault, Kind
+from warploom.emulator.sass.floats_lanes import floats
+from warploom.emulator.sass.functions import functions
+from warploom.emulator.sass.groups import AT_BARRIER as AT_MEETING
+from warploom.emulator.sass.groups import (
+    AT_CTA_BARRIER,
+    COLLECTING,
+    READY,
+    SYNCHRONISING,
+    free_from_cta_barrier,
+    lanes_left,
+    put_aside,
+    release_collective,
+    release_meeting,
+    release_synchronised,
+    resume,
+    split_by_address,
+)
+from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.words_lanes import words
+from warploom.emulator.special_functions import special
+from warploom.emulator.textures import fetch_texels
+from warploom.emulator.warp_operations import exchange
+from warploom.jit import callee
+
+COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
+BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP"))
+JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", "BREAK"))
+WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
+YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
+TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
+FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
+INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
+CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
+WORDS, FLOATS, FUNCTIONS = int(SassFamily.WORDS), int(SassFamily.FLOATS), int(SassFamily.FUNCTIONS)
+FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
+FAULT_JUMP = int(Fault.JUMP)
+
+
+@callee
+def _any_function(table, x, y, z):
+    """A function of three predicates, given by its table."""
+    result = np.uint32(0)
+    for minterm in range(8):
+        if (table >> minterm) & 1:
+            term = x if minterm & 4 else ~x
+            term &= y if minterm & 2 else ~y
+            result |= term & (z if minterm & 1 else ~z)
+    return result
+
+
+@callee
+def _compute(micro, first, count, rows, predicates, mask):
+    """Execute the micro-operations of an instruction. Rows are written in all lanes, predicates in those of the mask."""
+    for index in range(first, first + count):
+        step = micro[index]
+        family, number = step.family, step.number
+        a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
+        predicate = get32(predicates + 4 * step.predicate_in)
+        yielded = np.uint32(0)
+        if family == INTEGER32:
+            yielded = integer32(number, a, b, c, rows + step.d, out, predicate)
+        elif family == FLOAT32:
+            yielded = float32(number, a, b, c, c, out, predicate)
+        elif family == WORDS:
+            yielded = words(number, a, b, c, rows + step.d, out, predicate)
+        elif family == INTEGER64:
+            yielded = integer64(number, a, b, c, rows + step.d, out, predicate)
+        elif family == FLOATS:
+            yielded = floats(number, a, b, c, c, out, predicate)
+        elif family == FLOAT64:
+            yielded = float64(number, a, b, c, c, out, predicate)
+        elif family == CONVERT:
+            yielded = convert(number, a, b, c, c, out, predicate)
+        elif family == DIRECTED:
+            directed(number, a, b, c, rows + step.d, out, predicate)
+        elif family == SPECIAL:
+            special(number, a, b, c, out)
+        elif family == FUNCTIONS:
+            yielded = functions(number, a, b, out)
+        elif family == PREDICATE:
+            yielded = predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
+        else:
+            x, y, z = (get32(predicates + 4 * step.a), get32(predicates + 4 * step.b), get32(predicates + 4 * step.c))
+            yielded = _any_function(number, x, y, z)
+        if step.predicate_out >= 0:
+            place = predicates + 4 * step.predicate_out
+            put32(place, (get32(place) & ~mask) | (yielded & mask))
+
+
+@callee
+def _compute_lanes(machine, micro, first, count, instruction, rows, predicates, mask):
+    """Execute micro-operations for the lanes of a mask: the others keep what they hold."""
+    if mask == FULL or (instruction.uniform and mask != 0):
+        _compute(micro, first, count, rows, predicates, FULL)
+    elif mask != 0:
+        for index in range(instruction.writes):
+            copy_row(machine.saved + 128 * index, rows + instruction.write_rows[index])
+        _compute(micro, first, count, rows, predicates, mask)
+        for index in range(instruction.writes):
+            restore_lanes(rows + instruction.write_rows[index], machine.saved + 128 * index, mask)
+
+
+@callee
+def _uniform(instruction, rows, predicates, mask):
+    """One answer for the whole warp, from the lanes of the mask."""
+    operation = instruction.operation
+    lane = first_lane(mask)
+    if operation == FIRST:
+        fill_row(rows + instruction.rows[0], get32(rows + instruction.rows[1] + 4 * lane))
+        return
+    if operation in (BALLOT, ANY, ALL, EQUAL):
+        true = get32(predicates + 4 * instruction.predicate_in) & mask
+        if operation == BALLOT:
+            fill_row(rows + instruction.rows[0], true)
+            return
+        holds = true != 0
+        if operation == ALL:
+            holds = true == mask
+        elif operation == EQUAL:
+            holds = true == mask or true == 0
+        if instruction.predicate_out >= 0:
+            put32(predicates + 4 * instruction.predicate_out, FULL if holds else np.uint32(0))
+        return
+    total = np.uint32(0)
+    left = mask
+    while left != 0:
+        total |= get32(rows + instruction.rows[1] + 4 * first_lane(left))
+        left &= left - np.uint32(1)
+    fill_row(rows + instruction.rows[0], total)
+
+
+@callee
+def _count(machine, pc, active, mask):
+    """How often an instruction was executed: by warps, by lanes, by lanes whose guard held."""
+    place = machine.counts + 24 * np.int64(pc)
+    put64(place, get64(place) + np.uint64(1))
+    put64(place + 8, get64(place + 8) + np.uint64(count_ones(active)))
+    put64(place + 16, get64(place + 16) + np.uint64(count_ones(mask)))
+
+
+@callee
+def _divide(warp, pc, target, active, taken):
+    """Lanes go different ways: those that fall through go on, the others are put aside."""
+    put_aside(warp, target, taken, READY, np.uint32(0))
+    warp.pc, warp.active = pc + 1, active & ~taken
+
+
+@callee
+def _jump(machine, warp, instruction, rows, pc, mask, active):
+    """Every lane goes to its own address. Returns False if one leaves the code."""
+    end = machine.instructions
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        low = np.int64(get32(rows + instruction.rows[0] + 4 * lane))
+        high = np.int64(get32(rows + instruction.rows[0] + 128 + 4 * lane)) if instruction.wide_registers else np.int64(0)
+        address = (low | (high << np.int64(32))) + instruction.offset
+        if address < 0 or address & 15 or (address >> 4) >= end:
+            return fail(machine, FAULT_JUMP, lane, address, 0)
+        warp.lane_pc[lane] = address >> 4
+    if active & ~mask != 0:
+        put_aside(warp, pc + 1, active & ~mask, READY, np.uint32(0))
+    split_by_address(warp, pc, mask)
+    return resume(warp, False)
+
+
+@callee
+def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
+    """Execute an instruction that decides where lanes go on, and choose the group that does.
+
+    Returns whether all is well; `warp.pc` and `warp.active` say what goes on, with no lane if all wait or have ended.
+    """
+    kind = instruction.kind
+    warp.pc, warp.active = pc + 1, active
+    if mask == 0 and kind not in (YIELD, DIVERGED):
+        return True
+    if kind == BRANCH or kind == BRANCH_ANY:
+        if mask == active or kind == BRANCH_ANY:
+            warp.pc = instruction.target
+        else:
+            _divide(warp, pc, instruction.target, active, mask)
+    elif kind == EXIT:
+        warp.alive &= ~mask
+        warp.active = active & ~mask
+        if warp.depth > 0:
+            lanes_left(warp)
+        if warp.active == 0:
+            resume(warp, False)
+    elif kind == BSSY:
+        warp.meeting_mask[instruction.barrier] = mask
+        warp.meeting_pc[instruction.barrier] = instruction.target
+    elif kind == BSYNC:
+        barrier = np.int64(instruction.barrier)
+        if mask == active and warp.meeting_mask[barrier] & warp.alive & ~active == 0:
+            warp.pc = warp.meeting_pc[barrier]
+        else:
+            put_aside(warp, pc, mask, AT_MEETING + barrier, np.uint32(0))
+            warp.active = active & ~mask
+            release_meeting(warp, barrier)
+            if warp.active == 0:
+                resume(warp, False)
+    elif kind == BREAK:
+        warp.meeting_mask[instruction.barrier] &= ~mask
+        if warp.depth > 0:
+            release_meeting(warp, np.int64(instruction.barrier))
+    elif kind == JUMP:
+        return _jump(machine, warp, instruction, rows, pc, mask, active)
+    elif kind == WARPSYNC or kind == COLLECTIVE:
+        needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
+        if kind == COLLECTIVE:
+            left = mask
+            while left != 0:
+                warp.lane_pc[first_lane(left)] = instruction.target
+                left &= left - np.uint32(1)
+        if mask != active or needed & warp.alive & ~active != 0:
+            state = SYNCHRONISING if kind == WARPSYNC else COLLECTING
+            put_aside(warp, pc + 1, mask, state, needed)
+            warp.active = active & ~mask
+            if kind == WARPSYNC:
+                release_synchronised(warp)
+            else:
+                release_collective(warp, pc + 1)
+            if warp.active == 0:
+                resume(warp, False)
+    elif kind == END_COLLECTIVE:
+        split_by_address(warp, pc, active)
+        resume(warp, False)
+    elif kind == YIELD:
+        if warp.depth > 0:
+            put_aside(warp, pc + 1, active, READY, np.uint32(0))
+            resume(warp, True)
+    elif kind == DIVERGED:
+        wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
+        if mask != 0 and (active == wanted) == (instruction.operation != 0):
+            warp.pc = instruction.target
+    elif kind == TO_REGISTER:
+        left = mask
+        while left != 0:
+            put32(rows + instruction.rows[0] + 4 * first_lane(left), warp.meeting_mask[instruction.barrier])
+            left &= left - np.uint32(1)
+    elif kind == TO_BARRIER:
+        warp.meeting_mask[instruction.barrier] = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
+    return True
+
+
+@callee
+def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
+    """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
+    rows, predicates = warp.rows, warp.predicates
+    end = np.int32(machine.instructions)
+    register, image, back = scratch[0], scratch[1], scratch[2]
+    executed = np.int64(0)
+    threads = np.int64(0)
+    reason = TURN_OVER
+    if warp.barrier_lanes != 0:
+        free_from_cta_barrier(warp)
+        if warp.active == 0:
+            resume(warp, False)
+    elif warp.depth > 0 and warp.turn == machine.turn:  # a group that waits for another one in vain lets it go on in the end
+        put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
+        resume(warp, True)
+    pc, active = warp.pc, warp.active
+    while executed < steps:
+        instruction = program[pc]
+        mask = active
+        if instruction.guard >= 0:
+            mask &= get32(predicates + 4 * instruction.guard) ^ instruction.guard_flip
+        if instruction.condition >= 0:
+            mask &= get32(predicates + 4 * instruction.condition) ^ instruction.condition_flip
+        kind = instruction.kind
+        if machine.tracing:
+            put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
+            put32(machine.log_mask + 4 * machine.n_instruction, active if kind == BRANCH or kind == JUMP else mask)
+            machine.n_instruction += 1
+        if machine.counts != 0:
+            _count(machine, pc, active, mask)
+        executed += 1
+        threads += count_ones(active if kind == BRANCH or kind == JUMP else mask)
+        fine = True
+        moved = False
+        if kind == COMPUTE:
+            if instruction.uses_clock:
+                machine.executed += executed
+                tick(machine, program, pc, rows, clock_rows)
+                machine.executed -= executed
+            _compute_lanes(machine, micro, instruction.first, instruction.count, instruction, rows, predicates, mask)
+        elif kind in (LOAD, STORE, ATOMIC):
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            fine = access_memory(machine, cta, warp, instruction, rows, mask)
+            if instruction.after > 0 and fine:
+                behind = instruction.first + instruction.count
+                _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
+            if instruction.polling:
+                warp.polled |= 1
+            elif kind == STORE:
+                warp.polled |= 2
+        elif kind == BARRIER:
+            if mask == 0:
+                if machine.tracing:
+                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
+                    machine.n_memory += 1
+            elif (warp.barrier_lanes | mask) == warp.alive:
+                waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
+                fine = machine.fault == 0
+                if fine:
+                    warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
+                    reason = AT_BARRIER
+                    if waits:
+                        warp.status = WAITING
+            else:  # other lanes of the warp have still to come
+                if machine.tracing:
+                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
+                    machine.n_memory += 1
+                warp.barrier_lanes |= mask
+                warp.barrier_pc = pc
+                put_aside(warp, pc + 1, mask, AT_CTA_BARRIER, np.uint32(0))
+                active &= ~mask
+                if active == 0:
+                    moved = True
+                    warp.active = np.uint32(0)
+                    resume(warp, False)
+                    pc, active = warp.pc, warp.active
+        elif kind == WARP:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            yielded = exchange(instruction, rows, mask, get32(predicates + 4 * instruction.predicate_in), machine.saved)
+            if instruction.predicate_out >= 0:
+                place = predicates + 4 * instruction.predicate_out
+                put32(place, (get32(place) & ~mask) | (yielded & mask))
+        elif kind == UNIFORM:
+            if mask != 0:
+                if instruction.count > 0:
+                    _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+                _uniform(instruction, rows, predicates, mask)
+        elif kind == TEXTURE:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            fine = fetch_texels(machine, textures, instruction, rows, mask, True)
+        elif kind == SLEEP:
+            warp.turn = np.int32(executed)  # the turn ends here: others may do what this one waits for
+            steps = executed
+        elif kind == TRAP:
+            if mask != 0:
+                fine = fail(machine, FAULT_TRAP, first_lane(mask), 0, 0)
+        elif kind == BRANCH and (mask == active or mask == 0):
+            if mask != 0:
+                pc = instruction.target
+                moved = True
+        elif kind == BRANCH or kind == EXIT or kind >= JUMP:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            fine = _control(machine, warp, instruction, rows, predicates, pc, active, mask)
+            if fine:
+                pc, active = warp.pc, warp.active
+                moved = True
+        if machine.tracing and instruction.values > 0:
+            log_values(machine, instruction, rows, mask)
+            if machine.checking and not check_encodings(instruction, rows, register, image, back):
+                fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
+        if not fine:
+            machine.fault_pc = pc
+            machine.fault_cta = cta.index
+            machine.fault_warp = warp.number
+            reason = FAULT
+            break
+        if not moved:
+            pc += 1
+        if active == 0:
+            if warp.alive == 0:
+                reason = ENDED
+            elif warp.barrier_lanes & warp.alive == warp.alive:
+                # The last lanes that the others waited for at a barrier of the CTA have ended: the warp has arrived.
+                logged = machine.n_memory
+                warp.barrier_mask = warp.barrier_lanes & warp.alive
+                if arrive(machine, cta, warp, program[warp.barrier_pc], rows, predicates, warp.barrier_mask):
+                    warp.status = WAITING
+                machine.n_memory = logged
+                reason = AT_BARRIER
+            else:
+                reason = FAULT
+                machine.fault, machine.fault_pc, machine.fault_lane = FAULT_DEADLOCK, pc, 0
+                machine.fault_cta, machine.fault_warp, machine.fault_detail = cta.index, warp.number, -1
+            break
+        if pc >= end:
+            reason = FAULT
+            fail(machine, FAULT_JUMP, first_lane(active), np.int64(pc) * 16, 0)
+            machine.fault_pc, machine.fault_cta, machine.fault_warp = end - 1, cta.index, warp.number
+            break
+        if reason == AT_BARRIER:
+            break
+    warp.pc, warp.active = pc, active
+    machine.executed += executed
+    machine.thread_executed += threads
+    return reason, executed

@@ -1,0 +1,150 @@
+"""Reads a cubin: NVIDIA's ELF file with the machine code of one architecture.
+
+Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter, 0x0a where
+parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest stack.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+
+from warploom.errors import WarploomError
+
+_REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK = 0x2F, 0x11, 0x12, 0x23
+_PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK = 0x17, 0x0A, 0x10
+_WITH_SIZE = 4  # the format of an attribute whose value follows with its size; others have 16 bits of value
+_CUDA = 190
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the file says of one kernel."""
+
+    name: str
+    registers: int
+    frame_bytes: int  # of the stack, per thread, with what it calls
+    shared_bytes: int  # static, with what the architecture reserves
+    parameters: tuple[tuple[int, int], ...]  # offset and size
+    parameter_offset: int  # in bank 0
+    required_block: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in the file: where it is, in its section."""
+
+    name: str
+    section: str
+    value: int
+    size: int
+    kind: str  # "STT_FUNC", "STT_OBJECT", ...
+
+
+@dataclass(frozen=True)
+class Relocation:
+    """A place in a section that holds an address of a symbol."""
+
+    section: str
+    offset: int
+    kind: int
+    symbol: Symbol
+    addend: int
+
+
+@dataclass
+class Cubin:
+    """One file, read."""
+
+    place: str
+    architecture: int  # 90 for sm_90
+    sections: dict[str, bytes]  # contents; of sections without contents, zeros
+    symbols: list[Symbol]  # as attributes count them
+    relocations: list[Relocation]
+
+    @cached_property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels, in the order of the file."""
+        marked = {name.removeprefix(".nv.constant0.") for name in self.sections if name.startswith(".nv.constant0.")}
+        return tuple(symbol.name for symbol in self.symbols if symbol.kind == "STT_FUNC" and symbol.name in marked)
+
+    def facts(self, kernel: str) -> KernelFacts:
+        """What is known of a kernel."""
+        registers = frame = 0
+        for number, value in self._attributes(".nv.info"):
+            if number in (_REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK) and len(value) == 8:
+                symbol, amount = struct.unpack("<II", value)
+                if symbol < len(self.symbols) and self.symbols[symbol].name == kernel:
+                    registers = amount if number == _REGISTERS else registers
+                    frame = max(frame, amount) if number != _REGISTERS else frame
+        parameters, start, required = [], 0, None
+        for number, value in self._attributes(f".nv.info.{kernel}"):
+            if number == _PARAMETER:
+                _, _, offset, flags = struct.unpack("<IHHI", value)
+                parameters.append((offset, flags >> 18))
+            elif number == _PARAMETER_BANK:
+                start = struct.unpack("<IHH", value)[1]
+            elif number == _REQUIRED_BLOCK:
+                required = struct.unpack("<III", value)
+        shared = len(self.sections.get(f".nv.shared.{kernel}", b""))
+        return KernelFacts(kernel, registers, frame, shared, tuple(sorted(parameters)), start, required)
+
+    def _attributes(self, section: str) -> list[tuple[int, bytes]]:
+        data, at, found = self.sections.get(section, b""), 0, []
+        while at + 4 <= len(data):
+            if data[at] == _WITH_SIZE:
+                size = int.from_bytes(data[at + 2 : at + 4], "little")
+                found.append((data[at + 1], data[at + 4 : at + 4 + size]))
+                at += 4 + size
+            else:
+                found.append((data[at + 1], data[at + 2 : at + 4]))
+                at += 4
+        return found
+
+
+def read_cubin(data: bytes, place: str) -> Cubin:
+    """Read the bytes of a cubin; what is not one is refused in one sentence."""
+    try:
+        from elftools.common.exceptions import ELFError
+        from elftools.construct.lib.container import Container
+        from elftools.elf.elffile import ELFFile
+    except ImportError:
+        raise WarploomError("machine code needs pyelftools: install it with: pip install 'warploom[sass]'.") from None
+    if not data.startswith(b"\x7fELF"):
+        raise WarploomError(f"{place}: this is not a cubin (no ELF file).")
+    try:
+        elf = ELFFile(io.BytesIO(data))
+        machine = elf["e_machine"]
+        if machine not in ("EM_CUDA", _CUDA):
+            raise WarploomError(f"{place}: this is an ELF file for another machine ({machine}), not a cubin.")
+        flags = elf["e_flags"]
+        version = elf["e_ident"]["EI_ABIVERSION"]
+        architecture = flags >> 8 & 0xFF if version >= 8 else flags & 0xFF
+        ordered = list(elf.iter_sections())
+        sections = {}
+        for section in ordered:
+            contents = bytes(section["sh_size"]) if section["sh_type"] == "SHT_NOBITS" else section.data()
+            if len(contents) != section["sh_size"]:
+                raise WarploomError(f"{place}: the cubin is cut off: section {section.name} is not complete.")
+            sections[section.name] = contents
+        numbers: list[Symbol] = []
+        for section in ordered:
+            if section["sh_type"] == "SHT_SYMTAB":
+                for entry in section.iter_symbols():
+                    index = entry["st_shndx"]
+                    home = ordered[index].name if isinstance(index, int) and index < len(ordered) else ""
+                    info: Container = entry["st_info"]
+                    numbers.append(Symbol(entry.name or home, home, entry["st_value"], entry["st_size"], str(info["type"])))
+        relocations = []
+        for section in ordered:
+            if section["sh_type"] in ("SHT_REL", "SHT_RELA"):
+                home = ordered[section["sh_info"]].name
+                for entry in section.iter_relocations():
+                    at = entry["r_offset"]
+                    addend = entry["r_addend"] if entry.is_RELA() else 0
+                    relocations.append(Relocation(home, at, entry["r_info_type"], numbers[entry["r_info_sym"]], addend))
+    except (ELFError, IndexError, KeyError, ValueError, struct.error, UnicodeDecodeError, OverflowError) as problem:
+        raise WarploomError(f"{place}: the cubin is damaged ({problem}).") from None
+    return Cubin(place, architecture, sections, numbers, relocations)

@@ -1,0 +1,297 @@
+"""A kernel of a cubin as machine code: its sections put one after another, cut into blocks, targets resolved."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from warploom.code.instruction import (
+    BRANCHES,
+    EXITS,
+    Bank,
+    Binary,
+    Block,
+    Code,
+    Guard,
+    Imm,
+    Instruction,
+    Modified,
+    Operand,
+    Operation,
+    Parameter,
+    Reg,
+    Variable,
+)
+from warploom.code.instruction import Address as MemoryAddress
+from warploom.code.instruction import Symbol as Place
+from warploom.errors import WarploomError
+from warploom.errors.names import did_you_mean
+from warploom.sass.control import control_bits
+from warploom.sass.cubin import Cubin
+from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
+from warploom.sass.forms import has_wide_addresses, result_count, widths
+from warploom.sass.operands import parse_operand, register, split_operands, widened
+from warploom.sass.shapes import SHAPES
+
+_GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
+_TARGET = re.compile(r"`\((.*)\)$")
+_ADDRESS_OF_SYMBOL = 2  # the relocation of a 64-bit address in data
+
+
+@dataclass
+class _Kernel:
+    """One kernel on its way from text to code."""
+
+    cubin: Cubin
+    listing: dict[str, Section]
+    kernel: str
+    place: str
+    starts: dict[str, int] = field(default_factory=dict)  # of each section, in instructions
+    lines: list[tuple[str, Line]] = field(default_factory=list)
+    functions: dict[str, tuple[str, int]] = field(default_factory=dict)  # name: section, address
+
+    def gather(self) -> None:
+        """Put the kernel's section first, and after it those of the functions that it calls, directly or not."""
+        for symbol in self.cubin.symbols:
+            if symbol.kind == "STT_FUNC" and symbol.section in self.listing:
+                self.functions[symbol.name] = (symbol.section, symbol.value)
+        pending = [f".text.{self.kernel}"]
+        while pending:
+            name = pending.pop(0)
+            if name in self.starts:
+                continue
+            self.starts[name] = len(self.lines)
+            section = self.listing[name]
+            self.lines += [(name, line) for line in section.lines]
+            for line in section.lines:
+                for called in re.findall(r"`\(([^)]*)\)|@\(?([\w$.]+)", line.text):
+                    for word in called:
+                        if word in self.functions:
+                            pending.append(self.functions[word][0])
+
+    def position(self, name: str, section: str) -> int | None:
+        """Where a label or function lies, in instructions; None for what is not in this code."""
+        labels = self.listing[section].labels
+        if name in labels:
+            return self.starts[section] + labels[name] // INSTRUCTION_BYTES
+        if name in self.functions:
+            home, value = self.functions[name]
+            return self.starts[home] + value // INSTRUCTION_BYTES
+        return None
+
+
+def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: str) -> Code:
+    """The machine code of a kernel; a kernel that is not there is refused."""
+    if kernel not in cubin.kernels or f".text.{kernel}" not in listing:
+        raise WarploomError(f"{source}: there is no kernel {kernel!r}{did_you_mean(kernel, list(cubin.kernels))}")
+    about = _Kernel(cubin, listing, kernel, f"{source}: kernel {kernel}")
+    about.gather()
+    instructions, targets = _instructions(about)
+    instructions = instructions[: _end(instructions, targets)]
+    facts = cubin.facts(kernel)
+    variables, banks = _variables(cubin, kernel)
+    parameters = tuple(
+        Parameter(f"parameter {number}", f"b{8 * size}" if size in (1, 2, 4, 8) else "b8", offset, size)
+        for number, (offset, size) in enumerate(facts.parameters)
+    )
+    predicates = [reg.number for i in instructions for reg in (*i.dsts, *i.reads) if reg.bank is Bank.P]
+    return Code(
+        name=kernel,
+        blocks=_blocks(about, instructions, targets),
+        parameters=parameters,
+        variables=variables,
+        shared_bytes=facts.shared_bytes,
+        local_bytes=-(-facts.frame_bytes // 16) * 16,
+        registers=facts.registers,
+        predicates=max(predicates, default=-1) + 1,
+        allocated=True,
+        required_block=facts.required_block,
+        source=source,
+        binary=Binary(cubin.architecture, facts.parameter_offset, banks),
+    )
+
+
+def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
+    """All instructions in layout order, and the instruction that each branch goes to."""
+    instructions: list[Instruction] = []
+    targets: dict[int, int] = {}
+    for pc, (section, line) in enumerate(about.lines):
+        instruction, target = _instruction(line, f"{about.place}, {line.address:#x}")
+        if target is not None:
+            where = about.position(target, section)
+            if where is not None and instruction.op.name == "RET":  # where the addresses that it takes are counted from
+                instruction.srcs = (*instruction.srcs, Imm(where * INSTRUCTION_BYTES))
+            elif where is not None:
+                targets[pc] = where
+            else:  # of a function elsewhere: shown, and refused by name when it has to be executed
+                instruction.srcs = (*instruction.srcs, Place(target))
+        instructions.append(instruction)
+    return instructions, targets
+
+
+def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
+    """One instruction, and the label that it names."""
+    text, guard = line.text, None
+    if (found := _GUARD.match(text)) is not None:
+        predicate = register(found.group(2))
+        assert predicate is not None
+        guard = Guard(predicate, bool(found.group(1)))
+        text = text[found.end() :]
+    opcode, _, rest = text.partition(" ")
+    name, *modifiers = opcode.split(".")
+    if name in ("RET", "BRX", "CALL"):  # their operands are not all separated by commas
+        rest = re.sub(r"([\w.]) +(`\(|-?0x)", r"\1, \2", rest)
+    texts = split_operands(rest)
+    target = None
+    if texts and (label := _TARGET.match(texts[-1])) is not None:
+        target = label.group(1)
+        texts.pop()
+    if name in ("BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC"):
+        texts = [part for part in texts if part != "PT"]
+    immediate = line.low >> 32
+    operands = [parse_operand(part, immediate, place) for part in texts]
+    if (
+        name.startswith("H")
+        and sum("0x" not in part and isinstance(o, Imm) for part, o in zip(texts, operands, strict=True)) == 2
+    ):
+        operands = operands[:-1]  # two halves of one constant
+    instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
+    instruction.guard, instruction.control = guard, control_bits(line.high)
+    return instruction, target
+
+
+def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
+    """Results and sources apart, registers as wide as the opcode takes them."""
+    if op.name in SHAPES:
+        dsts, srcs = SHAPES[op.name](op, operands)
+        return Instruction(op, tuple(_register(dst, place) for dst in dsts), tuple(srcs))
+    count = result_count(op.name, operands)
+    result_words, source_words = widths(op.name, op.modifiers)
+    results = tuple(_register(widened(operand, result_words), place) for operand in operands[:count])
+    sources: list[Operand] = []
+    position = 0
+    for operand in operands[count:]:
+        inner = operand.operand if isinstance(operand, Modified) else operand
+        if isinstance(inner, Reg) and inner.bank in (Bank.P, Bank.UP, Bank.PT, Bank.UPT):
+            sources.append(operand)
+            continue
+        if isinstance(operand, MemoryAddress) and has_wide_addresses(op.name):
+            sources.append(_wide_address(operand))
+        else:
+            sources.append(widened(operand, source_words[min(position, len(source_words) - 1)]))
+        position += 1
+    return Instruction(op, results, tuple(sources))
+
+
+def _wide_address(address: MemoryAddress) -> MemoryAddress:
+    """The address of device memory: pairs of registers, unless the base is a word that is extended."""
+    base, uniform = address.base, address.uniform
+    if isinstance(base, Reg) and address.scale not in ("U32", "S32"):
+        base = base._replace(bank=Bank.D)
+    return address._replace(base=base, uniform=None if uniform is None else uniform._replace(bank=Bank.UD))
+
+
+def _register(operand: Operand, place: str) -> Reg:
+    if not isinstance(operand, Reg):
+        raise WarploomError(f"{place}: {operand} stands where a result is expected.")
+    return operand
+
+
+def _end(instructions: list[Instruction], targets: dict[int, int]) -> int:
+    """How many instructions there are without the branch to itself and the padding after the last."""
+    end = len(instructions)
+    while end and instructions[end - 1].op.name == "NOP" and end - 1 not in targets.values():
+        end -= 1
+    if end and targets.get(end - 1) == end - 1:
+        end -= 1
+    return end
+
+
+def _blocks(about: _Kernel, instructions: list[Instruction], targets: dict[int, int]) -> list[Block]:
+    """Cut the instructions where control enters or leaves, and give every branch the number of its block."""
+    count = len(instructions)
+    leaving = BRANCHES | EXITS
+    leaders = {0} | {target for pc, target in targets.items() if pc < count and target < count}
+    leaders |= {pc + 1 for pc, i in enumerate(instructions) if i.op.name in leaving and pc + 1 < count}
+    tables = _jump_tables(about, count)
+    leaders |= tables
+    ordered = sorted(leaders)
+
+    def block_of(pc: int) -> int:
+        return bisect_right(ordered, pc) - 1
+
+    for pc, instruction in enumerate(instructions):
+        if pc in targets and targets[pc] < count:
+            instruction.target = block_of(targets[pc])
+        if instruction.op.name == "BRX":
+            instruction.targets = tuple(block_of(target) for target in sorted(tables))
+    _give_returns(instructions, targets, block_of)
+    names = {position: label for section in about.starts for label, position in _labels(about, section)}
+    ends = [*ordered[1:], count]
+    return [Block(instructions[start:end], names.get(start, "")) for start, end in zip(ordered, ends, strict=True) if start < end]
+
+
+def _labels(about: _Kernel, section: str) -> list[tuple[str, int]]:
+    found = about.listing[section].labels.items()
+    return [(label, about.starts[section] + address // INSTRUCTION_BYTES) for label, address in found]
+
+
+def _jump_tables(about: _Kernel, count: int) -> set[int]:
+    """Where indirect branches may go: addresses in the kernel's own constants."""
+    if not any(line.text.partition(" ")[0].startswith("BRX") or " BRX" in line.text for _, line in about.lines):
+        return set()
+    found: set[int] = set()
+    data = about.cubin.sections.get(f".nv.constant2.{about.kernel}", b"")
+    for at in range(0, len(data) - 3, 4):
+        address = int.from_bytes(data[at : at + 4], "little")
+        if address and address % INSTRUCTION_BYTES == 0 and address // INSTRUCTION_BYTES < count:
+            found.add(address // INSTRUCTION_BYTES)
+    return found
+
+
+def _give_returns(instructions: list[Instruction], targets: dict[int, int], block_of: object) -> None:
+    """Tell each return where it may go: behind the calls of the function that it ends."""
+    assert callable(block_of)
+    sites: dict[int, set[int]] = {}
+    for pc, instruction in enumerate(instructions):
+        if instruction.op.name == "CALL" and pc in targets:
+            sites.setdefault(targets[pc], set()).add(pc + 1)
+    returns: dict[int, set[int]] = {}
+    for entry, behind in sites.items():
+        seen, pending = set(), [entry]
+        while pending:
+            pc = pending.pop()
+            if pc in seen or pc >= len(instructions):
+                continue
+            seen.add(pc)
+            instruction = instructions[pc]
+            if instruction.op.name == "RET":
+                returns.setdefault(pc, set()).update(behind)
+            if instruction.op.name in BRANCHES and pc in targets and instruction.op.name != "CALL":
+                pending.append(targets[pc])
+            if instruction.falls_through or instruction.op.name == "CALL":
+                pending.append(pc + 1)
+    for pc, behind in returns.items():
+        instructions[pc].targets = tuple(block_of(site) for site in sorted(behind) if site < len(instructions))
+
+
+def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[tuple[int, str], ...]]:
+    """The constant banks that the kernel sees, and the module's variables in device memory; addresses in them are filled in later."""
+    variables, banks = [], []
+    for name, data in cubin.sections.items():
+        bank = re.fullmatch(r"\.nv\.constant([1-9]\d*)(\..*)?", name)
+        if bank is not None and bank.group(2) in (None, f".{kernel}") and data:
+            banks.append((int(bank.group(1)), name))
+        elif name not in (".nv.global", ".nv.global.init") or not data:
+            continue
+        pointers = tuple(
+            (relocation.offset, Place(relocation.symbol.section, relocation.symbol.value + relocation.addend), 8)
+            for relocation in cubin.relocations
+            if relocation.section == name
+            and relocation.kind == _ADDRESS_OF_SYMBOL
+            and relocation.symbol.section in cubin.sections
+        )
+        space = "const" if bank is not None else "global"
+        variables.append(Variable(name, space, len(data), 16, data, pointers))
+    return tuple(variables), tuple(banks)

@@ -1,0 +1,115 @@
+"""A program in machine code: its kernels, from CUDA C++, PTX or a cubin, made once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+
+from warploom.code.instruction import Code
+from warploom.errors import WarploomError
+from warploom.sass.cubin import Cubin, KernelFacts, read_cubin
+from warploom.sass.disassembly import Section, listing
+from warploom.sass.load import load_kernel
+from warploom.sass.toolchain import assemble
+from warploom.storage.cache import cache_directory
+from warploom.storage.files import replace_file
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a")
+"""The architectures whose machine code can be read and executed."""
+
+
+def check_architecture(name: str) -> str:
+    """An architecture by name, or an error that lists them."""
+    if name not in ARCHITECTURES:
+        raise WarploomError(f"code {name!r} is not known; choose ptx, {', '.join(ARCHITECTURES[:-1])} or {ARCHITECTURES[-1]}")
+    return name
+
+
+@dataclass
+class SassModule:
+    """Kernels of one program for one architecture. Another limit of registers is another compilation."""
+
+    place: str
+    architecture: str
+    make: Callable[[int | None], bytes]  # the cubin under a limit of registers per thread
+    _read: dict[int | None, tuple[Cubin, dict[str, Section]]] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of the kernels, in the order of the file."""
+        return self._cubin(None)[0].kernels
+
+    def facts(self, kernel: str) -> KernelFacts:
+        """Registers, parameters and the like of a kernel."""
+        return self._cubin(None)[0].facts(kernel)
+
+    def kernel(self, name: str, max_registers: int | None = None) -> Code:
+        """The machine code of a kernel; a limit of registers is the compiler's own, with its own spills."""
+        cubin, sections = self._cubin(max_registers)
+        return load_kernel(cubin, sections, name, self.place)
+
+    def _cubin(self, max_registers: int | None) -> tuple[Cubin, dict[str, Section]]:
+        if max_registers not in self._read:
+            data = self.make(max_registers)
+            cubin = read_cubin(data, self.place)
+            if f"sm_{cubin.architecture}" != self.architecture.removesuffix("a"):
+                raise WarploomError(
+                    f"{self.place}: this is machine code for sm_{cubin.architecture}, not for {self.architecture}."
+                )
+            self._read[max_registers] = (cubin, listing(data, self.place))
+        return self._read[max_registers]
+
+
+def from_ptx(text: str, place: str, architecture: str) -> SassModule:
+    """The machine code that ptxas makes of PTX."""
+    check_architecture(architecture)
+
+    def make(max_registers: int | None) -> bytes:
+        about = ("ptxas", metadata.version("nvidia-cuda-nvcc"), architecture, max_registers)
+        return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
+
+    return SassModule(place, architecture, make)
+
+
+def from_cuda(source: str, place: str, architecture: str) -> SassModule:
+    """The machine code that NVRTC makes of CUDA C++."""
+    from warploom.cuda import compile_to_cubin
+
+    check_architecture(architecture)
+
+    def make(max_registers: int | None) -> bytes:
+        limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
+        about = ("nvrtc", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers)
+        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=limit))
+
+    return SassModule(place, architecture, make)
+
+
+def from_cubin(data: bytes, place: str, architecture: str | None = None) -> SassModule:
+    """The machine code in a cubin; it is what it is, whatever limit of registers is asked for."""
+    own = f"sm_{read_cubin(data, place).architecture}"
+    if architecture is None and own not in ARCHITECTURES:
+        raise WarploomError(f"{place}: this is machine code for {own}, which is not known; {', '.join(ARCHITECTURES)} are.")
+
+    def make(max_registers: int | None) -> bytes:
+        if max_registers is not None:
+            raise WarploomError(f"{place}: a cubin is compiled already; give CUDA C++ or PTX for another limit of registers.")
+        return data
+
+    return SassModule(place, check_architecture(architecture) if architecture else own, make)
+
+
+def _kept(about: tuple, text: str, make: Callable[[], bytes]) -> bytes:
+    """What a compiler made of a text before, or makes of it now; always anew where the text includes files of its own."""
+    digest = hashlib.sha256(repr((about, text)).encode()).hexdigest()[:32]
+    kept = cache_directory("sass", f"{digest}.cubin")
+    if kept.is_file() and not re.search(r'#\s*include\s*"', text):
+        return kept.read_bytes()
+    data = make()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with replace_file(kept) as draft:
+        draft.write_bytes(data)
+    return data

@@ -1,0 +1,62 @@
+"""Opcodes whose text names fewer registers than they access: predicates by a mask, texels and coordinates by their first register.
+
+A function takes the operation and its operands as written, and gives results and sources with every register listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from warploom.code.instruction import Bank, Imm, Operand, Operation, Reg, Special
+
+Shape = Callable[[Operation, list[Operand]], tuple[list[Operand], list[Operand]]]
+_PREDICATES = 7
+_COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 2, "ARRAY_2D": 3, "CUBE": 3}
+_CHANNELS = 4
+
+
+def _predicates(mask: Operand) -> list[Operand]:
+    """The predicates that a mask names."""
+    bits = mask.bits if isinstance(mask, Imm) else (1 << _PREDICATES) - 1
+    return [Reg(number, Bank.P) for number in range(_PREDICATES) if bits >> number & 1]
+
+
+def _from_predicates(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    target, _file, *others = operands
+    return [target], [*others, *_predicates(others[-1])]
+
+
+def _to_predicates(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    return _predicates(operands[-1]), operands[1:]
+
+
+def _consecutive(first: Operand, count: int) -> list[Operand]:
+    if not isinstance(first, Reg) or first.bank is not Bank.R:
+        return [first] * min(count, 1)
+    return [Reg(first.number + number, Bank.R) for number in range(count)]
+
+
+def _texture(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """Results: the channels that the mask names, the first two in the second register named, the others in the first.
+
+    Sources: coordinates, then what is written (level of detail, handle), then the kind of texture and the mask.
+    """
+    predicate = isinstance(operands[0], Reg) and operands[0].bank in (Bank.P, Bank.PT)
+    if predicate:
+        operands = operands[1:]
+    upper, lower, coordinates, *others = operands
+    place = next(index for index, operand in enumerate(others) if isinstance(operand, Special) and operand.name in _COORDINATES)
+    shape = others[place]
+    assert isinstance(shape, Special)
+    mask = others[place + 1] if len(others) > place + 1 and isinstance(others[place + 1], Imm) else Imm((1 << _CHANNELS) - 1)
+    assert isinstance(mask, Imm)
+    count = mask.bits.bit_count()
+    results = _consecutive(lower, min(count, 2)) + _consecutive(upper, max(count - 2, 0))
+    return results, [*_consecutive(coordinates, _COORDINATES[shape.name]), *others[:place], shape, mask]
+
+
+SHAPES: dict[str, Shape] = {
+    "P2R": _from_predicates,
+    "R2P": _to_predicates,
+    **dict.fromkeys(("TEX", "TLD"), _texture),
+}

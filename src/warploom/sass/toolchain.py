@@ -1,0 +1,57 @@
+"""NVIDIA's assembler and disassembler, from the wheels ``nvidia-cuda-nvcc`` and ``nvidia-cuda-nvdisasm``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from warploom.errors import WarploomError
+
+_INSTALL = "install it with: pip install 'warploom[sass]'"
+_SECONDS = 300  # after which a tool is taken to hang
+
+
+def _program(name: str) -> Path:
+    """Where the wheels put a program; their folder is a namespace package shared by NVIDIA's wheels."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec is not None else ():
+        for file in (Path(root) / "cu13" / "bin" / name, Path(root) / "cu13" / "bin" / f"{name}.exe"):
+            if file.is_file():
+                return file
+    raise WarploomError(f"machine code needs NVIDIA's program {name}, which is not installed: {_INSTALL}.")
+
+
+def _run(name: str, place: str, *arguments: str) -> str:
+    """What a program writes; an error of its own is shown in its own words."""
+    program = _program(name)
+    if os.name == "posix" and not os.access(program, os.X_OK):
+        program.chmod(program.stat().st_mode | 0o111)  # some installers lose the mode
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise WarploomError(f"{place}: {name} does not run ({problem}).") from None
+    if done.returncode:
+        words = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+        raise WarploomError(f"{place}: {name} refuses it: {words}")
+    return done.stdout
+
+
+def assemble(ptx: str, place: str, architecture: str, max_registers: int | None = None) -> bytes:
+    """PTX to a cubin for an architecture such as ``sm_90``, by ptxas."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx, encoding="utf-8")
+        limit = [f"--maxrregcount={max_registers}"] if max_registers is not None else []
+        _run("ptxas", place, f"--gpu-name={architecture}", *limit, str(source), "--output-file", str(cubin))
+        return cubin.read_bytes()
+
+
+def disassemble(cubin: bytes, place: str) -> str:
+    """The text of all code sections of a cubin, with addresses and encodings, by nvdisasm."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.cubin"
+        file.write_bytes(cubin)
+        return _run("nvdisasm", place, "--print-code", "--print-instruction-encoding", str(file))
