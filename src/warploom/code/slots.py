@@ -7,27 +7,33 @@ whatever bank, is a slot of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
+
+import numpy as np
 
 from warploom.code.instruction import Address, Bank, Code, Instruction, Reg
 
 PREDICATES = 256  # the slot of P0 in allocated code
+_FEW, _SHORT = 16, 512  # ones of a mask, and its bits, below which taking out the ones one by one is quick
 REGISTER_MASK = (1 << PREDICATES) - 1
 
 
-def bits(mask: int) -> Iterator[int]:
+def bits(mask: int) -> list[int]:
     """The positions of the ones of a mask, lowest first."""
-    if mask >> 4096:
-        # Peeling a long mask bit by bit copies it each time; words of 64 bits keep it linear.
-        for word, start in enumerate(range(0, mask.bit_length(), 64)):
-            yield from ((word << 6) + bit for bit in bits(mask >> start & 0xFFFF_FFFF_FFFF_FFFF))
-        return
+    length = mask.bit_length()
+    if mask.bit_count() > _FEW and length > _SHORT:
+        # Taking a one out copies the mask. Where both are long, one pass over its bytes is cheaper than a copy for each one.
+        raw = np.frombuffer(mask.to_bytes((length + 7) // 8, "little"), np.uint8)
+        return cast(list[int], np.unpackbits(raw, bitorder="little").nonzero()[0].tolist())
+    positions = []
     while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+        high = mask.bit_length() - 1
+        positions.append(high)
+        mask ^= 1 << high
+    positions.reverse()
+    return positions
 
 
 @dataclass(slots=True)
