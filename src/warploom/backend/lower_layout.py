@@ -47,9 +47,9 @@ def lay_out(module: Module, kernel: Function, instructions: list[Instruction], e
                 used[target] = None
                 pending.append(target)
     declared = [*module.variables.values(), *kernel.content.variables]
-    declared += [
-        variable for function in module.functions.values() if function.was_read for variable in function.content.variables
-    ]
+    for function in module.functions.values():
+        if function.was_read:  # what nobody has read, this kernel does not call
+            declared += function.content.variables
     layout = Layout()
     open_ended = []
     for variable in dict.fromkeys([*declared, *extra]):

@@ -182,10 +182,8 @@ class _ModuleReader:
         cursor = self._cursor
         span = self._outline.bodies.get(cursor.at)
         if span is None:
-            if cursor.token == "{":
-                BodyReader(
-                    cursor, scope, SourceLines(self._source_numbers)
-                ).read()  # has no end: the reader says where it breaks off
+            if cursor.token == "{":  # it has no end: the reader says where it breaks off
+                BodyReader(cursor, scope, SourceLines(self._source_numbers)).read()
             cursor.expect("{")
             cursor.fail("the file ends in the middle of something: is it truncated?")
         cursor.at += 2

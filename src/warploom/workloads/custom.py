@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warploom.emulator.extents import extent_problem
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from warploom.ptx.module import Module
 
 SUFFIXES = (".cu", ".ptx")
+_LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
@@ -38,8 +40,15 @@ def is_file_name(text: str) -> bool:
     return Path(text).suffix.lower() in SUFFIXES
 
 
+def check_exists(path: str) -> None:
+    """Refuse a file that is not there, before anything is said about its launch."""
+    if not Path(path).exists():
+        raise WarploomError(f"{path}: there is no such file")
+
+
 def read_source(path: str) -> SourceFile:
     """Read a ``.ptx`` file, or compile a ``.cu`` file to PTX."""
+    check_exists(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -49,7 +58,14 @@ def read_source(path: str) -> SourceFile:
     if Path(path).suffix.lower() == ".cu":
         from warploom.cuda import compile_to_ptx
 
-        return SourceFile(path, compile_to_ptx(text, path), text)
+        try:
+            ptx = compile_to_ptx(text, path, line_numbers=True)
+        except WarploomError as error:
+            if _LAUNCHES_KERNELS not in str(error):
+                raise
+            # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
+            ptx = compile_to_ptx(text, path, line_numbers=True, options=("--relocatable-device-code=true",))
+        return SourceFile(path, ptx, text)
     return SourceFile(path, text)
 
 
@@ -140,6 +156,7 @@ def parse_extent(text: str, what: str) -> tuple[int, int, int]:
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         raise WarploomError(f"--{what} {text!r}: write one to three whole numbers from 1, such as 64,64")
     x, y, z = (*numbers, 1, 1)[:3]
-    if what == "block" and x * y * z > 1024:
-        raise WarploomError(f"--block {text!r}: a block has at most 1024 threads, this one has {x * y * z}")
+    problem = extent_problem(what, (x, y, z))
+    if problem:
+        raise WarploomError(f"--{what} {text!r}: {problem}")
     return x, y, z
