@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import print_json, results_console
+from warploom.cli.output import message, print_json, results_console
+
+EXIT_REFUSED = 2
 
 
 def command(
@@ -16,9 +18,10 @@ def command(
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
-) -> None:
+) -> int:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
     from warploom.designs import describe_code, parse_design
+    from warploom.errors import WarploomError
     from warploom.machines import load_machine
     from warploom.ptx import parse
     from warploom.report.listing import inspect_summary, render_listing
@@ -34,10 +37,20 @@ def command(
     wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
     chip = load_machine(machine)
     names = [wanted] if wanted else list(module.kernels)
-    codes = [compile_for(module, name, point, chip) for name in names]
+    codes, refused = [], []
+    for name in names:
+        try:
+            codes.append(compile_for(module, name, point, chip))
+        except WarploomError as error:
+            refused.append(error)
+    if refused and not codes:
+        raise refused[0]
     if json:
         print_json([inspect_summary(code) | {"notes": describe_code(point, code)} for code in codes])
-        return
-    console = results_console()
-    for code in codes:
-        render_listing(code, console, annotations=describe_code(point, code))
+    else:
+        console = results_console()
+        for code in codes:
+            render_listing(code, console, annotations=describe_code(point, code))
+    for problem in refused:  # those that can be compiled have been shown
+        message(f"error: {problem}")
+    return EXIT_REFUSED if refused else 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warploom.cuda.demangle import demangle
 from warploom.emulator.extents import extent_problem
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
@@ -70,32 +72,39 @@ def read_source(path: str) -> SourceFile:
 
 
 def find_kernel(module: Module, wanted: str | None, place: str) -> str:
-    """The kernel meant: by its name in PTX, by its name in C++, or the only one."""
+    """The kernel meant: by its name in PTX, by its name in C++ as far as that tells it from the others, or the only one."""
     kernels = list(module.kernels)
     if not kernels:
         raise WarploomError(f"{place}: there is no kernel in this file")
     if wanted is None:
         if len(kernels) > 1:
-            names = ", ".join(plain_name(name) for name in kernels)
-            raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {names}")
+            raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {_listed(kernels)}")
         return kernels[0]
     if wanted in module.kernels:
         return wanted
-    matching = [name for name in kernels if plain_name(name) == wanted]
+    spelling = "".join(wanted.split())
+    matching = [name for name in kernels if spelling in demangle(name).spellings()]
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise WarploomError(f"{place}: kernel {wanted!r} is overloaded; give its name in PTX: {', '.join(matching)}")
-    raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, [plain_name(name) for name in kernels])}")
+        raise WarploomError(f"{place}: kernel {wanted!r} may be any of these; give one of them whole: {_listed(matching)}")
+    known = [*kernel_titles(kernels).values()]
+    raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, known)}")
 
 
-def plain_name(name: str) -> str:
-    """A kernel's name as its C++ source spells it, where the mangling is simple enough; else the name itself."""
-    match = re.match(r"_Z(?:N(?:\d+_GLOBAL__N__\w+?)?)?(\d+)", name)
-    if match is None:
-        return name
-    rest, length = name[match.end() :], int(match.group(1))
-    return rest[:length] if len(rest) >= length else name
+def _listed(kernels: list[str]) -> str:
+    titles = list(kernel_titles(kernels).values())
+    return ("; " if any("," in title for title in titles) else ", ").join(titles)
+
+
+def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
+    """What to call each kernel of a file: its path in C++, with its parameters where another has the same, or its name in PTX."""
+    names = {kernel: demangle(kernel) for kernel in kernels}
+    paths, wholes = Counter(name.path for name in names.values()), Counter(name.whole for name in names.values())
+    return {
+        kernel: name.path if paths[name.path] == 1 else name.whole if wholes[name.whole] == 1 else kernel
+        for kernel, name in names.items()
+    }
 
 
 def file_program(
@@ -115,7 +124,8 @@ def file_program(
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
     slots = _slots(module, name, file.source)
-    values = match_arguments(slots, parsed, plain_name(name))
+    title = kernel_titles(module.kernels)[name]
+    values = match_arguments(slots, parsed, title)
 
     def inputs(_size: Size) -> Arrays:
         return {slot.name: np.asarray(value) for slot, value in zip(slots, values, strict=True)}
@@ -130,12 +140,12 @@ def file_program(
         gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
         return {label: buffer.get() for label, buffer in buffers.items()}
 
-    return Program(f"{Path(path).stem}:{plain_name(name)}", file.ptx, file.place, inputs, host, sized=False)
+    return Program(f"{Path(path).stem}:{title}", file.ptx, file.place, inputs, host, sized=False)
 
 
 def _slots(module: Module, kernel: str, source: str) -> list[Slot]:
     parameters = module.kernels[kernel].parameters
-    declared = source_signature(source, plain_name(kernel)) if source else None
+    declared = source_signature(source, demangle(kernel).last) if source else None
     if declared is not None and len(declared) == len(parameters):
         return [
             Slot(name, parameter.type, parameter.size, pointer, element if pointer else "")
