@@ -104,16 +104,6 @@ def dominance_intervals(dominator: list[int]) -> tuple[list[int], list[int]]:
     return first, last
 
 
-def dominates(dominator: list[int], above: int, below: int) -> bool:
-    """Whether every path to `below` passes `above`, given immediate dominators."""
-    while below != above:
-        parent = dominator[below]
-        if parent in (below, -1):
-            return False
-        below = parent
-    return True
-
-
 def reconvergence_points(code: Code) -> dict[int, int]:
     """For each conditional branch, by pc, the pc at which lanes that it separates meet again; ``len(code)`` if never."""
     graph = flow_graph(code)

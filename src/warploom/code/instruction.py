@@ -20,6 +20,8 @@ class Bank(Enum):
     D = "D"  # 64 bits: an aligned pair of 32-bit registers
     P = "P"  # one bit
 
+    __hash__ = object.__hash__  # Enum's own is Python code, and compiling hashes registers all the time
+
 
 class Reg(NamedTuple):
     """A register operand, virtual or allocated."""
