@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_kernels import random_kernel
 
-from warploom.code.dominators import dominates, immediate_dominators, immediate_post_dominators, reconvergence_points
+from warploom.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
 from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
 from warploom.code.loops import find_loops, loop_depths
 
@@ -27,6 +27,16 @@ inner:
     @P1 bra outer
     exit
 """
+
+
+def dominates(dominator: list[int], above: int, below: int) -> bool:
+    """Whether every path to `below` passes `above`, given immediate dominators."""
+    while below != above:
+        parent = dominator[below]
+        if parent in (below, -1):
+            return False
+        below = parent
+    return True
 
 
 def test_successors_and_exits():

@@ -155,6 +155,21 @@ def test_a_number_without_a_source_is_refused(tmp_path: Path) -> None:
         load_machine(path)
 
 
+def test_a_base_lies_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    head = "[sources]\ndefault = 'a test'\n"
+    (tmp_path / "folder" / "a.toml").write_text(f"base = 'gtx480'\n{head}[chip]\nsms = 3\n")
+    for number, base in enumerate(("a.toml", "a")):
+        path = tmp_path / "folder" / f"b{number}.toml"
+        path.write_text(f"base = '{base}'\n{head}[sm]\nctas_per_sm = 5\n")
+        machine = load_machine(path)
+        assert (machine.chip.sms, machine.sm.ctas_per_sm) == (3, 5)
+    path.write_text("base = 'gone.toml'\n")
+    with pytest.raises(WarploomError, match=r"b1.toml: its `base` 'gone.toml' is not there"):
+        load_machine(path)
+
+
 def test_unknown_machines_and_endless_bases(tmp_path: Path) -> None:
     with pytest.raises(WarploomError, match="did you mean 'gtx480'"):
         load_machine("gtx48")

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from warploom.emulator.device import Device
 from warploom.errors import WarploomError
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
-from warploom.workloads.custom import parse_extent, plain_name
+from warploom.workloads.custom import parse_extent
 from warploom.workloads.signature import Declared, source_signature
 
 BLUR = [Slot("in", "u64", 8, True, "f32"), Slot("out", "u64", 8, True, "f32"), Slot("n", "u32", 4, False)]
@@ -114,12 +115,6 @@ def test_signature_from_source():
     assert source_signature("__global__ void none() {}", "none") == []
 
 
-def test_plain_names_of_mangled_kernels():
-    assert plain_name("_Z4blurPKfPfi") == "blur"
-    assert plain_name("vectoradd") == "vectoradd"
-    assert plain_name("_Z99x") == "_Z99x"
-
-
 @pytest.mark.parametrize("text", ["", "0", "1,2,3,4", "a", "-1"])
 def test_a_wrong_grid_is_refused(text):
     with pytest.raises(WarploomError, match="--grid"):
@@ -131,3 +126,27 @@ def test_extents():
     assert parse_extent("8x8x4", "block") == (8, 8, 4)
     with pytest.raises(WarploomError, match="at most 1024 threads"):
         parse_extent("64,64", "block")
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "complaint"),
+    [
+        ("grid", "1,1,70000", "at most 65535 blocks along z, this one has 70000"),
+        ("grid", "1,65536", "at most 65535 blocks along y"),
+        ("grid", "2147483648", "at most 2147483647 blocks along x"),
+        ("block", "1,1,65", "at most 64 threads along z"),
+        ("block", "1025", "at most 1024 threads along x"),
+    ],
+)
+def test_the_limits_of_cuda_hold(what, text, complaint):
+    with pytest.raises(WarploomError, match=f"--{what} '{text}': .*{complaint}"):
+        parse_extent(text, what)
+    extent = tuple(int(number) for number in text.split(","))
+    grid, block = (extent, (1,)) if what == "grid" else ((1,), extent)
+    with pytest.raises(WarploomError, match=f"k: .*{complaint}"):
+        Device(".version 8.0\n.target sm_75\n.visible .entry k() { ret; }", record=None).launch("k", grid, block)
+
+
+def test_the_largest_extents_are_taken():
+    assert parse_extent("2147483647,65535,65535", "grid") == (2147483647, 65535, 65535)
+    assert parse_extent("1,16,64", "block") == (1, 16, 64)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.backend.interference import Affinity, Interference
+from warploom.code.instruction import Bank
 from warploom.code.slots import bits
 
 
@@ -103,16 +104,21 @@ def _significant(graph: Interference, core: int, colours: int, predicate_colours
 def _core(graph: Interference, colours: int, predicate_colours: int, moved: int) -> int:
     """What remains when nodes that no copy touches and that can always be coloured last are taken away, repeatedly."""
     core = (1 << len(graph)) - 1
-    pending = [node for node in range(len(graph)) if not moved >> node & 1]
-    while pending:
-        kept = []
-        for node in pending:
-            limit = predicate_colours if graph.predicates >> node & 1 else colours
-            if graph.needs(node, core) <= limit:
-                core &= ~(1 << node)
-            else:
-                kept.append(node)
-        if len(kept) == len(pending):
-            break
-        pending = kept
+    wide = [register.bank is Bank.D for register in graph.registers]
+    # How many registers too many each node needs among those that remain. It only falls, so the order does not matter.
+    excess: dict[int, int] = {}
+    for node in set(range(len(graph))).difference(bits(moved)):
+        limit = predicate_colours if graph.registers[node].bank is Bank.P else colours
+        excess[node] = graph.needs(node) - limit
+    ready = [node for node, too_many in excess.items() if too_many <= 0]
+    while ready:
+        node = ready.pop()
+        core &= ~(1 << node)
+        weight = 2 if wide[node] else 1
+        for other in bits(graph.adjacent[node]):
+            before = excess.get(other, 0)
+            if before > 0:
+                excess[other] = before - (2 if wide[other] else weight)
+                if excess[other] <= 0:
+                    ready.append(other)
     return core

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.backend.interference import Affinity, Interference
+from warploom.code.instruction import Bank
 from warploom.code.slots import bits
 
 _PATIENCE = 3  # how often an order of colouring is mended without success before it is given up
@@ -29,60 +29,86 @@ class Colouring:
         return not self.failed and self.registers <= least
 
 
+class _Problem:
+    """An interference graph as colouring reads it: lists instead of masks, whose cost does not grow with the whole graph."""
+
+    def __init__(self, graph: Interference, limit: int, predicate_limit: int) -> None:
+        self.limit, self.predicate_limit = limit, predicate_limit
+        self.neighbours = [bits(adjacent) for adjacent in graph.adjacent]
+        self.wide = [register.bank is Bank.D for register in graph.registers]
+        self.predicate = [register.bank is Bank.P for register in graph.registers]
+        self.any_wide = any(self.wide)
+        self.touching: dict[int, list[Affinity]] = {}
+        for affinity in sorted(graph.affinities, key=lambda a: -a.weight):
+            self.touching.setdefault(affinity.a, []).append(affinity)
+            self.touching.setdefault(affinity.b, []).append(affinity)
+
+    def __len__(self) -> int:
+        return len(self.wide)
+
+    def top(self, node: int, colour: int) -> int:
+        """How many registers it takes to give the node this colour."""
+        return colour + (2 if self.wide[node] else 1)
+
+
 def colour_graph(graph: Interference, nodes: list[int], least: int, limit: int, predicate_limit: int) -> Colouring:
     """Colour `nodes` (listed in order of definition along dominators) with few registers, `least` being a known lower bound.
 
     In the order of definition a greedy choice is optimal wherever live ranges form trees under dominance. Where they do not, the
     smallest-last order is tried, and then nodes that needed too much are moved to the front.
     """
-    touching = _touching(graph)
-
-    def attempt(order: list[int]) -> Colouring:
-        return _select(graph, order, least, limit, predicate_limit, touching)
-
-    best = attempt(nodes)
+    problem = _Problem(graph, limit, predicate_limit)
+    best = _select(problem, nodes, least)
     if best.good_enough(least):
         return best
-    best = _mended(graph, nodes, best, least, attempt)
-    for make_order in (smallest_last, _pairs_first):
+    best = _mended(problem, nodes, best, least)
+    for make_order in (_smallest_last, _pairs_first):
         if best.good_enough(least):
             break
-        order = make_order(graph, nodes)
-        best = min(best, _mended(graph, order, attempt(order), least, attempt), key=Colouring.quality)
+        order = make_order(problem, nodes)
+        best = min(best, _mended(problem, order, _select(problem, order, least), least), key=Colouring.quality)
     return best
 
 
-def _mended(
-    graph: Interference, order: list[int], first: Colouring, least: int, attempt: Callable[[list[int]], Colouring]
-) -> Colouring:
+def _mended(problem: _Problem, order: list[int], first: Colouring, least: int) -> Colouring:
     """The best of what comes of colouring in an order, again and again with the nodes that needed too much moved to its front."""
     best = found = first
     patience = _PATIENCE
     while patience and not best.good_enough(least):
+        colours = found.colours
         late = [
             node
             for node in order
-            if found.colours[node] < 0 or (not graph.predicates >> node & 1 and _top(graph, node, found.colours[node]) > least)
+            if colours[node] < 0 or (not problem.predicate[node] and problem.top(node, colours[node]) > least)
         ]
         moved = set(late)
         order = late + [node for node in order if node not in moved]
-        found = attempt(order)
+        found = _select(problem, order, least)
         patience -= 1
         if found.quality() < best.quality():
             best, patience = found, _PATIENCE
     return best
 
 
-def _pairs_first(graph: Interference, nodes: list[int]) -> list[int]:
-    return sorted(nodes, key=lambda node: not graph.wide >> node & 1)
+def _pairs_first(problem: _Problem, nodes: list[int]) -> list[int]:
+    return sorted(nodes, key=lambda node: not problem.wide[node])
 
 
 def smallest_last(graph: Interference, nodes: list[int]) -> list[int]:
     """The order in which each node has the fewest neighbours among those before it: the reverse of simplification."""
-    remaining = sum(1 << node for node in nodes)
-    needs = {node: graph.needs(node, remaining) for node in nodes}
+    return _smallest_last(_Problem(graph, 0, 0), nodes)
+
+
+def _smallest_last(problem: _Problem, nodes: list[int]) -> list[int]:
+    wide, neighbours = problem.wide, problem.neighbours
+    remaining = [False] * len(problem)
+    for node in nodes:
+        remaining[node] = True
+    needs: dict[int, int] = {}
     buckets: dict[int, list[int]] = {}
     for node in nodes:
+        around = [other for other in neighbours[node] if remaining[other]]
+        needs[node] = 2 * len(around) + 2 if wide[node] else len(around) + sum(wide[other] for other in around) + 1
         buckets.setdefault(needs[node], []).append(node)
     removed: list[int] = []
     level = 0
@@ -92,109 +118,81 @@ def smallest_last(graph: Interference, nodes: list[int]) -> list[int]:
             level += 1
             continue
         node = bucket.pop()
-        if not remaining >> node & 1 or needs[node] != level:
+        if not remaining[node] or needs[node] != level:
             continue
-        remaining &= ~(1 << node)
+        remaining[node] = False
         removed.append(node)
-        weight_narrow = 2 if graph.wide >> node & 1 else 1
-        for other in bits(graph.adjacent[node] & remaining):
-            needs[other] -= 2 if graph.wide >> other & 1 else weight_narrow
-            buckets.setdefault(needs[other], []).append(other)
-            level = min(level, needs[other])
+        weight_narrow = 2 if wide[node] else 1
+        for other in neighbours[node]:
+            if remaining[other]:
+                needs[other] -= 2 if wide[other] else weight_narrow
+                buckets.setdefault(needs[other], []).append(other)
+                level = min(level, needs[other])
     removed.reverse()
     return removed
 
 
-def _top(graph: Interference, node: int, colour: int) -> int:
-    return colour + (2 if graph.wide >> node & 1 else 1)
-
-
-def _touching(graph: Interference) -> dict[int, list[Affinity]]:
-    touching: dict[int, list[Affinity]] = {}
-    for affinity in sorted(graph.affinities, key=lambda a: -a.weight):
-        touching.setdefault(affinity.a, []).append(affinity)
-        touching.setdefault(affinity.b, []).append(affinity)
-    return touching
-
-
-def _select(
-    graph: Interference, order: list[int], least: int, limit: int, predicate_limit: int, touching: dict[int, list[Affinity]]
-) -> Colouring:
+def _select(problem: _Problem, order: list[int], least: int) -> Colouring:
     """Give each node in turn a free colour: one that makes a copy vanish, else one that leaves pairs whole, else the lowest."""
-    colours = [-1] * len(graph)
-    holders = [0] * (limit + 1)  # per register, the nodes that have it
-    predicate_holders = [0] * predicate_limit
+    limit, predicate_limit = problem.limit, problem.predicate_limit
+    colours = [-1] * len(problem)
+    taken = [0] * len(problem)  # per node, the colours that its neighbours have
     hints: dict[int, int] = {}  # uncoloured wide node -> the pair that its halves were placed for
     failed = []
     top = predicate_top = 0
     width = min(max(least, 1), limit)  # registers in use; grows only when it must
     for node in order:
-        neighbours = graph.adjacent[node]
-        if graph.predicates >> node & 1:
-            free = [colour for colour in range(predicate_limit) if not predicate_holders[colour] & neighbours]
+        if problem.predicate[node]:
+            free = [colour for colour in range(predicate_limit) if not taken[node] >> colour & 1]
             if not free:
                 failed.append(node)
                 continue
-            wanted = [colours[a.b if a.a == node else a.a] for a in touching.get(node, ())]
+            wanted = [colours[a.b if a.a == node else a.a] for a in problem.touching.get(node, ())]
             colour = next((colour for colour in wanted if colour in free), free[0])
-            colours[node] = colour
-            predicate_holders[colour] |= 1 << node
             predicate_top = max(predicate_top, colour + 1)
-            continue
-        wide = graph.wide >> node & 1
-        taken = 0
-        for colour in range(width):
-            if holders[colour] & neighbours:
-                taken |= 1 << colour
-        while True:
-            colour = _choose(graph, node, taken, width, touching, colours, hints, holders)
-            if colour >= 0 or width >= limit:
-                break
-            width += 1
-        if colour < 0:
-            failed.append(node)
-            continue
+            places = 1 << colour
+        else:
+            while True:
+                colour = _choose(problem, node, taken, width, colours, hints)
+                if colour >= 0 or width >= limit:
+                    break
+                width += 1
+            if colour < 0:
+                failed.append(node)
+                continue
+            top = max(top, problem.top(node, colour))
+            places = (3 if problem.wide[node] else 1) << colour
         colours[node] = colour
-        holders[colour] |= 1 << node
-        if wide:
-            holders[colour + 1] |= 1 << node
-        top = max(top, colour + (2 if wide else 1))
+        for other in problem.neighbours[node]:
+            taken[other] |= places
     return Colouring(colours, top, predicate_top, failed)
 
 
-def _choose(
-    graph: Interference,
-    node: int,
-    taken: int,
-    width: int,
-    touching: dict[int, list[Affinity]],
-    colours: list[int],
-    hints: dict[int, int],
-    holders: list[int],
-) -> int:
+def _choose(problem: _Problem, node: int, taken: list[int], width: int, colours: list[int], hints: dict[int, int]) -> int:
     """The best free colour below `width`; -1 when there is none."""
-    wide = graph.wide >> node & 1
-    free = ~taken & ((1 << width) - 1)
+    wide = problem.wide[node]
+    free = ~taken[node] & ((1 << width) - 1)
     if wide:
         free &= free >> 1 & _EVEN
     if not free:
         return -1
-    for affinity in touching.get(node, ()):
+    touching = problem.touching.get(node, ())
+    for affinity in touching:
         wanted = _wanted(node, affinity, colours, hints)
         if wanted >= 0 and free >> wanted & 1:
             return wanted
     if wide:
         return (free & -free).bit_length() - 1
-    for affinity in touching.get(node, ()):
+    for affinity in touching:
         if not affinity.same_bank and affinity.a not in hints and colours[affinity.a] < 0:
-            pair = _pair_for(graph, affinity, free, width, holders)
+            pair = _pair_for(affinity, free, width, taken[affinity.a])
             if pair >= 0:
                 hints[affinity.a] = pair
                 return pair + affinity.word
-    if not graph.wide:
+    if not problem.any_wide:
         return (free & -free).bit_length() - 1
     # A register whose buddy is taken is of no use to a pair: fill those first.
-    buddies_taken = ((taken & _EVEN) << 1 | (taken >> 1) & _EVEN) & free
+    buddies_taken = ((taken[node] & _EVEN) << 1 | (taken[node] >> 1) & _EVEN) & free
     if width & 1:
         buddies_taken |= free & 1 << (width - 1)
     best = buddies_taken or free
@@ -217,10 +215,9 @@ def _wanted(node: int, affinity: Affinity, colours: list[int], hints: dict[int, 
     return pair + affinity.word if pair >= 0 else -1
 
 
-def _pair_for(graph: Interference, affinity: Affinity, free: int, width: int, holders: list[int]) -> int:
-    """A pair that the wide end could have, in which the narrow end's word is free as well; -1 when there is none."""
-    neighbours = graph.adjacent[affinity.a]
+def _pair_for(affinity: Affinity, free: int, width: int, taken: int) -> int:
+    """A pair not taken around the wide end, in which the narrow end's word is free as well; -1 when there is none."""
     for pair in range(0, width - 1, 2):
-        if free >> (pair + affinity.word) & 1 and not (holders[pair] | holders[pair + 1]) & neighbours:
+        if free >> (pair + affinity.word) & 1 and not taken >> pair & 3:
             return pair
     return -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.code.dominators import immediate_dominators
+from warploom.code.dominators import dominance_intervals, immediate_dominators
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import Code, Instruction, Reg
 
@@ -29,7 +29,7 @@ class Definitions:
         self._find_unsafe(code, place)
 
     def _find_unsafe(self, code: Code, place: dict[Reg, tuple[int, int]]) -> None:
-        first, last = _intervals(code)
+        first, last = dominance_intervals(immediate_dominators(flow_graph(code)))
         uses, only, unsafe = self.uses, self.only, self._unsafe
         for number, block in enumerate(code.blocks):
             for index, instruction in enumerate(block.instructions):
@@ -47,29 +47,6 @@ class Definitions:
     def steady(self, register: Reg) -> bool:
         """Whether the register holds one value wherever it is read: its one definition dominates every use, or it has none."""
         return register not in self._unsafe if register in self.only else register not in self._defined
-
-
-def _intervals(code: Code) -> tuple[list[int], list[int]]:
-    """For each block the interval of its subtree in the dominator tree: one holds another exactly if it dominates it."""
-    count = len(code.blocks)
-    dominator = immediate_dominators(flow_graph(code))
-    children: list[list[int]] = [[] for _ in range(count)]
-    for block, parent in enumerate(dominator):
-        if parent >= 0 and parent != block:
-            children[parent].append(block)
-    first, last = [-1] * count, [-2] * count  # unreachable blocks dominate nothing
-    clock = 0
-    stack = [(0, False)] if count else []
-    while stack:
-        block, done = stack.pop()
-        if done:
-            last[block] = clock
-            continue
-        first[block] = clock
-        clock += 1
-        stack.append((block, True))
-        stack += [(child, False) for child in children[block]]
-    return first, last
 
 
 def highest_number(code: Code) -> int:

@@ -33,6 +33,7 @@ from warploom.ptx.types import SIZE
 
 _MAX_INSTRUCTIONS = 200_000
 _RUNTIME = ("vprintf", "__assertfail", "malloc", "free")
+_LAUNCHING = ("__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice")
 _RETURN = -1  # the position that stands for the end of the function until it is known
 
 
@@ -58,7 +59,7 @@ def flatten(module: Module, kernel: Function) -> Flat:
     if kernel.problem:
         raise WarploomError(kernel.problem)
     if not any(instruction.call for instruction in kernel.body):
-        flat = Flat(kernel.body, kernel.labels, kernel.register_count)
+        flat = Flat(kernel.body, kernel.content.labels, kernel.content.register_count)
     else:
         inliner = _Inliner(module, kernel)
         inliner.expand(kernel, (), {})
@@ -90,7 +91,7 @@ class _Inliner:
     def expand(self, function: Function, callers: tuple[str, ...], parameters: dict[Parameter, Parameter]) -> None:
         """Append a copy of the function's body."""
         instance = _Instance(self.register_count, dict(parameters), function is self._kernel)
-        self.register_count += function.register_count
+        self.register_count += function.content.register_count
         positions = []
         for place, instruction in enumerate(function.body):
             positions.append(len(self.instructions))
@@ -112,7 +113,7 @@ class _Inliner:
         positions.append(end)
         for instruction in instance.instructions:
             redirect(instruction, positions)
-        self.labels |= {positions[label] for label in function.labels} | {end}
+        self.labels |= {positions[label] for label in function.content.labels} | {end}
 
     def _call(self, instruction: Instruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
         function = self._callee(instruction, call, callers)
@@ -149,6 +150,8 @@ class _Inliner:
             hint = "it has no body in this file"
             if call.function in _RUNTIME:
                 hint = "it is part of CUDA's runtime on the device, which is not supported; take printf, assert and malloc out"
+            elif call.function.startswith(_LAUNCHING):
+                hint = "it launches kernels from a kernel (dynamic parallelism), which is not supported"
             raise WarploomError(f"{place}: the function {call.function} cannot be called: {hint}.")
         if function.problem:
             raise WarploomError(function.problem)

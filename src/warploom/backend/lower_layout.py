@@ -46,8 +46,10 @@ def lay_out(module: Module, kernel: Function, instructions: list[Instruction], e
             if target not in used:
                 used[target] = None
                 pending.append(target)
-    declared = [*module.variables.values(), *kernel.variables]
-    declared += [variable for function in module.functions.values() for variable in function.variables]
+    declared = [*module.variables.values(), *kernel.content.variables]
+    for function in module.functions.values():
+        if function.was_read:  # what nobody has read, this kernel does not call
+            declared += function.content.variables
     layout = Layout()
     open_ended = []
     for variable in dict.fromkeys([*declared, *extra]):

@@ -66,8 +66,7 @@ class Translator:
         self._carry = None
 
     def _fail(self, instruction: ptx.Instruction, what: str) -> WarploomError:
-        text = self._module.text(instruction.line)
-        return WarploomError(f"{self._module.place(instruction.line)}: {what} in '{text}'.")
+        return WarploomError(f"{self._module.place(instruction.line)}: {what} in '{self._module.statement(instruction)}'.")
 
     def register(self, register: ptx.Register) -> Reg:
         """The machine register of a PTX register; their numbers are the same."""

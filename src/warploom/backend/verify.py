@@ -8,17 +8,14 @@ by intersection. Nothing of the allocator's own analyses is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warploom.backend.allocation import Allocation
+from warploom.backend.contents import Contents, Move, Place, meet
 from warploom.backend.moves import copied_parts, is_copy
 from warploom.backend.rematerialise import repeatable, repeatable_values
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Address, Bank, Imm, Instruction, Operand, Reg
-
-Place = tuple[str, int]  # ("R", register), ("P", predicate) or ("S", byte offset of a spilled word)
-State = dict[Place, int]  # which parts of values a place holds, as a mask; a place not listed holds what is undefined
 
 
 class AllocationError(RuntimeError):
@@ -64,30 +61,30 @@ class _Proof:
         self.constant_values: dict[tuple, list[Reg]] = {}  # a repeatable instruction -> the values that it computes
         for register, instruction in repeatable_values(self.virtual).items():
             self.constant_values.setdefault((instruction.op, instruction.srcs), []).append(register)
-        self.steps = [self._pair(number) for number in range(len(self.virtual.blocks))]
+        starts = self.virtual.block_starts()
+        self.steps = [self._pair(number, starts[number]) for number in range(len(self.virtual.blocks))]
 
     def run(self) -> None:
         self._check_shape()
         graph = flow_graph(self.virtual)
-        leaving: dict[int, tuple[State, int]] = {}
-        entering: dict[int, tuple[State, int]] = {}
+        leaving: dict[int, Contents] = {}
+        entering: dict[int, Contents] = {}
         changed = True
         while changed:
             changed = False
             for number in graph.order:
-                state = self._meet(graph, number, leaving)
-                if entering.get(number) != state:
-                    entering[number] = state
-                    leaving[number] = self._walk(number, state, check=False)
+                contents = self._meet(graph, number, leaving)
+                if entering.get(number) != contents:
+                    entering[number] = contents
+                    leaving[number] = self._walk(number, contents, check=False)
                     changed = True
         for number in graph.order:
             self._walk(number, entering[number], check=True)
 
     # Before the walk: which instruction became which.
 
-    def _pair(self, number: int) -> list[_Step]:
+    def _pair(self, number: int, start: int) -> list[_Step]:
         source = self.virtual.blocks[number].instructions
-        start = self.virtual.block_starts()[number]
         result: list[_Step] = []
         following = 0
         block = self.allocated.blocks[number]
@@ -120,121 +117,101 @@ class _Proof:
                         f"{self.allocated.name}: {register} of '{instruction}' is misaligned or beyond the count"
                     )
 
-    def _written(self, instructions: Iterable[Instruction]) -> int:
-        mask = 0
-        for instruction in instructions:
-            for dst in instruction.dsts:
-                mask |= self._mask(dst)
-        return mask
+    def _parts(self, register: Reg) -> list[int]:
+        first = self.parts[register]
+        return [first, first + 1] if register.bank is Bank.D else [first]
 
-    def _mask(self, register: Reg) -> int:
-        return (3 if register.bank is Bank.D else 1) << self.parts[register]
+    def _moves(self, copy: Instruction) -> list[Move]:
+        return [(self.parts[dst] + word, self.parts[src] + part) for (dst, word), (src, part) in copied_parts(copy)]
 
     # The walk.
 
-    def _meet(self, graph: FlowGraph, number: int, leaving: dict[int, tuple[State, int]]) -> tuple[State, int]:
+    def _meet(self, graph: FlowGraph, number: int, leaving: dict[int, Contents]) -> Contents:
         arriving = [leaving[p] for p in graph.predecessors[number] if p in leaving]
         if number == graph.order[0]:
-            arriving.append(({}, self.everything))
-        undefined = self.everything
-        for _, ground in arriving:
-            undefined &= ground
-        result: State = {}
-        for place in {place for state, _ in arriving for place in state}:
-            held = self.everything
-            for state, ground in arriving:
-                held &= state.get(place, ground)
-            result[place] = held
-        return result, undefined
+            arriving.append(Contents(self.everything))
+        return meet(arriving)
 
-    def _walk(self, number: int, entering: tuple[State, int], check: bool) -> tuple[State, int]:
-        """The state after a block. The ground is what every unlisted place holds: the parts still undefined."""
-        state, undefined = dict(entering[0]), entering[1]
+    def _walk(self, number: int, entering: Contents, check: bool) -> Contents:
+        """What places hold after a block."""
+        contents = entering.copy()
         for step in self.steps[number]:
             if step.virtual is None:
                 assert step.allocated is not None
-                self._inserted(step, step.allocated, state, undefined)
+                self._inserted(step, step.allocated, contents)
                 continue
             if check and step.allocated is not None:
-                self._compare(step, step.virtual, step.allocated, state, undefined)
-            before = dict(state)
-            defined = self._written([step.virtual])
-            still = self._redefined(step.virtual, undefined, defined)  # a copy of what is undefined is undefined
-            self._define(step.virtual, state, undefined)
-            if step.allocated is not None:
-                self._place(step.virtual, step.allocated, before, state, undefined, still)
-            undefined = still
-        return state, undefined
+                self._compare(step, step.virtual, step.allocated, contents)
+            if step.allocated is None:
+                self._define(step.virtual, contents)
+            elif is_copy(step.virtual) and is_copy(step.allocated):
+                self._copy(step.virtual, step.allocated, contents)
+            else:
+                self._compute(step.virtual, step.allocated, contents)
+        return contents
 
-    def _define(self, virtual: Instruction, state: State, undefined: int) -> None:
-        """What a virtual instruction does to the meaning of every place: its results are new values."""
-        gone = self._written([virtual])
-        if not gone:
-            return
-        for place, held in state.items():
-            state[place] = self._redefined(virtual, held, gone)
+    def _define(self, virtual: Instruction, contents: Contents) -> None:
+        """What a virtual instruction does to the meaning of every place: its results are new values, or copies of old ones."""
+        if is_copy(virtual):
+            contents.move(self._moves(virtual), virtual.guard is not None)
+        else:
+            contents.define(part for dst in virtual.dsts for part in self._parts(dst))
 
-    def _redefined(self, virtual: Instruction, held: int, gone: int) -> int:
-        if not is_copy(virtual):
-            return held & ~gone
-        result = held & ~gone
-        for (dst, word), (src, part) in copied_parts(virtual):
-            there = held >> (self.parts[src] + part) & 1
+    def _copy(self, virtual: Instruction, allocated: Instruction, contents: Contents) -> None:
+        """A copy brings to its target what its source held, for which the copied parts are now another name."""
+        moves = self._moves(virtual)
+        gone = {written for written, _ in moves}
+        brought: list[tuple[Place, set[int]]] = []
+        for (dst, word), (src, part) in copied_parts(allocated):
+            target, source = _places(dst)[word], _places(src)[part]
+            held = contents.at(source)
             if virtual.guard is not None:
-                there &= held >> (self.parts[dst] + word) & 1
-            result |= there << (self.parts[dst] + word)
-        return result
+                held |= contents.at(target)  # those of either that are in both
+                held = frozenset(one for one in held if contents.holds(source, one) and contents.holds(target, one))
+            kept = set(held - gone)
+            for written, read in moves:
+                if contents.holds(source, read) and (virtual.guard is None or contents.holds(target, written)):
+                    kept.add(written)
+            brought.append((target, kept))
+        self._define(virtual, contents)
+        for target, kept in brought:
+            contents.put(target, kept)
 
-    def _place(
-        self, virtual: Instruction, allocated: Instruction, before: State, state: State, undefined: int, still: int
-    ) -> None:
-        """What an allocated instruction puts where."""
-        gone = self._written([virtual])
-        if is_copy(virtual) and is_copy(allocated):
-            for (dst, word), (src, part) in copied_parts(allocated):
-                target, source = _places(dst)[word], _places(src)[part]
-                held = before.get(source, undefined)
-                if virtual.guard is None:
-                    state[target] = self._redefined(virtual, held, gone)
-                else:
-                    old = before.get(target, undefined)
-                    kept = held & old & ~gone
-                    for (web, web_word), (origin, origin_part) in copied_parts(virtual):
-                        both = held >> (self.parts[origin] + origin_part) & old >> (self.parts[web] + web_word) & 1
-                        kept |= both << (self.parts[web] + web_word)
-                    state[target] = kept
-            return
+    def _compute(self, virtual: Instruction, allocated: Instruction, contents: Contents) -> None:
+        """An instruction puts its results in their places; under a guard a place has the result only if it had the old value."""
+        results: list[tuple[Place, list[int]]] = []
         for web, register in zip(virtual.dsts, allocated.dsts, strict=True):
-            for word, place in enumerate(_places(register)):
-                bit = 1 << (self.parts[web] + word)
-                if virtual.guard is not None:
-                    bit &= before.get(place, undefined)
-                state[place] = still | bit
+            for part, place in zip(self._parts(web), _places(register), strict=True):
+                certain = virtual.guard is None or contents.holds(place, part)
+                results.append((place, [part] if certain else []))
+        self._define(virtual, contents)
+        for place, parts in results:
+            contents.put(place, parts)
 
-    def _inserted(self, step: _Step, instruction: Instruction, state: State, undefined: int) -> None:
+    def _inserted(self, step: _Step, instruction: Instruction, contents: Contents) -> None:
         """Spill code and recomputed constants."""
         op, dsts, srcs = instruction.op, instruction.dsts, instruction.srcs
-        target_places: list[Place]
-        contents: list[int]
+        targets: list[Place]
+        brought: list[frozenset[int]]
         if op.name == "ld" and op.space == "local":
-            target_places = _places(dsts[0])
-            contents = [state.get(place, undefined) for place in self._slot(step, srcs[0], len(target_places))]
+            targets = _places(dsts[0])
+            brought = [contents.at(place) for place in self._slot(step, srcs[0], len(targets))]
         elif op.name == "st" and op.space == "local" and isinstance(srcs[1], Reg):
             sources = _places(srcs[1])
-            target_places = self._slot(step, srcs[0], len(sources))
-            contents = [state.get(place, undefined) for place in sources]
+            targets = self._slot(step, srcs[0], len(sources))
+            brought = [contents.at(place) for place in sources]
         elif op.name == "selp" and srcs[:2] == (Imm(1), Imm(0)) and isinstance(srcs[2], Reg):
-            target_places, contents = _places(dsts[0]), [state.get(place, undefined) for place in _places(srcs[2])]
+            targets, brought = _places(dsts[0]), [contents.at(place) for place in _places(srcs[2])]
         elif op.name == "setp" and op.modifiers == ("ne",) and srcs[1] == Imm(0) and isinstance(srcs[0], Reg):
-            target_places, contents = _places(dsts[0]), [state.get(place, undefined) for place in _places(srcs[0])]
+            targets, brought = _places(dsts[0]), [contents.at(place) for place in _places(srcs[0])]
         elif repeatable(instruction):
-            target_places = _places(dsts[0])
+            targets = _places(dsts[0])
             webs = self.constant_values.get((op, srcs), [])
-            contents = [undefined | sum(1 << (self.parts[web] + word) for web in webs) for word in range(len(target_places))]
+            brought = [frozenset(self.parts[web] + word for web in webs) for word in range(len(targets))]
         else:
             raise AllocationError(f"{step.where}: was inserted but is neither spill code nor a constant")
-        for place, held in zip(target_places, contents, strict=True):
-            state[place] = held if instruction.guard is None else held & state.get(place, undefined)
+        for place, parts in zip(targets, brought, strict=True):
+            contents.put(place, parts if instruction.guard is None else parts & contents.at(place))
 
     def _slot(self, step: _Step, operand: Operand, words: int) -> list[Place]:
         if not isinstance(operand, Address) or operand.base is not None:
@@ -243,12 +220,12 @@ class _Proof:
             raise AllocationError(f"{step.where}: spills outside of its frame")
         return [("S", operand.offset + 4 * word) for word in range(words)]
 
-    def _compare(self, step: _Step, virtual: Instruction, allocated: Instruction, state: State, undefined: int) -> None:
+    def _compare(self, step: _Step, virtual: Instruction, allocated: Instruction, contents: Contents) -> None:
         """The same operation on the same values."""
         same = _polarity(virtual) == _polarity(allocated)
         if same and is_copy(virtual) and is_copy(allocated):
             if virtual.guard and allocated.guard:
-                self._read(step, virtual.guard.predicate, allocated.guard.predicate, state, undefined)
+                self._read(step, virtual.guard.predicate, allocated.guard.predicate, contents)
             return  # what it moves is followed exactly; a wrong move shows where its result is read
         same &= (
             virtual.op == allocated.op
@@ -267,20 +244,20 @@ class _Proof:
             elif meant != given:
                 raise AllocationError(f"{step.where}: was '{virtual}'")
         for web, register in zip(virtual.reads, allocated.reads, strict=True):
-            self._read(step, web, register, state, undefined)
+            self._read(step, web, register, contents)
         taken: set[Place] = set()
         for dst in allocated.dsts:
             if taken.intersection(_places(dst)):
                 raise AllocationError(f"{step.where}: writes two results to one register")
             taken.update(_places(dst))
 
-    def _read(self, step: _Step, web: Reg, register: Reg, state: State, undefined: int) -> None:
+    def _read(self, step: _Step, web: Reg, register: Reg, contents: Contents) -> None:
         if web.bank is not register.bank:
             raise AllocationError(f"{step.where}: {register} stands for {web} of another bank")
-        for word, place in enumerate(_places(register)):
-            held = state.get(place, undefined)
-            if not held >> (self.parts[web] + word) & 1:
-                others = [str(r) for r in self.parts if held & ~undefined & self._mask(r)]
+        for part, place in zip(self._parts(web), _places(register), strict=True):
+            if not contents.holds(place, part):
+                held = contents.at(place)
+                others = [str(other) for other in self.parts if held.intersection(self._parts(other))]
                 raise AllocationError(
                     f"{step.where}: reads {web} from {register}, which on some path holds {', '.join(others) or 'something else'}"
                 )

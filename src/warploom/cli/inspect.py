@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import print_json, results_console
+from warploom.cli.output import message, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+
+EXIT_REFUSED = 2
 
 
 def command(
@@ -19,9 +21,10 @@ def command(
     paper: PaperFolders = None,
     code: Annotated[str | None, typer.Option(help="Which code: ptx (the usual), or machine code such as sm_90.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
-) -> None:
+) -> int:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
     from warploom.designs import describe_code, parse_design
+    from warploom.errors import WarploomError
     from warploom.machines import load_machine
     from warploom.report.listing import inspect_summary, render_listing
     from warploom.simulation.simulate import compile_for
@@ -37,10 +40,20 @@ def command(
     wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
     chip = load_machine(machine)
     names = [wanted] if wanted else list(module.kernels)
-    kernels = [compile_for(module, name, point, chip) for name in names]
+    kernels, refused = [], []
+    for name in names:
+        try:
+            kernels.append(compile_for(module, name, point, chip))
+        except WarploomError as error:
+            refused.append(error)
+    if refused and not kernels:
+        raise refused[0]
     if json:
         print_json([inspect_summary(shown) | {"notes": describe_code(point, shown)} for shown in kernels])
-        return
-    console = results_console()
-    for shown in kernels:
-        render_listing(shown, console, annotations=describe_code(point, shown))
+    else:
+        console = results_console()
+        for shown in kernels:
+            render_listing(shown, console, annotations=describe_code(point, shown))
+    for problem in refused:  # those that can be compiled have been shown
+        message(f"error: {problem}")
+    return EXIT_REFUSED if refused else 0

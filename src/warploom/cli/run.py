@@ -176,13 +176,14 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
 
 def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
-    from warploom.workloads.custom import file_program, is_file_name, parse_extent
+    from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 
     if not is_file_name(target):
         for option, value in launch.items():
             if value:
                 raise typer.BadParameter(f"this goes with a .cu or .ptx file; {target} brings its own", param_hint=option)
         return None
+    check_exists(target)
     for option in ("--grid", "--block"):
         if launch[option] is None:
             raise typer.BadParameter(f"a kernel of your own needs it, such as {option} 16,16", param_hint=option)

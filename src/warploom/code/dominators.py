@@ -79,14 +79,29 @@ def immediate_post_dominators(graph: FlowGraph) -> list[int]:
     return _immediate(order, tuple(forward))[:count]
 
 
-def dominates(dominator: list[int], above: int, below: int) -> bool:
-    """Whether every path to `below` passes `above`, given immediate dominators."""
-    while below != above:
-        parent = dominator[below]
-        if parent in (below, -1):
-            return False
-        below = parent
-    return True
+def dominance_intervals(dominator: list[int]) -> tuple[list[int], list[int]]:
+    """For each block the interval of its subtree in the dominator tree: one holds another exactly if it dominates it.
+
+    Unreachable blocks dominate nothing.
+    """
+    count = len(dominator)
+    children: list[list[int]] = [[] for _ in range(count)]
+    for block, parent in enumerate(dominator):
+        if parent >= 0 and parent != block:
+            children[parent].append(block)
+    first, last = [-1] * count, [-2] * count
+    clock = 0
+    stack = [(0, False)] if count else []
+    while stack:
+        block, done = stack.pop()
+        if done:
+            last[block] = clock
+            continue
+        first[block] = clock
+        clock += 1
+        stack.append((block, True))
+        stack += [(child, False) for child in children[block]]
+    return first, last
 
 
 def reconvergence_points(code: Code) -> dict[int, int]:

@@ -31,6 +31,8 @@ class Bank(Enum):
     PT = "PT"
     UPT = "UPT"
 
+    __hash__ = object.__hash__  # Enum's own is Python code, and compiling hashes registers all the time
+
 
 _WORDS = {Bank.R: 1, Bank.D: 2, Bank.Q: 4}  # of a thread's own registers
 _SASS_NAMES = {Bank.D: "R", Bank.Q: "R", Bank.U: "UR", Bank.UD: "UR", Bank.UQ: "UR"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.dominators import dominates, immediate_dominators
+from warploom.code.dominators import dominance_intervals, immediate_dominators
 from warploom.code.graph import FlowGraph
 
 
@@ -22,10 +22,11 @@ class Loop:
 def find_loops(graph: FlowGraph, dominator: list[int] | None = None) -> dict[int, Loop]:
     """The natural loops by header, in reverse post-order of the headers (outer before inner)."""
     dominator = dominator if dominator is not None else immediate_dominators(graph)
+    first, last = dominance_intervals(dominator)
     latches: dict[int, list[int]] = {}
     for block in graph.order:
         for successor in graph.successors[block]:
-            if dominates(dominator, successor, block):
+            if first[successor] <= first[block] and last[block] <= last[successor]:
                 latches.setdefault(successor, []).append(block)
     bodies: dict[int, frozenset[int]] = {}
     for header in graph.order:

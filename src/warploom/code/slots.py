@@ -8,9 +8,11 @@ whatever bank, is a slot of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
+
+import numpy as np
 
 from warploom.code.instruction import FIXED_BANKS, Address, Bank, Code, Constant, Instruction, Modified, Reg, registers_in
 
@@ -18,6 +20,7 @@ PREDICATES = 256  # the slot of P0 in allocated code
 UNIFORM = 512  # the slot of UR0
 UNIFORM_PREDICATES = 640
 BARRIERS = 656
+_FEW, _SHORT = 16, 512  # ones of a mask, and its bits, below which taking out the ones one by one is quick
 REGISTER_MASK = (1 << PREDICATES) - 1
 _PREDICATE_MASK = (1 << (UNIFORM - PREDICATES)) - 1
 _FIRST_SLOTS = {Bank.R: 0, Bank.D: 0, Bank.Q: 0, Bank.P: PREDICATES, Bank.U: UNIFORM, Bank.UD: UNIFORM, Bank.UQ: UNIFORM}
@@ -26,17 +29,20 @@ _COMPOSITE = (Address, Constant, Modified)
 _OCCUPIED = {Bank.D: 0b11, Bank.UD: 0b11, Bank.Q: 0b1111, Bank.UQ: 0b1111}
 
 
-def bits(mask: int) -> Iterator[int]:
+def bits(mask: int) -> list[int]:
     """The positions of the ones of a mask, lowest first."""
-    if mask >> 4096:
-        # Peeling a long mask bit by bit copies it each time; words of 64 bits keep it linear.
-        for word, start in enumerate(range(0, mask.bit_length(), 64)):
-            yield from ((word << 6) + bit for bit in bits(mask >> start & 0xFFFF_FFFF_FFFF_FFFF))
-        return
+    length = mask.bit_length()
+    if mask.bit_count() > _FEW and length > _SHORT:
+        # Taking a one out copies the mask. Where both are long, one pass over its bytes is cheaper than a copy for each one.
+        raw = np.frombuffer(mask.to_bytes((length + 7) // 8, "little"), np.uint8)
+        return cast(list[int], np.unpackbits(raw, bitorder="little").nonzero()[0].tolist())
+    positions = []
     while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+        high = mask.bit_length() - 1
+        positions.append(high)
+        mask ^= 1 << high
+    positions.reverse()
+    return positions
 
 
 @dataclass(slots=True)

@@ -67,9 +67,9 @@ def value_instances(code: Code, graph: FlowGraph | None = None) -> Values:
         """Any definition of the web that the definitions of a mask become; -1 when there is none."""
         if not mask & (mask - 1):
             return mask.bit_length() - 1
-        members = bits(mask)
-        first = root(next(members))
-        for other in members:
+        first, *others = bits(mask)
+        first = root(first)
+        for other in others:
             other_root = root(other)
             if other_root != first:
                 low, high = min(first, other_root), max(first, other_root)

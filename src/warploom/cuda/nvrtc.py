@@ -88,16 +88,22 @@ class _Program:
             raise WarploomError(f"{file}: CUDA C++ does not compile:\n{reason}")
 
 
-def compile_to_ptx(source: str, file: str, *, arch: str = "compute_75", options: Sequence[str] = ()) -> str:
+def compile_to_ptx(
+    source: str, file: str, *, arch: str = "compute_75", options: Sequence[str] = (), line_numbers: bool = False
+) -> str:
     """Compile CUDA C++ to PTX.
 
     ``file`` is the name that messages show; ``options`` are passed to NVRTC as they are (``--use_fast_math``, ``-DN=4``,
-    ``-I…``). A compile error raises a `WarploomError` with NVRTC's own log, which has file and line.
+    ``-I…``). A compile error raises a `WarploomError` with NVRTC's own log, which has file and line. With ``line_numbers``, the
+    PTX says for each instruction which line of ``file`` it is from; the instructions themselves stay as they are.
     """
     if "\0" in source or "\0" in file:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
+    lines = ("--generate-line-info",) if line_numbers else ()
     with _Program(source, file) as program:
-        return program.ptx((f"--gpu-architecture={arch}", *options), file)
+        ptx = program.ptx((f"--gpu-architecture={arch}", *lines, *options), file)
+    # NVRTC makes the name absolute; the PTX should not depend on the folder that it was compiled in.
+    return ptx.replace(f'"{Path.cwd() / file}"', f'"{file}"') if line_numbers else ptx
 
 
 def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:

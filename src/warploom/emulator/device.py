@@ -17,6 +17,7 @@ from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import Program, encode
+from warploom.emulator.extents import Shape, extent_problem
 from warploom.emulator.faults import fault_error
 from warploom.emulator.launch import Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Outcome
@@ -28,12 +29,10 @@ from warploom.storage.sources import file_digest, surroundings
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
 
-Shape = tuple[int, int, int]
 Compile = Callable[[str, int, int], Code]
 """From a kernel's name, the threads of a CTA and its bytes of dynamic shared memory to allocated code."""
 
 WARP = 32
-MOST_THREADS = 1024
 MOST_SHARED_BYTES = 227 * 1024
 
 
@@ -155,8 +154,6 @@ class Device:
         """
         whole_grid, whole_block = _shape(kernel, "grid", grid), _shape(kernel, "block", block)
         threads = math.prod(whole_block)
-        if threads > MOST_THREADS:
-            raise WarploomError(f"{kernel}: a block of {threads} threads is too large; {MOST_THREADS} is the most.")
         program = self._program(kernel, threads, shared_bytes)
         code = program.code
         if code.required_block is not None and code.required_block != whole_block:
@@ -251,6 +248,9 @@ def _shape(kernel: str, what: str, shape: tuple[int, ...]) -> Shape:
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         raise WarploomError(f"{kernel}: the {what} {shape} must be one to three positive numbers.")
     x, y, z = (*numbers, 1, 1)[:3]
+    problem = extent_problem(what, (x, y, z))
+    if problem:
+        raise WarploomError(f"{kernel}: {problem}.")
     return x, y, z
 
 

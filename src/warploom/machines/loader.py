@@ -68,6 +68,16 @@ def _find(name_or_path: str | Path) -> Path:
     return known[str(name_or_path)]
 
 
+def _find_base(path: Path, base: str) -> Path:
+    """The file of a base: beside the file that names it, with or without its suffix, or one of Warploom's."""
+    beside = path.parent / (base if base.endswith(".toml") else f"{base}.toml")
+    if beside.is_file():
+        return beside
+    if base.endswith(".toml"):
+        raise WarploomError(f"{path}: its `base` {base!r} is not there: no file {beside}")
+    return _find(base)
+
+
 def _nearest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence: what was probably meant, and all that is allowed."""
     known = list(known)
@@ -92,8 +102,7 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
     tables: Tables = {}
     sources: dict[str, str] = {}
     if text["base"]:
-        beside = path.parent / f"{text['base']}.toml"
-        _, tables, sources = _read(beside if beside.is_file() else _find(text["base"]), depth + 1)
+        _, tables, sources = _read(_find_base(path, text["base"]), depth + 1)
     _check_names(path, data)
     for table, entries in data.items():
         for key, value in entries.items():

@@ -6,10 +6,11 @@ from typing import NoReturn
 
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.declarations import read_loc, read_parameter, read_registers, read_variables, skip_pragma
-from warploom.ptx.module import Function, Instruction, Label, Module, Operand, Register
-from warploom.ptx.opcodes import TABLE, Opcode, OperandRule, decode, is_known_family, why_unknown
+from warploom.ptx.module import Body, Instruction, Label, Operand, Register
+from warploom.ptx.opcodes import Opcode, OperandRule, decode, why_unknown
 from warploom.ptx.operands import OperandReader
 from warploom.ptx.scope import Scope
+from warploom.ptx.source_lines import SourceLines
 from warploom.ptx.types import SIZE
 
 _MAX_DEPTH = 100
@@ -27,15 +28,15 @@ class _Jump:
 class BodyReader:
     """Reads what stands between the braces of one function."""
 
-    def __init__(self, cursor: Cursor, module: Module, function: Function, scope: Scope) -> None:
+    def __init__(self, cursor: Cursor, scope: Scope, source_lines: SourceLines) -> None:
         self._cursor = cursor
-        self._module = module
-        self._function = function
+        self._body = Body()
         self._scope = scope
+        self._source_lines = source_lines
         self._operands = OperandReader(cursor, scope)
         self._jumps: list[_Jump] = []
 
-    def read(self) -> None:
+    def read(self) -> Body:
         """Read to the closing brace and resolve the labels."""
         cursor = self._cursor
         cursor.expect("{")
@@ -63,6 +64,7 @@ class BodyReader:
             else:
                 self._instruction()
         self._resolve()
+        return self._body
 
     def _enter(self, scope: Scope) -> None:
         self._scope = self._operands.scope = scope
@@ -74,16 +76,13 @@ class BodyReader:
         elif token in (".shared", ".local", ".const", ".global"):
             for variable in read_variables(cursor, self._scope.find):
                 self._declare(variable.name, variable)
-                if variable.space in ("global", "const"):
-                    self._module.variables.setdefault(variable.name, variable)
-                else:
-                    self._function.variables.append(variable)
+                self._body.variables.append(variable)
         elif token == ".param":
             parameter = read_parameter(cursor, self._scope)
             cursor.expect(";")
             self._declare(parameter.name, parameter)
         elif token == ".loc":
-            read_loc(cursor)
+            cursor.source_line = self._source_lines.at(read_loc(cursor))
         elif token == ".pragma":
             skip_pragma(cursor)
         else:
@@ -104,12 +103,12 @@ class BodyReader:
             cursor.separated(lambda: names.append(cursor.name("a label")), ";")
             self._scope.tables[name] = names
         elif cursor.token in (".callprototype", ".calltargets"):
-            cursor.refuse("calls through a function pointer are not supported, because calls are inlined")
+            cursor.fail("calls through a function pointer are not supported, because calls are inlined")
         elif name in self._scope.labels:
             cursor.fail(f"the label {name} stands twice in one scope")
         else:
-            self._scope.labels[name] = len(self._function.body)
-            self._function.labels.add(len(self._function.body))
+            self._scope.labels[name] = len(self._body.instructions)
+            self._body.labels.add(len(self._body.instructions))
 
     def _instruction(self) -> None:
         cursor = self._cursor
@@ -132,18 +131,14 @@ class BodyReader:
                 cursor.fail(f"{opcode.text} has too many operands")
             cursor.expect(";")
         cursor.at += 1
-        self._function.body.append(instruction)
+        self._body.instructions.append(instruction)
 
     def _unknown(self) -> NoReturn:
-        """An opcode that is no opcode at all is bad input; a form that is not supported concerns this function alone."""
         cursor = self._cursor
         spelling = cursor.token
         if "." not in spelling:
             cursor.name("an instruction")
             cursor.at -= 1
-        name = spelling.split(".")[0]
-        if name in TABLE or is_known_family(name):
-            cursor.refuse(why_unknown(spelling))
         cursor.fail(why_unknown(spelling))
 
     def _guard(self) -> tuple[Register, bool]:
@@ -203,6 +198,7 @@ class BodyReader:
         end = self._cursor.at
         for jump in self._jumps:
             self._cursor.at = self._cursor.statement = jump.at
+            self._cursor.source_line = jump.instruction.line
             names = [jump.name]
             if jump.table:
                 names = jump.scope.find_table(jump.name) or []

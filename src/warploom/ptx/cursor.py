@@ -8,23 +8,21 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from warploom.errors import WarploomError
-from warploom.ptx.tokens import END, tokenize
+from warploom.ptx.tokens import END
 from warploom.ptx.types import SIZE
 
 _NAME = re.compile(r"[%$_A-Za-z][\w$]*\Z")
 _MAX_NESTING = 50
 
 
-class UnsupportedError(WarploomError):
-    """PTX that is right but not supported. Only what needs it is refused; the rest of the file can be used."""
-
-
 class Cursor:
     """Tokens, the place in them, and the smallest pieces of grammar."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, tokens: list[str], lines: list[int], file: str, *, mapped: bool = False) -> None:
         self.file = file
-        self.tokens, self.lines = tokenize(text)
+        self.tokens, self.lines = tokens, lines
+        self.mapped = mapped  # the file is not this text but the source that it was compiled from
+        self.source_line = 0  # of that source, as far as it is known
         self.at = 0
         self.statement = 0  # where the statement began that an error should show
         self._nesting = 0
@@ -35,15 +33,12 @@ class Cursor:
 
     @property
     def line(self) -> int:
-        return self.lines[self.at]
+        """The line of the file; 0 where it is not known."""
+        return self.source_line if self.mapped else self.lines[self.at]
 
     def fail(self, what: str, *, whole: bool = True) -> NoReturn:
         """Report bad input at the current place, with the statement around it."""
         raise WarploomError(self._message(what, whole))
-
-    def refuse(self, what: str) -> NoReturn:
-        """Report something that is not supported."""
-        raise UnsupportedError(self._message(what, True))
 
     def _message(self, what: str, whole: bool) -> str:
         shown = ""
@@ -53,7 +48,8 @@ class Cursor:
                 end += 1
             statement = " ".join(self.tokens[self.statement : end])
             shown = f" in '{statement[:120]}'" if statement else ""
-        return f"{self.file}:{self.line}: {what}{shown}."
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {what}{shown}."
 
     def next(self) -> str:
         """The current token; moves past it."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.module import FunctionName, Parameter, Variable
 from warploom.ptx.scope import Named, Scope
+from warploom.ptx.source_lines import Location, Position
 from warploom.ptx.types import SIZE
 
 _MAX_BYTES = 1 << 32
@@ -58,7 +59,7 @@ def read_registers(cursor: Cursor, scope: Scope) -> None:
     """``.reg .type a, %r<10>;``"""
     cursor.expect(".reg")
     if cursor.token in (".v2", ".v4"):
-        cursor.refuse("vector registers are not supported")
+        cursor.fail("vector registers are not supported")
     type_ = _type(cursor)
     if type_ in ("f16",):
         type_ = "b16"
@@ -258,11 +259,11 @@ class _Initializer:
         return found, addend
 
 
-def read_loc(cursor: Cursor) -> None:
+def read_loc(cursor: Cursor) -> Location:
     """``.loc file line column`` with what newer compilers add to it."""
     cursor.expect(".loc")
-    for _ in range(3):
-        cursor.integer()
+    here = _position(cursor)
+    inlined_at = None
     while cursor.accept(","):
         word = cursor.name("an attribute of .loc")
         if word == "function_name":
@@ -270,10 +271,14 @@ def read_loc(cursor: Cursor) -> None:
             if cursor.accept("+"):
                 cursor.integer()
         elif word == "inlined_at":
-            for _ in range(3):
-                cursor.integer()
+            inlined_at = _position(cursor)
         else:
             cursor.fail(f".loc has no attribute {word}")
+    return Location(here, inlined_at)
+
+
+def _position(cursor: Cursor) -> Position:
+    return cursor.integer(), cursor.integer(), cursor.integer()
 
 
 def skip_pragma(cursor: Cursor) -> None:

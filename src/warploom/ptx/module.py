@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ class FunctionName(NamedTuple):
     """A function where a value should stand."""
 
     name: str
+    kernel: bool = False
 
 
 class Negated(NamedTuple):
@@ -131,28 +133,62 @@ class Instruction:
 
     opcode: Opcode
     operands: tuple[Operand, ...]
-    line: int
+    line: int  # of the module's file; 0 where it is not known
     guard: tuple[Register, bool] | None = None  # and whether it is negated
     call: Call | None = None
     targets: tuple[Label, ...] = ()  # of brx.idx
 
 
 @dataclass(slots=True)
+class Body:
+    """What stands between the braces of a function."""
+
+    instructions: list[Instruction] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)  # declared inside
+    labels: set[int] = field(default_factory=set)  # positions among the instructions that a label names
+    register_count: int = 0
+    problem: str = ""  # why it cannot be compiled, if something in it is wrong or not supported
+
+
+@dataclass(slots=True)
 class Function:
-    """A kernel (``entry``) or a device function."""
+    """A kernel (``entry``) or a device function. Its body is read when it is first asked for."""
 
     name: str
     entry: bool
     line: int
     parameters: list[Parameter] = field(default_factory=list)
     returns: list[Parameter] = field(default_factory=list)
-    body: list[Instruction] = field(default_factory=list)
-    variables: list[Variable] = field(default_factory=list)  # shared and local ones declared inside
-    labels: set[int] = field(default_factory=set)  # positions in the body that a label names
-    register_count: int = 0
     required_block: tuple[int, int, int] | None = None
-    defined: bool = True  # has a body
-    problem: str = ""  # why it cannot be compiled, if something in it is not supported
+    read_body: Callable[[], Body] | None = None  # None where the function is only declared
+    _content: Body | None = None
+
+    @property
+    def defined(self) -> bool:
+        """Whether it has a body."""
+        return self.read_body is not None
+
+    @property
+    def was_read(self) -> bool:
+        """Whether anybody has needed the body so far."""
+        return self._content is not None
+
+    @property
+    def content(self) -> Body:
+        """The body; an empty one where the function is only declared."""
+        if self._content is None:
+            self._content = self.read_body() if self.read_body is not None else Body()
+        return self._content
+
+    @property
+    def body(self) -> list[Instruction]:
+        """The instructions of the body."""
+        return self.content.instructions
+
+    @property
+    def problem(self) -> str:
+        """Why the function cannot be compiled; empty if it can."""
+        return self.content.problem
 
 
 @dataclass(slots=True)
@@ -166,12 +202,15 @@ class Module:
     variables: dict[str, Variable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)  # those that kernels may call
     kernels: dict[str, Function] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)  # the text, for messages
+    ptx: str = ""  # the text
+    mapped: bool = False  # the file is not the text but the source that it was compiled from, and lines are the source's
 
     def place(self, line: int) -> str:
         """``file:line`` as messages begin."""
-        return f"{self.file}:{line}"
+        return f"{self.file}:{line}" if line else self.file
 
-    def text(self, line: int) -> str:
-        """The line of the source text, without its comment."""
-        return self.lines[line - 1].split("//")[0].strip() if 0 < line <= len(self.lines) else ""
+    def statement(self, instruction: Instruction) -> str:
+        """An instruction as messages show it: its line of the text without the comment, or its opcode alone."""
+        if self.mapped or not instruction.line:
+            return instruction.opcode.text
+        return self.ptx.split("\n", instruction.line)[instruction.line - 1].split("//")[0].strip()

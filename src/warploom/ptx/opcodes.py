@@ -241,9 +241,6 @@ TABLE: dict[str, tuple[str, ...]] = {
     "shfl": ("up|down|bfly|idx T:b32 -> d|p s s:b32 s:b32", "sync up|down|bfly|idx T:b32 -> d|p s s:b32 s:b32 s:b32"),
 }
 
-_ANY_ORDER = ("ld", "st", "atom", "red")
-"""Inline assembly spells the modifiers of these in many orders, and assemblers take them."""
-
 UNSUPPORTED: dict[str, str] = {
     **dict.fromkeys(("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"), "video instructions"),
     **dict.fromkeys(
@@ -324,16 +321,34 @@ def _rule(text: str, type_: str, source_type: str) -> OperandRule:
 def _match(suffixes: tuple[_Suffix, ...], words: list[str], ordered: bool) -> dict[str, list[str]] | None:
     """The words sorted by their role, or None where they do not fit. A choice takes the first word that it can."""
     found: dict[str, list[str]] = {"T": [], "S": [], "M": [], "V": [], "": []}
-    left = list(words)
+    left = list(range(len(words)))
+    result_type = -1
     for role, members, optional in suffixes:
-        word = next((word for word in (left[:1] if ordered else left) if word in members), None)
-        if word is not None:
-            left.remove(word)
-            if members[word]:
-                found[role].append(members[word])
+        open_to = left[:1] if ordered else [place for place in left if role != "S" or place > result_type]
+        place = next((place for place in open_to if words[place] in members), None)
+        if place is not None:
+            left.remove(place)
+            if role == "T":
+                result_type = place
+            if members[words[place]]:
+                found[role].append(members[words[place]])
         elif not optional:
             return None
     return None if left else found
+
+
+def _fitting(name: str, words: list[str]) -> tuple[dict[str, list[str]], tuple[str, ...]] | None:
+    """The first row that allows the words, with the words by their role.
+
+    As assemblers do, and as inline assembly relies on, the words are taken in any order, as long as the type of the result
+    comes before that of the source; but a row that has them in this order goes first.
+    """
+    for ordered in (True, False):
+        for suffixes, operands in _rows(name):
+            found = _match(suffixes, words, ordered)
+            if found is not None:
+                return found, operands
+    return None
 
 
 @functools.cache
@@ -342,17 +357,16 @@ def decode(text: str) -> Opcode | None:
     name, *words = text.split(".")
     if name not in TABLE:
         return None
-    for suffixes, operands in _rows(name):
-        found = _match(suffixes, words, name not in _ANY_ORDER)
-        if found is None:
-            continue
-        type_, source_type = "".join(found["T"]), "".join(found["S"])
-        rules = tuple(_rule(operand, type_, source_type) for operand in operands)
-        vector = int(found["V"][0]) if found["V"] else 1
-        least = sum(not rule.optional for rule in rules)
-        space = "".join(found["M"])
-        return Opcode(text, name, type_, source_type, space, tuple(found[""]), vector, rules, least, len(rules))
-    return None
+    fitting = _fitting(name, words)
+    if fitting is None:
+        return None
+    found, operands = fitting
+    type_, source_type = "".join(found["T"]), "".join(found["S"])
+    rules = tuple(_rule(operand, type_, source_type) for operand in operands)
+    vector = int(found["V"][0]) if found["V"] else 1
+    least = sum(not rule.optional for rule in rules)
+    space = "".join(found["M"])
+    return Opcode(text, name, type_, source_type, space, tuple(found[""]), vector, rules, least, len(rules))
 
 
 def is_known_family(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.module import (
     Call,
@@ -27,6 +29,7 @@ from warploom.ptx.types import HOLDS, SIZE
 _COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4}
 _ADDRESS_TYPES = {"u64", "s64", "b64", "u32", "s32", "b32"}
 _LAYER = OperandRule("s", "u32")
+_ENVIRONMENT = re.compile(r"%envreg\d+\Z")
 
 
 class OperandReader:
@@ -64,7 +67,9 @@ class OperandReader:
         if found is None:
             # a special register is one token with its suffix; anything else that is unknown is an error
             if token.startswith("%") and "." in token:
-                cursor.refuse(f"{token[:40]} is neither a declared register nor a special register that is supported")
+                cursor.fail(f"{token[:40]} is neither a declared register nor a special register that is supported")
+            if _ENVIRONMENT.match(token):
+                cursor.fail(f"cooperative grids, which synchronise all blocks through {token[:40]}, are not supported")
             cursor.name(what)
             cursor.at -= 1
             cursor.fail(f"{token[:60]} is not declared")
@@ -122,7 +127,9 @@ class OperandReader:
                 )
             return found
         if isinstance(found, FunctionName):
-            cursor.refuse("function pointers are not supported, because calls are inlined")
+            if found.kernel:
+                cursor.fail("launching kernels from a kernel (dynamic parallelism) is not supported")
+            cursor.fail("function pointers are not supported, because calls are inlined")
         if rule.type not in _ADDRESS_TYPES:
             cursor.fail(f"an address does not fit an operand of type .{rule.type}")
         offset = self._displacement()
@@ -252,7 +259,7 @@ class OperandReader:
         elif opcode.space == "1d" and isinstance(self.scope.find(cursor.token), Register | None):
             coordinate()
         else:
-            cursor.refuse("samplers apart from their texture are not supported")
+            cursor.fail("samplers apart from their texture are not supported")
         wanted = _COORDINATES[opcode.space]
         if len(coordinates) != wanted and not (opcode.space == "3d" and len(coordinates) == 3):
             cursor.fail(f"a texture of geometry {opcode.space} needs {wanted} coordinates, not {len(coordinates)}")
@@ -268,7 +275,7 @@ class OperandReader:
             cursor.separated(lambda: returns.append(self._argument()), ")")
             cursor.expect(",")
         if isinstance(self.scope.find(cursor.token), Register):
-            cursor.refuse("calls through a function pointer are not supported, because calls are inlined")
+            cursor.fail("calls through a function pointer are not supported, because calls are inlined")
         function = cursor.name("a function")
         if cursor.accept(","):
             cursor.expect("(")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from warploom.errors import WarploomError
 from warploom.ptx.body import BodyReader
-from warploom.ptx.cursor import Cursor, UnsupportedError
+from warploom.ptx.cursor import Cursor
 from warploom.ptx.declarations import read_loc, read_parameter, read_variables, skip_attributes, skip_pragma
-from warploom.ptx.module import Function, FunctionName, Module, Parameter
+from warploom.ptx.module import Body, Function, FunctionName, Module, Parameter
+from warploom.ptx.outline import outline
 from warploom.ptx.scope import Counter, Scope
+from warploom.ptx.source_lines import SourceLines, numbers_of
+from warploom.ptx.tokens import tokenize
 
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
 _SPACES = (".global", ".const", ".shared", ".tex")
@@ -32,7 +36,11 @@ _LAUNCH = {
 
 
 def parse(text: str, file: str = "<ptx>") -> Module:
-    """Parse PTX. Anything that cannot be understood raises a `WarploomError` with file, line and the statement."""
+    """Parse PTX. Anything that cannot be understood raises a `WarploomError` with file, line and the statement.
+
+    Bodies of functions are read when they are needed; what is wrong in one concerns those who need it. Where a ``.file``
+    directive names `file` itself, the lines of messages and of code are those of that file instead of the text's.
+    """
     if not text.strip():
         raise WarploomError(f"{file}: the file is empty; PTX begins with .version.")
     return _ModuleReader(text, file).read()
@@ -40,8 +48,12 @@ def parse(text: str, file: str = "<ptx>") -> Module:
 
 class _ModuleReader:
     def __init__(self, text: str, file: str) -> None:
-        self._cursor = Cursor(text, file)
-        self._module = Module(file, (0, 0), "", lines=text.split("\n"))
+        self._text = text
+        self._outline = outline(text)
+        self._source_numbers = numbers_of(file, self._outline.tokens)
+        mapped = bool(self._source_numbers)
+        self._cursor = Cursor(self._outline.tokens, self._outline.lines, file, mapped=mapped)
+        self._module = Module(file, (0, 0), "", ptx=text, mapped=mapped)
         self._globals = Scope(None, Counter())
         self._aliases: dict[str, str] = {}
 
@@ -157,32 +169,37 @@ class _ModuleReader:
             previous is not None and previous.defined and cursor.token == "{"
         ):
             cursor.fail(f"{name} is defined twice")
+        self._globals.names.setdefault(name, FunctionName(name, kernel=entry))
         if cursor.accept(";"):
-            function.defined = False
             if previous is None and not entry:
                 table[name] = function
-                self._globals.names.setdefault(name, FunctionName(name))
             return
-        if not entry:
-            self._globals.names.setdefault(name, FunctionName(name))
-        self._body(function, scope)
-        function.register_count = counter.value
+        function.read_body = self._body(scope, counter)
         table[name] = function
 
-    def _body(self, function: Function, scope: Scope) -> None:
+    def _body(self, scope: Scope, counter: Counter) -> Callable[[], Body]:
+        """What reads the body at the cursor, which moves past it."""
         cursor = self._cursor
-        start = cursor.at
-        try:
-            BodyReader(cursor, self._module, function, scope).read()
-        except UnsupportedError as problem:
-            function.problem = str(problem)
-            cursor.at = start
-            depth = 0
-            while True:
-                token = cursor.next()
-                depth += (token == "{") - (token == "}")
-                if not depth:
-                    break
+        span = self._outline.bodies.get(cursor.at)
+        if span is None:
+            if cursor.token == "{":  # it has no end: the reader says where it breaks off
+                BodyReader(cursor, scope, SourceLines(self._source_numbers)).read()
+            cursor.expect("{")
+            cursor.fail("the file ends in the middle of something: is it truncated?")
+        cursor.at += 2
+        file, mapped, numbers = cursor.file, cursor.mapped, self._source_numbers
+        text = self._text
+
+        def read() -> Body:
+            tokens, lines = tokenize(text[span.start : span.end], span.line)
+            try:
+                body = BodyReader(Cursor(tokens, lines, file, mapped=mapped), scope, SourceLines(numbers)).read()
+            except WarploomError as problem:
+                return Body(problem=str(problem))
+            body.register_count = counter.value
+            return body
+
+        return read
 
     def _parameters(self, scope: Scope) -> list[Parameter]:
         cursor = self._cursor

@@ -24,11 +24,10 @@ END = ""
 """The token after the last one."""
 
 
-def tokenize(text: str) -> tuple[list[str], list[int]]:
-    """The tokens and, beside them, the line each is on; both end with `END` on the last line."""
+def tokenize(text: str, line: int = 1) -> tuple[list[str], list[int]]:
+    """The tokens and, beside them, the line each is on when the text begins on `line`; both end with `END` on the last line."""
     tokens: list[str] = []
     lines: list[int] = []
-    line = 1
     for token in _TOKEN.findall(text):
         if not token:
             continue
@@ -40,5 +39,5 @@ def tokenize(text: str) -> tuple[list[str], list[int]]:
             tokens.append(token)
             lines.append(line)
     tokens.append(END)
-    lines.append(lines[-1] if lines else 1)
+    lines.append(lines[-1] if lines else line)
     return tokens, lines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warploom.code.instruction import Parameter
+from warploom.cuda.demangle import demangle
+from warploom.emulator.extents import extent_problem
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from warploom.ptx.module import Module
 
 SUFFIXES = (".cu", ".ptx", ".cubin")
+_LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
@@ -48,11 +52,18 @@ def is_file_name(text: str) -> bool:
     return Path(text).suffix.lower() in SUFFIXES
 
 
+def check_exists(path: str) -> None:
+    """Refuse a file that is not there, before anything is said about its launch."""
+    if not Path(path).exists():
+        raise WarploomError(f"{path}: there is no such file")
+
+
 def read_source(path: str, code: str | None = None) -> SourceFile:
     """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
 
     ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else goes through PTX.
     """
+    check_exists(path)
     suffix = Path(path).suffix.lower()
     try:
         data = Path(path).read_bytes()
@@ -70,37 +81,51 @@ def read_source(path: str, code: str | None = None) -> SourceFile:
     if suffix == ".cu":
         from warploom.cuda import compile_to_ptx
 
-        return SourceFile(path, compile_to_ptx(text, path), text)
+        try:
+            ptx = compile_to_ptx(text, path, line_numbers=True)
+        except WarploomError as error:
+            if _LAUNCHES_KERNELS not in str(error):
+                raise
+            # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
+            ptx = compile_to_ptx(text, path, line_numbers=True, options=("--relocatable-device-code=true",))
+        return SourceFile(path, ptx, text)
     return SourceFile(path, text)
 
 
 def find_kernel(module: Module | SassModule, wanted: str | None, place: str) -> str:
-    """The kernel meant: by its name in PTX, by its name in C++, or the only one."""
+    """The kernel meant: by its name in PTX, by its name in C++ as far as that tells it from the others, or the only one."""
     kernels = list(module.kernels)
     if not kernels:
         raise WarploomError(f"{place}: there is no kernel in this file")
     if wanted is None:
         if len(kernels) > 1:
-            names = ", ".join(plain_name(name) for name in kernels)
-            raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {names}")
+            raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {_listed(kernels)}")
         return kernels[0]
     if wanted in module.kernels:
         return wanted
-    matching = [name for name in kernels if plain_name(name) == wanted]
+    spelling = "".join(wanted.split())
+    matching = [name for name in kernels if spelling in demangle(name).spellings()]
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise WarploomError(f"{place}: kernel {wanted!r} is overloaded; give its name in PTX: {', '.join(matching)}")
-    raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, [plain_name(name) for name in kernels])}")
+        raise WarploomError(f"{place}: kernel {wanted!r} may be any of these; give one of them whole: {_listed(matching)}")
+    known = [*kernel_titles(kernels).values()]
+    raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, known)}")
 
 
-def plain_name(name: str) -> str:
-    """A kernel's name as its C++ source spells it, where the mangling is simple enough; else the name itself."""
-    match = re.match(r"_Z(?:N(?:\d+_GLOBAL__N__\w+?)?)?(\d+)", name)
-    if match is None:
-        return name
-    rest, length = name[match.end() :], int(match.group(1))
-    return rest[:length] if len(rest) >= length else name
+def _listed(kernels: list[str]) -> str:
+    titles = list(kernel_titles(kernels).values())
+    return ("; " if any("," in title for title in titles) else ", ").join(titles)
+
+
+def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
+    """What to call each kernel of a file: its path in C++, with its parameters where another has the same, or its name in PTX."""
+    names = {kernel: demangle(kernel) for kernel in kernels}
+    paths, wholes = Counter(name.path for name in names.values()), Counter(name.whole for name in names.values())
+    return {
+        kernel: name.path if paths[name.path] == 1 else name.whole if wholes[name.whole] == 1 else kernel
+        for kernel, name in names.items()
+    }
 
 
 def file_program(
@@ -120,7 +145,8 @@ def file_program(
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
     slots = _slots(module, name, file.source)
-    values = match_arguments(slots, parsed, plain_name(name))
+    title = kernel_titles(module.kernels)[name]
+    values = match_arguments(slots, parsed, title)
 
     def inputs(_size: Size) -> Arrays:
         return {slot.name: np.asarray(value) for slot, value in zip(slots, values, strict=True)}
@@ -146,7 +172,7 @@ def file_program(
         "seed": _SEED,
     }
     return Program(
-        f"{Path(path).stem}:{plain_name(name)}",
+        f"{Path(path).stem}:{title}",
         file.ptx,
         file.place,
         inputs,
@@ -164,7 +190,7 @@ def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
         parameters: Sequence[Parameter] = module.kernel(kernel).parameters
     else:
         parameters = module.kernels[kernel].parameters
-    declared = source_signature(source, plain_name(kernel)) if source else None
+    declared = source_signature(source, demangle(kernel).last) if source else None
     if declared is not None and len(declared) == len(parameters):
         return [
             Slot(name, parameter.type, parameter.size, pointer, element if pointer else "")
@@ -185,6 +211,7 @@ def parse_extent(text: str, what: str) -> tuple[int, int, int]:
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         raise WarploomError(f"--{what} {text!r}: write one to three whole numbers from 1, such as 64,64")
     x, y, z = (*numbers, 1, 1)[:3]
-    if what == "block" and x * y * z > 1024:
-        raise WarploomError(f"--block {text!r}: a block has at most 1024 threads, this one has {x * y * z}")
+    problem = extent_problem(what, (x, y, z))
+    if problem:
+        raise WarploomError(f"--{what} {text!r}: {problem}")
     return x, y, z
