@@ -9,7 +9,6 @@ is compiled for those types by `specialised`, and their sources count as well.
 from __future__ import annotations
 
 import functools
-import gc
 import hashlib
 import inspect
 import os
@@ -22,53 +21,16 @@ from typing import Any
 
 import numba
 from numba.core import config as _numba_config
-from numba.core import event
 from numba.extending import intrinsic as _numba_intrinsic
 
 from warploom.cache import cache_directory
-from warploom.jit.linking import WholeCompiler
+from warploom.jit.ways import WAY
 
 config: Any = _numba_config  # its attributes are made at run time
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 _PACKAGE = Path(__file__).parent.parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(warploom[\w.]*)(?:\s+import\s+\(?([\w ,]*))?", re.MULTILINE)
-_WHOLE = {"_nrt": False, "pipeline_class": WholeCompiler}
 _KEPT_DIGESTS = 250  # some 5 MB each; every module and every combination of policies has one
-
-
-def _remember_descriptions() -> None:
-    """Let Numba describe a type of records once; it does so in every pass over a function that has one as an argument."""
-    kind: Any = numba.types.Record
-    describe = kind.__repr__
-
-    def remembered(record: Any) -> str:
-        if "_description" not in record.__dict__:
-            record._description = describe(record)
-        return record._description
-
-    kind.__repr__ = remembered
-
-
-class _CollectLater(event.Listener):
-    """Garbage is collected after a function has been compiled, not while: the millions of objects made then live to its end."""
-
-    depth = 0
-    was_enabled = True
-
-    def on_start(self, started: Any) -> None:
-        if self.depth == 0:
-            self.was_enabled = gc.isenabled()
-            gc.disable()
-        self.depth += 1
-
-    def on_end(self, ended: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.was_enabled:
-            gc.enable()
-
-
-_remember_descriptions()
-event.register("numba:compile", _CollectLater())
 
 
 def _files(module: str) -> list[Path]:
@@ -99,7 +61,7 @@ def _closure(path: Path) -> frozenset[Path]:
 def _directory(sources: Iterable[str]) -> str:
     """The cache directory of a function: one for each state of the sources that it depends on."""
     files = {file for source in sources for file in _closure(Path(source).resolve())}
-    digest = hashlib.sha256(repr((sys.version, numba.__version__, config.BOUNDSCHECK, config.OPT)).encode())
+    digest = hashlib.sha256(repr((sys.version, numba.__version__, WAY.name, config.BOUNDSCHECK, config.OPT)).encode())
     for file in sorted(files):
         digest.update(str(file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file).encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
@@ -131,14 +93,9 @@ def _use(directory: Path) -> None:
         pass  # a read-only home or a race with another process: Numba then compiles without a disk cache
 
 
-def _uncached(function: Callable, options: dict[str, Any]) -> Any:
-    # Reference counting is named so that it is never inherited from a caller: what is on the disk serves all callers.
-    return numba.njit(**{"error_model": "numpy", "nogil": True, "_nrt": True, **options})(function)
-
-
 def _compiled(function: Callable, sources: Iterable[str], options: dict[str, Any]) -> Any:
     """A dispatcher with its disk cache."""
-    dispatcher = _uncached(function, options)
+    dispatcher = numba.njit(**options)(function)
     if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
         previous, config.CACHE_DIR = config.CACHE_DIR, _directory(sources)
         try:
@@ -152,7 +109,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with this project's options and disk cache, as a decorator with or without arguments."""
     if function is None:
         return functools.partial(njit, **options)
-    return _compiled(function, [function.__code__.co_filename], options)
+    return _compiled(function, [function.__code__.co_filename], {**WAY.by_itself, **options})
 
 
 def whole(function: Callable) -> Any:
@@ -161,7 +118,7 @@ def whole(function: Callable) -> Any:
     It must not make arrays or other objects. In return it does not count references to the arrays inside of records: the
     records of the timing core are full of them, and counting every look at one took an eighth of its time.
     """
-    return _compiled(function, [function.__code__.co_filename], _WHOLE)
+    return _compiled(function, [function.__code__.co_filename], WAY.whole)
 
 
 @functools.cache
@@ -172,9 +129,9 @@ def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
     an edit of one policy leaves what was compiled for others alone.
     """
     sources = [function.__code__.co_filename, *(inspect.getfile(kind) for kind in kinds)]
-    return _compiled(function, sources, _WHOLE)
+    return _compiled(function, sources, WAY.whole)
 
 
 def specialised_anew(function: Callable) -> Any:
     """What `specialised` makes, but neither taken from the disk nor put there: to measure how long it takes."""
-    return _uncached(function, _WHOLE)
+    return numba.njit(**WAY.whole)(function)

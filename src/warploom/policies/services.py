@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.jit import callee
+from warploom.jit import inlined, stage
 from warploom.policies.bits import NOTHING, bit, lowest
 from warploom.policies.checking import check_allocate, check_evict, check_filled
 from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_write
@@ -17,9 +17,6 @@ from warploom.policies.hooks import on_allocate, on_free, on_release, prepare_wr
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
-
-inlined = callee(inlined=True, widened=True)  # for what is small, or called in one place
-stage = callee(widened=True)  # for what is large and called in several places: the compiler decides
 
 
 @inlined
