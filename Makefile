@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV   := .venv
+OLDEST := build/oldest-numba
 BIN    := $(VENV)/bin
 
 .PHONY: demo test lint browser verify docs clean
@@ -13,7 +14,7 @@ demo: $(VENV)/.usable
 	  --designs baseline,rfc,warped-rf,compression,rfv,regmutex,oracle --no-combinations \
 	  --design 'rfv + warped-rf + power=trimodal' --results results/demo --out results/demo/report.html
 
-test: $(VENV)/.installed lint browser
+test: $(VENV)/.installed $(OLDEST) lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, and the core with
@@ -50,6 +51,12 @@ $(VENV)/.usable: pyproject.toml
 $(VENV)/.installed: $(VENV)/.usable
 	$(BIN)/pip install --quiet --editable '.[test]'
 	touch $@
+
+# The oldest Numba that pyproject.toml allows, beside the newest in .venv: one test puts it in front. A folder instead of an
+# environment of its own, because nothing else needs to be there twice.
+$(OLDEST): pyproject.toml $(VENV)/.usable
+	rm -rf $@
+	$(BIN)/pip install --quiet --target $@ 'numba==0.62.0'
 
 clean:
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache
