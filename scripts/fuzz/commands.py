@@ -14,6 +14,7 @@ from mutations import ODD_WORDS, spoilt_text, tokens
 from programs import KERNEL
 
 from warploom.cli.app import run_command
+from warploom.errors import WarploomError
 
 ARGUMENTS = ["--arg", "out=f32[64]", "--arg", "in=f32[64]:random", "--arg", "factor=2", "--arg", "n=64"]
 LAUNCH = ["--grid", "2", "--block", "32", *ARGUMENTS]
@@ -83,8 +84,10 @@ class CommandLine(Kind):
             raise Wrong(f"the exit code is {code}")
         if code == 2 and (not err.getvalue().startswith("error: ") or out.getvalue()):
             raise Wrong(f"exit code 2, but not with one sentence on standard error alone\n{err.getvalue()}\n{out.getvalue()}")
-        if code == 0 and "Traceback" in err.getvalue():
+        if "Traceback" in err.getvalue():
             raise Wrong(f"a traceback on standard error\n{err.getvalue()}")
+        if code == 2:
+            raise WarploomError(err.getvalue())
 
     def shown(self, spoilt: list[str]) -> bytes:
         return repr(spoilt).encode()

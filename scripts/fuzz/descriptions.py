@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 from kinds import Kind, Wrong
 from mutations import ODD_WORDS, spoilt_text, tokens
 
-from warploom.designs import load_design, named_designs, parse_design, storage_bits
+from warploom.designs import Design, load_design, named_designs, parse_design, storage_bits
 from warploom.energy import load_technology, technology_names
 from warploom.energy import technology as technology_module
+from warploom.errors import WarploomError
 from warploom.machines import load_machine, machine_names
 from warploom.machines.loader import FOLDER as MACHINES
 from warploom.policies import CHOICES, policies_of
@@ -66,8 +68,17 @@ class DesignText(Kind):
     def attempt(self, spoilt: str) -> None:
         made = parse_design(spoilt)
         storage_bits(made, self.machine)
-        if parse_design(str(made)) != made:
-            raise Wrong(f"the text of a design reads back as another\n{made}")
+        _reads_back(made, str(made), parse_design)
+
+
+def _reads_back(made: Design, written: str, read: Callable[[str], Design]) -> None:
+    """What is written of a design must read back as the same design."""
+    try:
+        again = read(written)
+    except WarploomError as error:
+        raise Wrong(f"what is written of a design cannot be read\n{made.to_toml()}\n{error}") from error
+    if again != made:
+        raise Wrong(f"what is written of a design reads back as another\n{made.to_toml()}")
 
 
 class _Toml(Kind):
@@ -110,8 +121,7 @@ class DesignToml(_Toml):
         made = load_design(self.path)
         again = self.folder / "again.toml"
         again.write_text(made.to_toml(), encoding="utf-8")
-        if load_design(again) != made:
-            raise Wrong(f"the TOML of a design reads back as another\n{made.to_toml()}")
+        _reads_back(made, str(again), load_design)
 
 
 class MachineToml(_Toml):

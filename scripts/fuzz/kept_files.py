@@ -16,6 +16,7 @@ from mutations import spoilt_bytes
 from programs import KERNEL
 
 from warploom.emulator.device import Device
+from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
 from warploom.papers.store import Store
 from warploom.result import plain
@@ -49,7 +50,10 @@ class _Kept(Kind):
             (self.used / file).unlink()
         else:
             (self.used / file).write_bytes(data)
-        self.use(str(file))
+        try:
+            self.use(file.name)
+        except WarploomError as error:
+            raise Wrong(f"a damaged file ends the run instead of being made again: {file.name}\n{error}") from error
 
     def use(self, file: str) -> None:
         """Read the folder as a run would, and compare."""

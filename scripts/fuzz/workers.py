@@ -23,6 +23,7 @@ from kinds import Finding, Kind, generator, load_kind, outcome
 _SPAWN = multiprocessing.get_context("spawn")
 MEMORY = 8 << 30  # bytes of address space for a worker: what asks for more must refuse by itself
 CURRENT = "current-input"
+SETTING_UP = 900  # seconds that a kind may take for its good files; the core may have to be compiled for them
 _LOOK = 0.5  # seconds between two looks at the workers
 
 
@@ -97,11 +98,11 @@ class _Worker:
         self.batch, self.seen = batch, (-1, time.monotonic())
         self.connection.send(batch)
 
-    def stuck_for(self) -> float:
-        """Seconds since the input that it is at was begun."""
+    def is_stuck(self, patience: float) -> bool:
+        """Whether the input that it is at was begun longer ago than that."""
         if self.current.value != self.seen[0]:
             self.seen = (self.current.value, time.monotonic())
-        return time.monotonic() - self.seen[1]
+        return time.monotonic() - self.seen[1] > (patience if self.seen[0] >= 0 else SETTING_UP)
 
     def end(self, *, by_force: bool = False) -> None:
         if by_force:
@@ -159,7 +160,7 @@ def run(batches: Iterator[Batch], *, seed: int, jobs: int, keep: Path, patience:
                         _take(worker, worker.connection.recv(), tally, keep)
                     except (EOFError, ConnectionError):
                         replace(place, "crash")
-                elif worker.stuck_for() > patience:
+                elif worker.is_stuck(patience):
                     replace(place, "hang")
     finally:
         for worker in workers:

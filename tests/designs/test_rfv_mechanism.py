@@ -41,7 +41,7 @@ ISSUE_COUNTERS = (
 
 
 def conserved(c: dict[str, Any]) -> None:
-    """What is mapped or spilled comes back, every metadata instruction is fetched or found, entries are in one state at a time."""
+    """What is mapped or spilled comes back, every metadata instruction is fetched or found, entries have one state at a time."""
     assert c["renames"] == c["releases_pir"] + c["releases_pbr"] + c["releases_exit"]
     assert c["flag_fetches"] + c["flag_cache_hits"] == c["metadata"]
     assert c["spilled_registers"] == c["spills"] == c["refills"]
