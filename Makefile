@@ -6,7 +6,7 @@ VENV   := .venv
 OLDEST := build/oldest-numba
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint browser verify docs clean
+.PHONY: demo test lint browser verify fuzz docs clean
 
 # Five published designs and one combination of them against the baseline: a table here, a page in results/demo.
 demo: $(VENV)/.usable
@@ -24,6 +24,14 @@ verify: $(VENV)/.installed
 	$(BIN)/warploom run all --size paper --emulate-only
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 --dist worksteal tests/core tests/memory
+
+# Spoilt inputs of every kind that Warploom reads, from the seed: no traceback, hang, crash or silent difference. What was found is
+# kept in build/fuzz; `python scripts/fuzz --help` says how to try one input again.
+FUZZ_INPUTS  ?= 100000
+FUZZ_SECONDS ?= 1800
+FUZZ_SEED    ?= 1
+fuzz: $(VENV)/.installed
+	$(BIN)/python scripts/fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --jobs 2
 
 # The reference of the Python interface, from its docstrings.
 docs: $(VENV)/.installed

@@ -6,7 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from warploom.policies import make_policy, policies_of
+from warploom.policies import CHOICES, make_policy, policies_of
+
+POLICIES = {choice: list(policies_of(choice).values()) for choice in CHOICES}  # loaded here: it takes time
 
 
 @st.composite
@@ -29,5 +31,5 @@ def parameters_of(draw: st.DrawFn, kind: Any) -> dict[str, Any]:
 @st.composite
 def any_policy(draw: st.DrawFn, choice: str) -> Any:
     """Any registered policy with any parameters that its limits allow."""
-    kind = draw(st.sampled_from(list(policies_of(choice).values())))
+    kind = draw(st.sampled_from(POLICIES[choice]))
     return make_policy(choice, kind.NAME, **draw(parameters_of(kind)))

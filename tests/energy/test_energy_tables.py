@@ -106,16 +106,12 @@ def test_a_wrong_table_is_refused_in_one_sentence(tmp_path, old, new, complaint)
 
 def test_what_is_divided_by_is_above_zero(tmp_path):
     path = tmp_path / "mine.toml"
-    shipped = load_technology("common")
-    for key, number in (("bytes", "131072"), ("banks", "32")):
-        path.write_text(MINIMAL)
-        assert getattr(load_technology(path).register_file, key) > 0
+    for key in ("bytes", "banks"):
         text = re.sub(rf"^{key} = \{{ value = [^,]*", f"{key} = {{ value = 0", MINIMAL, flags=re.MULTILINE)
         assert text != MINIMAL
         path.write_text(text)
         with pytest.raises(WarploomError, match=rf"register_file.{key} must be above 0"):
             load_technology(path)
-        assert getattr(shipped.register_file, key) == int(number)
 
 
 def test_bytes_that_are_not_text_are_refused(tmp_path):
