@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -70,6 +71,7 @@ def main() -> int:
     for name in only:
         if name not in KINDS:
             parser.error(f"there is no kind {name!r}; there are {', '.join(KINDS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers are ended and their folders removed
     started = time.monotonic()
     tally = run(
         batches(options.inputs, only, options.first),

@@ -7,9 +7,11 @@ anew for each example, cost nothing more. What is drawn is the same in every run
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from drawn_designs import POLICIES, parameters_of
 from hypothesis import HealthCheck, assume, given, settings
@@ -21,7 +23,7 @@ from warploom.machines import load_machine
 from warploom.policies import CHOICES, baseline_design, make_policy
 from warploom.policies import Design as Policies
 from warploom.result import Result
-from warploom.simulation import Executions, simulate
+from warploom.simulation import Executions, execute, simulate
 from warploom.workloads.program import workload_program
 
 MACHINE = load_machine("gtx480").scaled(1)  # so that tiny grids fill it
@@ -65,6 +67,7 @@ def _allowed(policies: dict[str, Any]) -> Design | None:
         return None
 
 
+BASELINE = Design("baseline", baseline_design())
 COMBINATIONS = combinations()
 
 
@@ -74,13 +77,13 @@ def executions(program: str) -> Executions:
     return Executions()
 
 
-def run(program: str, design: Design | str) -> Result:
+def run(program: str, design: Design) -> Result:
     return simulate(workload_program(program), design, MACHINE, size="tiny", check=True, executions=executions(program))
 
 
 @functools.cache
 def baseline(program: str) -> Result:
-    return run(program, Design("baseline", baseline_design()))
+    return run(program, BASELINE)
 
 
 def test_every_policy_takes_part() -> None:
@@ -89,11 +92,29 @@ def test_every_policy_takes_part() -> None:
     assert len(COMBINATIONS) <= 9, "each costs seconds to compile"
 
 
-def accounts_add_up(result: Result, plain: Result) -> None:
+def instructions(program: str, design: Design) -> Counter[str]:
+    """How often the warps of a program execute each operation."""
+    execution = execute(workload_program(program), design, MACHINE, "tiny", executions(program), check=True)
+    counted: Counter[str] = Counter()
+    for launch, trace in execution.traced():
+        names = [instruction.op.name for instruction in launch.code.instructions()]
+        for pc, times in enumerate(np.bincount(trace.pc, minlength=len(names))):
+            counted[names[pc]] += int(times)
+    return +counted
+
+
+def accounts_add_up(program: str, design: Design) -> None:
     """What every design must keep to, whatever its policies."""
+    result, plain = run(program, design), baseline(program)
     c = result.counters
     assert result.verified and result.checked
-    assert result.warp_instructions - c["added_instructions"] == plain.warp_instructions
+    added = instructions(program, design)
+    added.subtract(instructions(program, BASELINE))
+    moved = c.get("compaction_moves", 0)
+    assert added.pop("mov", 0) == moved
+    assert c["metadata"] == added["pir"] + added["pbr"]
+    assert result.warp_instructions == plain.warp_instructions + moved + added["acquire"] + added["release"]
+    assert {name for name, times in added.items() if times} <= {"pir", "pbr", "acquire", "release"}
     assert c["ctas"] == plain.counters["ctas"]
     assert c["on_cycles"] + c["drowsy_cycles"] + c["off_cycles"] == c["entry_cycles"]
     assert 0 < c["live_fraction_of_file"] <= c["allocated_fraction"] <= 1
@@ -110,4 +131,4 @@ def test_any_parameters_of_any_policies(kinds: Kinds, data: st.DataObject) -> No
     design = _allowed(drawn)
     assume(design is not None)
     program = data.draw(st.sampled_from(PROGRAMS))
-    accounts_add_up(run(program, design), baseline(program))
+    accounts_add_up(program, design)
