@@ -3,9 +3,10 @@
 
 PYTHON ?= python3
 VENV   := .venv
+OLDEST := build/oldest-numba
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint browser verify docs clean
+.PHONY: demo test lint browser verify fuzz docs clean
 
 # Five published designs and one combination of them against the baseline: a table here, a page in results/demo.
 demo: $(VENV)/.usable
@@ -13,7 +14,7 @@ demo: $(VENV)/.usable
 	  --designs baseline,rfc,warped-rf,compression,rfv,regmutex,oracle --no-combinations \
 	  --design 'rfv + warped-rf + power=trimodal' --results results/demo --out results/demo/report.html
 
-test: $(VENV)/.installed lint browser
+test: $(VENV)/.installed $(OLDEST) lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, and the core with
@@ -23,6 +24,14 @@ verify: $(VENV)/.installed
 	$(BIN)/warploom run all --size paper --emulate-only
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 --dist worksteal tests/core tests/memory
+
+# Spoilt inputs of every kind that Warploom reads, from the seed: no traceback, hang, crash or silent difference. What was found is
+# kept in build/fuzz; `python scripts/fuzz --help` says how to try one input again.
+FUZZ_INPUTS  ?= 100000
+FUZZ_SECONDS ?= 1800
+FUZZ_SEED    ?= 1
+fuzz: $(VENV)/.installed
+	$(BIN)/python scripts/fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --jobs 2
 
 # The reference of the Python interface, from its docstrings.
 docs: $(VENV)/.installed
@@ -50,6 +59,12 @@ $(VENV)/.usable: pyproject.toml
 $(VENV)/.installed: $(VENV)/.usable
 	$(BIN)/pip install --quiet --editable '.[test]'
 	touch $@
+
+# The oldest Numba that pyproject.toml allows, beside the newest in .venv: one test puts it in front. A folder instead of an
+# environment of its own, because nothing else needs to be there twice.
+$(OLDEST): pyproject.toml $(VENV)/.usable
+	rm -rf $@
+	$(BIN)/pip install --quiet --target $@ 'numba==0.62.0'
 
 clean:
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache

@@ -32,8 +32,8 @@ SUM = "ld.global.u32 R0 = [0]\nld.global.u32 R1 = [4]\nadd.u32 R2 = R0, R1\nst.g
 
 
 def test_a_right_allocation_passes():
-    verify_allocation(by_hand(SUM, SUM))
-    verify_allocation(by_hand(SUM, SUM.replace("R2", "R0")))
+    assert not refused(by_hand(SUM, SUM))
+    assert not refused(by_hand(SUM, SUM.replace("R2", "R0")))
 
 
 def test_two_live_values_in_one_register():
@@ -105,7 +105,7 @@ def test_half_of_a_pair():
 def test_undefined_values_may_be_anything():
     text = "setp.lt.s32 P0 = R9, 1\n@P0 bra join\nld.global.u32 R1 = [4]\njoin:\nst.global.u32 [8], R1\nexit"
     other = text.replace("R9", "R1")
-    verify_allocation(by_hand(text, other))
+    assert other != text and not refused(by_hand(text, other))
 
 
 def mutants(allocation: Allocation, rng: random.Random):

@@ -3,30 +3,13 @@
 import math
 
 import pytest
+from drawn_designs import any_policy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.designs import Design, design, from_dict, load_design, named_designs, parse_design
 from warploom.errors import WarploomError
-from warploom.register_file import CHOICES, baseline_policies, make_policy, policies_of
-
-
-@st.composite
-def any_policy(draw, choice):
-    """Any registered policy with any parameters that its limits allow."""
-    kind = draw(st.sampled_from(list(policies_of(choice).values())))
-    parameters = {}
-    for name, default in kind._field_defaults.items():
-        limits = getattr(kind, "LIMITS", {}).get(name)
-        if isinstance(default, bool):
-            parameters[name] = draw(st.booleans())
-        elif isinstance(default, str):
-            parameters[name] = draw(st.sampled_from(limits))
-        elif isinstance(default, int):
-            parameters[name] = draw(st.integers(*limits))
-        else:
-            parameters[name] = draw(st.floats(*limits))
-    return make_policy(choice, kind.NAME, **parameters)
+from warploom.register_file import CHOICES, baseline_policies, policies_of
 
 
 @st.composite
@@ -130,3 +113,34 @@ def test_a_wrong_file_is_refused_with_its_name(tmp_path, text, complaint):
 
 def test_shares_survive_the_text():
     assert math.isclose(parse_design(str(parse_design("register_file=0.35"))).register_file, 0.35)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (f"hierarchy = {{ policy = 'rfc', entries = {'9' * 5000} }}", "not valid TOML"),
+        (f"hierarchy = {{ policy = 'rfc', entries = {'9' * 400} }}", "entries must lie between"),
+        ("hierarchy = { policy = 'rfc', entries = inf }", "entries must be a whole number, not inf"),
+        ("hierarchy = { policy = 'rfc', entries = [6] }", "entries must be a whole number"),
+        ("hierarchy = { policy = 'rfc', name = 'mine' }", "it has no parameter 'name'"),
+        ("hierarchy = { policy = 'rfc', choice = 'mine' }", "it has no parameter 'choice'"),
+    ],
+)
+def test_odd_values_in_a_file_are_refused_in_one_sentence(tmp_path, line, complaint):
+    path = tmp_path / "odd.toml"
+    path.write_text(line)
+    with pytest.raises(WarploomError, match=complaint):
+        load_design(path)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1e999", "-inf", "nan", "\u0663"])
+def test_odd_numbers_in_a_text_are_refused_in_one_sentence(number):
+    with pytest.raises(WarploomError, match=r"^design 'rfc\(entries="):
+        parse_design(f"rfc(entries={number})")
+
+
+def test_any_name_can_be_written_as_toml(tmp_path):
+    named = from_dict({"name": 'a "name"\nof two lines, a bell \a, \x7f, a back\\slash and \U0001d7d9'})
+    path = tmp_path / "named.toml"
+    path.write_text(named.to_toml(), encoding="utf-8")
+    assert load_design(path).name == named.name

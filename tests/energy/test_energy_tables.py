@@ -1,5 +1,7 @@
 """Technology tables say what the papers say, and scale as documented."""
 
+import re
+
 import pytest
 
 from warploom.energy import load_technology, technology_names
@@ -83,6 +85,14 @@ def test_node_scaling_hits_the_published_nodes():
         ("[register_file]", "[register_fil]", "did you mean 'register_file'"),
         ("40e-9", "40", "between 10e-9 and 180e-9"),
         ("title", "title = ", "not valid TOML"),
+        ("8e-12", "9" * 5000, "not valid TOML"),
+        ("8e-12", "1e999", "read must be zero or more and at most 1e"),
+        ("title =", "title = 1 #", "the title must be text"),
+        ("title =", "wire = 1\ntitle =", "wants its values under"),
+        ("title =", "register_cache = 1\ntitle =", "is written as rows"),
+        ("title =", "register_cache = []\ntitle =", "rows of two capacities"),
+        ("title =", "register_cache = [{ active = 0, entries = 1 }]\ntitle =", "active must be a whole number from 1"),
+        ("title =", "register_cache = [{ active = 1, entries = 1, red = 1 }]\ntitle =", "did you mean 'read'"),
     ],
 )
 def test_a_wrong_table_is_refused_in_one_sentence(tmp_path, old, new, complaint):
@@ -91,6 +101,23 @@ def test_a_wrong_table_is_refused_in_one_sentence(tmp_path, old, new, complaint)
     assert load_technology(path).register_file.read == 8e-12
     path.write_text(MINIMAL.replace(old, new, 1))
     with pytest.raises(WarploomError, match=complaint):
+        load_technology(path)
+
+
+def test_what_is_divided_by_is_above_zero(tmp_path):
+    path = tmp_path / "mine.toml"
+    for key in ("bytes", "banks"):
+        text = re.sub(rf"^{key} = \{{ value = [^,]*", f"{key} = {{ value = 0", MINIMAL, flags=re.MULTILINE)
+        assert text != MINIMAL
+        path.write_text(text)
+        with pytest.raises(WarploomError, match=rf"register_file.{key} must be above 0"):
+            load_technology(path)
+
+
+def test_bytes_that_are_not_text_are_refused(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"title = '\xff'")
+    with pytest.raises(WarploomError, match="not valid TOML"):
         load_technology(path)
 
 

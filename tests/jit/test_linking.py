@@ -11,6 +11,7 @@ from numba.core import event
 
 from warploom.errors import WarploomError
 from warploom.jit import callee, make_callable, specialised_anew
+from warploom.jit.ways import WAY
 
 RECORD = np.dtype([("narrow", "i2"), ("wide", "i8"), ("mask", "u8")], align=True)
 
@@ -59,6 +60,7 @@ def test_a_callee_is_compiled_once_for_fields_of_all_widths() -> None:
     assert compiled.names.count("twice") == 1
 
 
+@pytest.mark.skipif(WAY.name != "quick", reason="the plain way links as Numba does")
 def test_a_whole_keeps_nothing_but_itself() -> None:
     whole = specialised_anew(both)
     whole(record())
@@ -131,6 +133,26 @@ def missing_field(row: Any) -> Any:
     return row.missing
 
 
+def missing_field_set(row: Any) -> Any:
+    row.missing = 1
+
+
+def missing_key(row: Any) -> Any:
+    return chosen_by_key(row.wide)
+
+
+def chosen_by_key(number: int) -> int:
+    return number
+
+
+def choose_by_key(*_: Any) -> Any:
+    """A choice that fails for a reason of its own."""
+    return {}["another key"]
+
+
+make_callable(chosen_by_key, choose_by_key, inlined=True, widened=False)
+
+
 def unknown_name(row: Any) -> Any:
     return unknown(row)  # type: ignore[name-defined]  # noqa: F821
 
@@ -151,8 +173,14 @@ def too_many(row: Any, other: Any) -> Any:
     ("mistaken", "reason"),
     [
         (missing_field, "the record has no field 'missing'"),
+        (missing_field_set, "the record has no field 'missing'"),
+        (missing_key, "KeyError: 'another key'"),
         (unknown_name, "NameError: name 'unknown' is not defined"),
-        (makes_a_list, "it makes a list, an array or a string"),
+        pytest.param(
+            makes_a_list,
+            "it makes a list, an array or a string",
+            marks=pytest.mark.skipif(WAY.name != "quick", reason="the plain way counts references, so a list can be made"),
+        ),
         (adds_a_word, "there is no add(int64, Literal[str](word)) for these types"),
         (too_many, "it was called with other arguments: missing a required argument: 'other'"),
     ],

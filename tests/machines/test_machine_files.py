@@ -193,3 +193,8 @@ def test_unknown_override() -> None:
         load_machine("gtx480", **{"sm.warps": 4})
     with pytest.raises(WarploomError, match="unknown table `warps`"):
         load_machine("gtx480", warps=4)
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WarploomError, match="not a TOML file"):
+        load_machine(write(tmp_path, f"[l1]\nmshrs = {'9' * 5000}\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -60,11 +61,33 @@ def test_every_hook_is_on_the_page():
     assert not missing, f"docs/policies.md does not mention {', '.join(missing)}"
 
 
+def calls_of_hooks(source: str) -> set[tuple[str, str]]:
+    """The hook points that a file calls, each with the choice whose policy it passes: ``reset(ctx.design.power, ...)``."""
+    tree = ast.parse(source)
+    imports = [
+        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "warploom.register_file.hooks"
+    ]
+    imported = {name.asname or name.name: name.name for node in imports for name in node.names}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
+    passed = [(imported.get(call.func.id), call.args[0]) for call in calls]
+    return {(policy.attr, name) for name, policy in passed if name and isinstance(policy, ast.Attribute)}
+
+
 def test_every_hook_is_called():
-    """A hook that nobody asks would make policies that define it silently wrong."""
-    sources = "\n".join(
-        file.read_text() for room in ("core", "register_file", "policies", "papers") for file in (PACKAGE / room).rglob("*.py")
-    )
-    names = {name for hooks in HOOKS.values() for name in hooks}
-    never = sorted(name for name in names if not re.search(rf"(?<!def )\b{name}\((?!policy)", sources))
-    assert not never, f"nothing calls {', '.join(never)}"
+    """A hook that nobody asks for some choice would make policies that define it silently wrong."""
+    files = [file for room in ("core", "register_file", "policies", "papers") for file in (PACKAGE / room).rglob("*.py")]
+    called = {call for file in files for call in calls_of_hooks(file.read_text())}
+    wanted = {(choice, name) for choice, hooks in HOOKS.items() for name in hooks}
+    assert not wanted - called, f"nothing calls {sorted(wanted - called)}"
+
+
+def test_only_calls_of_hooks_count_as_such():
+    """Neither a definition, a method, a comment nor a function of the same name from elsewhere."""
+    imported = "from warploom.register_file.hooks import reset, choose as pick\n"
+    assert calls_of_hooks(imported + "reset(ctx.design.power, ctx)\npick(ctx.design.scheduler)") == {
+        ("power", "reset"),
+        ("scheduler", "choose"),
+    }
+    others = ("def reset(policy): ...", "chip.reset(x.power)", "# reset(x.power)", "reset(policy)", '"reset(x.power)"')
+    assert not any(calls_of_hooks(imported + other) for other in others)
+    assert not calls_of_hooks("reset(ctx.design.power)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,8 +124,7 @@ def _baseline() -> Policies:
 
 def _toml(value: Any) -> str:
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one sign that JSON leaves and TOML forbids
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)

@@ -18,8 +18,8 @@ Value = bool | int | float | str
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _PLAIN_WORD = re.compile(r"[A-Za-z][\w.-]*")
-_INTEGER = re.compile(r"[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")  # what is longer is as good as infinite, which no parameter may be
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)

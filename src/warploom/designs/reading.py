@@ -90,7 +90,7 @@ def load_design(path: str | Path) -> Design:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise WarploomError(f"{path}: the design cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise WarploomError(f"{path}: not valid TOML: {error}") from None
     return from_dict({"name": Path(path).stem, **data}, str(path))
 

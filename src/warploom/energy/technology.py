@@ -241,6 +241,10 @@ _SCHEMA: dict[str, tuple[type, dict[str, str]]] = {
     "decompressor": (LogicUnit, {"activation": "J", "leakage": "W"}),
 }
 _OPTIONAL = {"distance", "access_in_leakage", "read", "write"}
+# What other numbers are divided by, or taken the logarithm of.
+_POSITIVE = {".node", ".voltage", "register_file.bytes", "register_file.banks", "drowsy.slope", "renaming_table.bytes"}
+_POSITIVE |= {"register_cache.read", "register_cache.write"}
+_LARGEST = 1e12  # in any unit; far from where arithmetic overflows
 
 
 def technology_names() -> list[str]:
@@ -255,7 +259,13 @@ def load_technology(name: str | Path) -> Technology:
         path = Path(text)
         if not path.is_file():
             raise WarploomError(f"{text}: no such technology file")
-        return _parse(path.read_text(encoding="utf-8"), path.stem, text)
+        try:
+            written = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise WarploomError(f"{text}: the technology cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError as error:
+            raise WarploomError(f"{text}: not valid TOML: {error}") from None
+        return _parse(written, path.stem, text)
     files = _files()
     if text not in files:
         raise WarploomError(f"technology {text!r} is not known{did_you_mean(text, sorted(files))}")
@@ -274,7 +284,7 @@ def _files() -> dict[str, Path]:
 def _parse(text: str, name: str, place: str) -> Technology:
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of TOML, or a number of thousands of digits
         raise WarploomError(f"{place}: not valid TOML: {error}") from None
     sources: dict[str, str] = {}
 
@@ -286,8 +296,9 @@ def _parse(text: str, name: str, place: str) -> Technology:
             raise WarploomError(f"{where} must be in {unit}, not {entry.get('unit')!r}")
         if not isinstance(entry.get("source"), str) or not entry["source"]:
             raise WarploomError(f"{where} needs a source")
-        if not math.isfinite(entry["value"]) or entry["value"] < 0:
-            raise WarploomError(f"{where} must be zero or more, not {entry['value']}")
+        lowest, most = ("above 0" if f"{section}.{key}" in _POSITIVE else "zero or more"), _LARGEST
+        if not 0 <= entry["value"] <= most or (entry["value"] == 0 and lowest == "above 0"):
+            raise WarploomError(f"{where} must be {lowest} and at most {most:g}, not {entry['value']}")
         sources[f"{section}.{key}" if section else key] = entry["source"]
         return entry["value"]
 
@@ -298,6 +309,8 @@ def _parse(text: str, name: str, place: str) -> Technology:
     for key in ("title", "node", "voltage", "register_file"):
         if key not in data:
             raise WarploomError(f"{place}: {key!r} is missing")
+    if not isinstance(data["title"], str):
+        raise WarploomError(f"{place}: the title must be text, not {data['title']!r}")
     node, voltage = quantity("", "node", data["node"], "m"), quantity("", "voltage", data["voltage"], "V")
     _between_nodes(node, 0)
     parts: dict[str, Any] = {}
@@ -306,6 +319,8 @@ def _parse(text: str, name: str, place: str) -> Technology:
         if section not in data:
             borrowed.append(section)
             continue
+        if not isinstance(data[section], dict):
+            raise WarploomError(f"{place}: {section!r} is a section and wants its values under [{section}]")
         values: dict[str, Any] = {}
         for key, entry in data[section].items():
             if key not in units:
@@ -322,12 +337,14 @@ def _parse(text: str, name: str, place: str) -> Technology:
         parts[section] = kind(**values)
     if "register_cache" in data:
         parts["register_cache"] = {
-            (int(row["active"]), int(row["entries"])): (
-                quantity("register_cache", "read", row["read"], "J"),
-                quantity("register_cache", "write", row["write"], "J"),
+            _capacity(row, place): (
+                quantity("register_cache", "read", row.get("read"), "J"),
+                quantity("register_cache", "write", row.get("write"), "J"),
             )
-            for row in data["register_cache"]
+            for row in _rows(data["register_cache"], place)
         }
+        if len({active * entries for active, entries in parts["register_cache"]}) < 2:
+            raise WarploomError(f"{place}: register_cache needs rows of two capacities at least, to find others between them")
     else:
         borrowed.append("register_cache")
     if borrowed:
@@ -338,3 +355,23 @@ def _parse(text: str, name: str, place: str) -> Technology:
     return Technology(
         name=name, title=data["title"], node=node, voltage=voltage, sources=sources, borrowed=tuple(borrowed), **parts
     )
+
+
+def _rows(entry: Any, place: str) -> list[dict[str, Any]]:
+    if not isinstance(entry, list) or not all(isinstance(row, dict) for row in entry):
+        raise WarploomError(f"{place}: register_cache is written as rows, each under [[register_cache]]")
+    for row in entry:
+        for key in row:
+            if key not in ("active", "entries", "read", "write"):
+                raise WarploomError(
+                    f"{place}: register_cache.{key} is not known{did_you_mean(key, ['active', 'entries', 'read', 'write'])}"
+                )
+    return entry
+
+
+def _capacity(row: dict[str, Any], place: str) -> tuple[int, int]:
+    for key in ("active", "entries"):
+        value = row.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
+            raise WarploomError(f"{place}: register_cache.{key} must be a whole number from 1 to 1024, not {value!r}")
+    return row["active"], row["entries"]

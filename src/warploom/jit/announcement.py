@@ -10,7 +10,10 @@ from typing import Any
 @functools.cache
 def announce_compilation() -> None:
     """From now on, let this process say so once on standard error when it compiles instead of loading compiled code from disk."""
-    from numba.core import event
+    try:
+        from numba.core import event
+    except ImportError:  # a Numba that says nothing of its work, see warploom.jit.ways
+        return
 
     class Announcer(event.Listener):
         def on_start(self, started: Any) -> None:

@@ -9,7 +9,6 @@ compile time (hooks of policies) is compiled for those types by `specialised`, a
 from __future__ import annotations
 
 import functools
-import gc
 import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,67 +16,25 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
 from numba.extending import intrinsic as _numba_intrinsic
 
 from warploom.jit.kept_code import KeptCode
-from warploom.jit.linking import WholeCompiler
+from warploom.jit.ways import WAY
 from warploom.storage.cache import NoCache, cache_directory
 from warploom.storage.sources import class_digest, file_digest, surroundings
 
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
-_WHOLE = {"_nrt": False, "pipeline_class": WholeCompiler}
-
-
-def _remember_descriptions() -> None:
-    """Let Numba describe a type of records once; it does so in every pass over a function that has one as an argument."""
-    kind: Any = numba.types.Record
-    describe = kind.__repr__
-
-    def remembered(record: Any) -> str:
-        if "_description" not in record.__dict__:
-            record._description = describe(record)
-        return record._description
-
-    kind.__repr__ = remembered
-
-
-class _CollectLater(event.Listener):
-    """Garbage is collected after a function has been compiled, not while: the millions of objects made then live to its end."""
-
-    depth = 0
-    was_enabled = True
-
-    def on_start(self, started: Any) -> None:
-        if self.depth == 0:
-            self.was_enabled = gc.isenabled()
-            gc.disable()
-        self.depth += 1
-
-    def on_end(self, ended: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.was_enabled:
-            gc.enable()
-
-
-_remember_descriptions()
-event.register("numba:compile", _CollectLater())
 
 
 def _folder(digests: Iterable[str]) -> Path:
     """Where a function is kept: one folder for each state of all that it depends on."""
-    name = hashlib.sha256(repr((surroundings(), list(digests))).encode()).hexdigest()[:20]
+    name = hashlib.sha256(repr((surroundings(), WAY.name, list(digests))).encode()).hexdigest()[:20]
     return cache_directory("jit", name)
-
-
-def _uncached(function: Callable, options: dict[str, Any]) -> Any:
-    # Reference counting is named so that it is never inherited from a caller: what is on the disk serves all callers.
-    return numba.njit(**{"error_model": "numpy", "nogil": True, "_nrt": True, **options})(function)
 
 
 def _compiled(function: Callable, digests: list[str | None], options: dict[str, Any]) -> Any:
     """A dispatcher whose code is kept on disk, unless the source of something that it depends on is not in a file (None)."""
-    dispatcher = _uncached(function, options)
+    dispatcher = numba.njit(**options)(function)
     known = [digest for digest in digests if digest is not None]
     if hasattr(dispatcher, "enable_caching") and None not in digests:  # not with NUMBA_DISABLE_JIT
         with suppress(NoCache):  # the store of traces says so
@@ -93,7 +50,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with this project's options and disk cache, as a decorator with or without arguments."""
     if function is None:
         return functools.partial(njit, **options)
-    return _compiled(function, [_digest(function)], options)
+    return _compiled(function, [_digest(function)], {**WAY.by_itself, **options})
 
 
 def whole(function: Callable) -> Any:
@@ -102,7 +59,7 @@ def whole(function: Callable) -> Any:
     It must not make arrays or other objects. In return it does not count references to the arrays inside of records: the
     records of the timing core are full of them, and counting every look at one took an eighth of its time.
     """
-    return _compiled(function, [_digest(function)], _WHOLE)
+    return _compiled(function, [_digest(function)], WAY.whole)
 
 
 @functools.cache
@@ -112,9 +69,9 @@ def specialised(function: Callable, kinds: tuple[type, ...]) -> Any:
     Its cache directory also follows the sources of the types, wherever they are: a user's policy file counts like ours, and
     an edit of one policy leaves what was compiled for others alone.
     """
-    return _compiled(function, [_digest(function), *map(class_digest, kinds)], _WHOLE)
+    return _compiled(function, [_digest(function), *map(class_digest, kinds)], WAY.whole)
 
 
 def specialised_anew(function: Callable) -> Any:
     """What `specialised` makes, but neither taken from the disk nor put there: to measure how long it takes."""
-    return _uncached(function, _WHOLE)
+    return numba.njit(**WAY.whole)(function)

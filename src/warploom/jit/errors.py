@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable
+
+from numba.core import types
 
 _PLACES = (re.compile(r'^File "[^"]*", line (\d+)', re.MULTILINE), re.compile(r"^During: .* at .* \((\d+)\)$", re.MULTILINE))
 _UNBOUND = re.compile(r'^Cannot bind .* due to "TypeError: (.*?)"', re.MULTILINE)
@@ -23,7 +26,7 @@ def explain(function: Callable, error: Exception) -> str:
 def _reason(error: Exception) -> str:
     text = str(error)
     if isinstance(error, KeyError):
-        return f"the record has no field {text}"
+        return f"the record has no field {text}" if _asked_a_record(error) else f"KeyError: {text}"
     if "NRT required" in text:
         return "it makes a list, an array or a string; compiled hooks keep to numbers and the fields of records"
     unbound = _UNBOUND.search(text)
@@ -34,6 +37,12 @@ def _reason(error: Exception) -> str:
         return f"there is no {_short(call.group(1))} for these types"
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in nopython")]
     return _short(lines[0]) if lines else type(error).__name__
+
+
+def _asked_a_record(error: KeyError) -> bool:
+    """Whether it was raised by the type of a record, asked for one of its fields: Numba gives no other sign."""
+    raised_in = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
+    return any(isinstance(owner, types.Record) for owner in raised_in)
 
 
 def _short(text: str) -> str:

@@ -4,28 +4,23 @@ Left to itself, Numba makes machine code for every function that another one cal
 most of the time to compile a chip under a new combination of policies went into code that nobody runs. Here a *callee* stops at
 LLVM's intermediate code; the *whole*, which Python calls, links in all its callees and is optimised once, with nothing to hide
 from the optimiser.
+
+All of it rests on inner parts of Numba, which may change with any version; `warploom.jit.ways` looks whether they are there.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
-import numba
 from llvmlite.binding import Linkage
 from numba._dynfunc import make_function
-from numba.core import compiler, typed_passes, types, untyped_passes
-from numba.core.codegen import JITCodeLibrary
+from numba.core import compiler, typed_passes, untyped_passes
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.cpu import CPUContext
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Lower
-from numba.core.typing.templates import AbstractTemplate, infer_global
-
-from warploom.errors import WarploomError
-from warploom.jit.errors import explain
-
-_NARROW = (types.int8, types.int16, types.int32, types.uint8, types.uint16)
 
 
 class CalleeLibrary(JITCodeLibrary):
@@ -150,11 +145,15 @@ class _Compiler(compiler.CompilerBase):
         return [passes]
 
 
-class _SeparateCompiler(_Compiler):
+class SeparateCompiler(_Compiler):
+    """For what other compiled functions call."""
+
     lowering = SeparateLowering
 
 
-class _InlinedCompiler(_Compiler):
+class InlinedCompiler(_Compiler):
+    """For what is copied into the functions that call it."""
+
     lowering = InlinedLowering
 
 
@@ -164,52 +163,17 @@ class WholeCompiler(_Compiler):
     lowering = WholeLowering
 
 
-def make_callable(function: Callable, choose: Callable[..., Callable], *, inlined: bool, widened: bool) -> None:
-    """Let compiled code call a function: a call compiles what `choose` answers to the types of its arguments.
-
-    ``inlined``: LLVM must copy it into its callers. ``widened``: whole numbers of less than 64 bits become 64 bits wide, so that
-    what is called with fields of many records is compiled once.
-    """
-    pipeline = _InlinedCompiler if inlined else _SeparateCompiler
-    options: dict[str, Any] = {"pipeline_class": pipeline, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
-    dispatchers: dict[Callable, Any] = {}
-    compiled: dict[tuple, Any] = {}
-
-    class Call(AbstractTemplate):
-        key = function
-
-        def generic(self, args: tuple, kws: dict) -> Any:
-            """The signature of a call."""
-            chosen = choose(*args)
-            if chosen not in dispatchers:
-                dispatchers[chosen] = numba.njit(**options)(chosen)
-            called = types.Dispatcher(dispatchers[chosen])
-            taken = tuple(types.int64 if widened and argument in _NARROW else argument for argument in args)
-            try:
-                signature: Any = called.get_call_type(self.context, taken, kws)
-            except WarploomError:  # from a callee of this one
-                raise
-            except Exception as error:
-                raise WarploomError(explain(chosen, error)) from error
-            compiled[signature.args] = called.get_overload(signature)
-            return signature
-
-        def get_impl_key(self, signature: Any) -> Any:
-            """What a lowered call refers to."""
-            return compiled[signature.args]
-
-    infer_global(function, types.Function(Call))
-
-
-def callee(function: Any = None, *, inlined: bool = False, widened: bool = False, stands_for: Callable | None = None) -> Any:
-    """A function for compiled code to call, as a decorator with or without arguments.
-
-    ``inlined`` and ``widened`` as in `make_callable`. ``stands_for``: it is called where the source names another function,
-    which remains for plain Python.
-    """
-
-    def mark(marked: Callable) -> Callable:
-        make_callable(stands_for or marked, lambda *_: marked, inlined=inlined, widened=widened)
-        return marked
-
-    return mark if function is None else mark(function)
+# What is used here besides what the imports name: of modules and classes, and of the instances of classes.
+INNER_PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (compiler, ("_LowerResult", "CompilerBase", "DefaultPassBuilder")),
+    (typed_passes, ("NativeLowering", "NopythonRewrites", "fallback_context")),
+    (untyped_passes, ("InlineClosureLikes",)),
+    (JITCodeLibrary, ("_codegen", "_final_module", "_finalized", "_linking_libraries", "_shared_module")),
+    (JITCodeLibrary, ("_optimize_final_module", "_optimize_functions", "enable_object_caching", "finalize")),
+    (JITCPUCodegen, ("_data_layout", "_module_pass_manager")),
+    (compiler.DefaultPassBuilder, ("define_nopython_pipeline",)),
+    (compiler.CompilerBase, ("define_pipelines",)),
+    (PythonFunctionDescriptor, ("from_specialized_function", "lookup_module")),
+    (CPUContext, ("insert_user_function", "push_code_library")),
+    (Lower, ("call_helper", "env", "lower")),
+)

@@ -11,6 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, models, register_model, type_callable
 
@@ -57,7 +58,9 @@ class _ReferenceAttribute(AttributeTemplate):
 def _read_attribute(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
     place, kind = _attribute_type(reference, attribute)
     member = builder.gep(pointer, [ir.Constant(ir.IntType(32), number) for number in (0, place)], inbounds=True)
-    return member if isinstance(kind, Reference) else builder.load(member)
+    if isinstance(kind, Reference):
+        return member
+    return impl_ret_borrowed(context, builder, kind, builder.load(member))  # the tuple keeps its own count of an array
 
 
 def by_reference(values: Any) -> Any:

@@ -91,8 +91,10 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
     if depth > _BASES_ALLOWED:
         raise WarploomError(f"{path}: the chain of `base` machines never ends")
     try:
-        data = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WarploomError(f"{path}: the machine cannot be read ({error.strerror})") from None
+    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise WarploomError(f"{path}: not a TOML file: {error}") from None
     text = {key: data.pop(key, "") for key in ("title", "base")}
     for key, value in text.items():

@@ -11,33 +11,32 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
-from warploom.jit import callee
+from warploom.jit import inlined, intrinsic
 
 NOTHING = np.uint64(0)
 EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@callee(inlined=True, widened=True)
+@inlined
 def bit(position: int) -> np.uint64:
     """The mask with one bit set."""
     return np.uint64(1) << np.uint64(position)
 
 
-@callee(inlined=True, widened=True)
+@inlined
 def has(mask: np.uint64, position: int) -> bool:
     """Whether a bit is set."""
     return (mask >> np.uint64(position)) & np.uint64(1) != NOTHING
 
 
-@callee(inlined=True, widened=True)
+@inlined
 def below(position: int) -> np.uint64:
     """The mask of all bits under a position (0 to 63)."""
     return (np.uint64(1) << np.uint64(position)) - np.uint64(1)
 
 
-@callee(inlined=True, widened=True)
+@inlined
 def without_lowest(mask: np.uint64) -> np.uint64:
     """The mask less its lowest set bit: ``while mask != NOTHING: n = lowest(mask); mask = without_lowest(mask)``."""
     return mask & (mask - np.uint64(1))
@@ -72,9 +71,9 @@ def highest(mask: np.uint64) -> int:
     return int(mask).bit_length() - 1
 
 
-@callee(inlined=True, widened=True, stands_for=highest)
+@inlined(stands_for=highest)
 def _highest(mask: Any) -> Any:
-    return 63 - _ctlz(np.uint64(mask))  # type: ignore[call-arg]
+    return 63 - _ctlz(np.uint64(mask))
 
 
 def lowest(mask: np.uint64) -> int:
@@ -88,17 +87,17 @@ def count(mask: np.uint64) -> int:
     return int(mask).bit_count()
 
 
-@callee(inlined=True, widened=True, stands_for=lowest)
+@inlined(stands_for=lowest)
 def _lowest(mask: Any) -> Any:
-    return _ctz(np.uint64(mask))  # type: ignore[call-arg]
+    return _ctz(np.uint64(mask))
 
 
-@callee(inlined=True, widened=True, stands_for=count)
+@inlined(stands_for=count)
 def _count(mask: Any) -> Any:
-    return _ctpop(np.uint64(mask))  # type: ignore[call-arg]
+    return _ctpop(np.uint64(mask))
 
 
-@callee(inlined=True, widened=True)
+@inlined
 def next_after(mask: np.uint64, position: int) -> int:
     """The first set bit after a position, going round; the mask must not be empty. The round robin of everything here."""
     if position < 63:

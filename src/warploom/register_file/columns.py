@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
-from warploom.jit import callee
+from warploom.jit import inlined, intrinsic
 
 NAMES = ("pc", "mask", "value", "memory", "sector", "lanes", "last", "start")
 COLUMNS_DTYPE = np.dtype([(name, "i8") for name in NAMES])
-
-inlined = callee(inlined=True, widened=True)
 
 
 def columns_record(arrays: dict[str, np.ndarray]) -> Any:
@@ -48,9 +45,9 @@ def _loader(bits: int, python_type: Any) -> Any:
     def plain(address: int, index: int) -> int:
         return python_type.from_address(int(address) + size * int(index)).value
 
-    @callee(inlined=True, widened=True, stands_for=plain)
+    @inlined(stands_for=plain)
     def _(address: Any, index: Any) -> Any:
-        return load(address, index)  # type: ignore[call-arg]
+        return load(address, index)
 
     return plain
 

@@ -91,7 +91,10 @@ def _checked(where: str, field: str, value: Any, default: Any, limits: Any) -> A
         if value not in limits:
             raise WarploomError(f"{where}: {field} must be one of {', '.join(limits)}, not {value!r}")
         return str(value)
-    if isinstance(value, bool | str) or (isinstance(default, int) and value != int(value)) or not math.isfinite(value):
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole and not (
+        isinstance(value, float) and math.isfinite(value) and (isinstance(default, float) or value.is_integer())
+    ):
         kind = "a whole number" if isinstance(default, int) else "a number"
         raise WarploomError(f"{where}: {field} must be {kind}, not {value!r}")
     low, high = limits

@@ -93,7 +93,7 @@ def choices_of(name: str) -> list[str]:
     return [choice for choice in CHOICES if name in _registry[choice]]
 
 
-def make_policy(choice: str, name: str, **parameters: Any) -> Any:
+def make_policy(choice: str, name: str, /, **parameters: Any) -> Any:
     """A policy by name, its parameters checked."""
     known = policies_of(choice)
     if name not in known:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.jit import callee
+from warploom.jit import inlined, stage
 from warploom.register_file.bits import NOTHING, bit, lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
@@ -18,9 +18,6 @@ from warploom.register_file.layout import MAX_PLACES, OPERANDS
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
-
-inlined = callee(inlined=True, widened=True)  # for what is small, or called in one place
-stage = callee(widened=True)  # for what is large and called in several places: the compiler decides
 
 
 @inlined

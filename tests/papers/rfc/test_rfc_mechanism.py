@@ -181,7 +181,8 @@ def test_more_warps_share_the_file_without_mixing_values() -> None:
     """All warps use the same names; the checker would see a value of another warp."""
     body = [add(1 + n % 7, 1 + (n + 3) % 7, 1 + (n + 5) % 7) for n in range(60)]
     for entries in (1, 2, 6):
-        run(Kernel([[*body, *keep(1, 2, 3), exit_()]], 8, warps_per_cta=8, ctas=8), entries=entries)
+        c = run(Kernel([[*body, *keep(1, 2, 3), exit_()]], 8, warps_per_cta=8, ctas=8), entries=entries)
+        assert c["ctas"] == 8 and c["rfc_hits"] > 0
 
 
 def test_too_large_a_flush_is_refused() -> None:
