@@ -36,8 +36,8 @@ def command(
     names = [wanted] if wanted else list(module.kernels)
     codes = [compile_for(module, name, point, chip) for name in names]
     if json:
-        print_json([inspect_summary(code) | {"notes": describe_code(point, code)} for code in codes])
+        print_json([inspect_summary(shown) | {"notes": describe_code(point, shown)} for shown in codes])
         return
     console = results_console()
-    for code in codes:
-        render_listing(code, console, annotations=describe_code(point, code))
+    for shown in codes:
+        render_listing(shown, console, annotations=describe_code(point, shown))

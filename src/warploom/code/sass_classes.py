@@ -26,7 +26,9 @@ SASS_CLASSES: dict[str, OpClass] = {
     "MUFU": OpClass.SFU,
     **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED"), OpClass.MEMORY),
     **dict.fromkeys(("REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
-    **dict.fromkeys(("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL),
+    **dict.fromkeys(
+        ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
+    ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR"), OpClass.CONTROL),
 }
 SASS_SPACES = {

@@ -29,19 +29,37 @@ class Results(Enum):
 
 RESULTS: dict[str, Results] = {
     **dict.fromkeys(
-        ("ST", "STG", "STS", "STL", "RED", "REDG", "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "NOP", "BAR", "BSYNC", "BPT", "KILL", "BREAK"),
+        (
+            "ST",
+            "STG",
+            "STS",
+            "STL",
+            "RED",
+            "REDG",
+            "BRA",
+            "BRX",
+            "JMP",
+            "CALL",
+            "RET",
+            "EXIT",
+            "NOP",
+            "BAR",
+            "BSYNC",
+            "BPT",
+            "KILL",
+            "BREAK",
+        ),
         Results.NONE,
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "SUST", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
-    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), None),
+    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), Results.PREDICATES_THEN_ONE),
     **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
     "B2R": Results.ONE_THEN_PREDICATES,
     "QSPC": Results.TWO,
 }
-RESULTS |= {name: Results.PREDICATES_THEN_ONE for name, rule in RESULTS.items() if rule is None}
 
 
 def _is_predicate(operand: Operand) -> bool:
@@ -96,7 +114,9 @@ def _doubles(result: int) -> Callable[[Modifiers], Widths]:
 
 def _convert(modifiers: Modifiers) -> Widths:
     """F2F, F2I, I2F, FRND: the first type named is the result's, the second the source's; each is 32 bits if not named."""
-    types = [word for word in modifiers if word in ("F64", "S64", "U64", "F32", "F16", "S32", "U32", "U16", "S16", "U8", "S8", "BF16")]
+    types = [
+        word for word in modifiers if word in ("F64", "S64", "U64", "F32", "F16", "S32", "U32", "U16", "S16", "U8", "S8", "BF16")
+    ]
     return _pair_of(types[0] if types else ""), (_pair_of(types[1] if len(types) > 1 else ""),)
 
 

@@ -6,9 +6,24 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from warploom.code.instruction import BRANCHES, EXITS, Bank, Binary, Block, Code, Guard, Imm, Instruction, Modified, Operand, Operation
+from warploom.code.instruction import (
+    BRANCHES,
+    EXITS,
+    Bank,
+    Binary,
+    Block,
+    Code,
+    Guard,
+    Imm,
+    Instruction,
+    Modified,
+    Operand,
+    Operation,
+    Parameter,
+    Reg,
+    Variable,
+)
 from warploom.code.instruction import Address as MemoryAddress
-from warploom.code.instruction import Parameter, Reg, Variable
 from warploom.code.instruction import Symbol as Place
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
@@ -16,8 +31,8 @@ from warploom.sass.control import control_bits
 from warploom.sass.cubin import Cubin
 from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
 from warploom.sass.forms import has_wide_addresses, result_count, widths
-from warploom.sass.shapes import SHAPES
 from warploom.sass.operands import parse_operand, register, split_operands, widened
+from warploom.sass.shapes import SHAPES
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
 _TARGET = re.compile(r"`\((.*)\)$")
@@ -136,7 +151,10 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
         texts = [part for part in texts if part != "PT"]
     immediate = line.low >> 32
     operands = [parse_operand(part, immediate, place) for part in texts]
-    if name.startswith("H") and sum("0x" not in part and isinstance(o, Imm) for part, o in zip(texts, operands, strict=True)) == 2:
+    if (
+        name.startswith("H")
+        and sum("0x" not in part and isinstance(o, Imm) for part, o in zip(texts, operands, strict=True)) == 2
+    ):
         operands = operands[:-1]  # two halves of one constant
     instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
     instruction.guard, instruction.control = guard, control_bits(line.high)
@@ -211,9 +229,7 @@ def _blocks(about: _Kernel, instructions: list[Instruction], targets: dict[int, 
     _give_returns(instructions, targets, block_of)
     names = {position: label for section in about.starts for label, position in _labels(about, section)}
     ends = [*ordered[1:], count]
-    return [
-        Block(instructions[start:end], names.get(start, "")) for start, end in zip(ordered, ends, strict=True) if start < end
-    ]
+    return [Block(instructions[start:end], names.get(start, "")) for start, end in zip(ordered, ends, strict=True) if start < end]
 
 
 def _labels(about: _Kernel, section: str) -> list[tuple[str, int]]:
@@ -261,7 +277,7 @@ def _give_returns(instructions: list[Instruction], targets: dict[int, int], bloc
 
 
 def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[tuple[int, str], ...]]:
-    """The constant banks that the kernel sees, and the module's variables in device memory; addresses in them are filled in later."""
+    """The constant banks that the kernel sees, and the module's variables; addresses in them are filled in later."""
     variables, banks = [], []
     for name, data in cubin.sections.items():
         bank = re.fullmatch(r"\.nv\.constant([1-9]\d*)(\..*)?", name)
@@ -272,7 +288,9 @@ def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[t
         pointers = tuple(
             (relocation.offset, Place(relocation.symbol.section, relocation.symbol.value + relocation.addend), 8)
             for relocation in cubin.relocations
-            if relocation.section == name and relocation.kind == _ADDRESS_OF_SYMBOL and relocation.symbol.section in cubin.sections
+            if relocation.section == name
+            and relocation.kind == _ADDRESS_OF_SYMBOL
+            and relocation.symbol.section in cubin.sections
         )
         space = "const" if bank is not None else "global"
         variables.append(Variable(name, space, len(data), 16, data, pointers))

@@ -56,7 +56,9 @@ class SassModule:
             data = self.make(max_registers)
             cubin = read_cubin(data, self.place)
             if f"sm_{cubin.architecture}" != self.architecture.removesuffix("a"):
-                raise WarploomError(f"{self.place}: this is machine code for sm_{cubin.architecture}, not for {self.architecture}.")
+                raise WarploomError(
+                    f"{self.place}: this is machine code for sm_{cubin.architecture}, not for {self.architecture}."
+                )
             self._read[max_registers] = (cubin, listing(data, self.place))
         return self._read[max_registers]
 

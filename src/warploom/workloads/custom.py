@@ -13,14 +13,15 @@ import numpy as np
 from warploom.code.instruction import Parameter
 from warploom.errors import WarploomError
 from warploom.names import did_you_mean
-from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.sass.module import SassModule, from_cubin
+from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import PTX, Program, read_module
 from warploom.workloads.signature import source_signature
 from warploom.workloads.workload import Arrays, Gpu, Size
 
 if TYPE_CHECKING:
     from warploom.ptx.module import Module
+    from warploom.ptx.module import Parameter as DeclaredParameter
 
 SUFFIXES = (".cu", ".ptx", ".cubin")
 _SEED = 20240229  # of random arguments; each argument adds its position
@@ -147,7 +148,7 @@ def file_program(
 
 def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
     if isinstance(module, SassModule):
-        parameters: Sequence[Parameter] = module.kernel(kernel).parameters
+        parameters: Sequence[Parameter | DeclaredParameter] = module.kernel(kernel).parameters
     else:
         parameters = module.kernels[kernel].parameters
     declared = source_signature(source, plain_name(kernel)) if source else None

@@ -14,7 +14,6 @@ from warploom.sass.module import SassModule, check_architecture, from_cubin, fro
 from warploom.workloads.registry import load_workload, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size
 
-
 PTX = "ptx"
 
 

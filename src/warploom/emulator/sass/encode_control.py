@@ -97,7 +97,9 @@ def _meet(rows: SassRows, instruction: Instruction, record: np.void) -> None:
 @encodes("BREAK")
 def _leave_meeting(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = SassKind.BREAK
-    record["barrier"] = _barrier_register(rows, next(reg for reg in (*instruction.dsts, *instruction.srcs) if not is_predicate(reg)))
+    record["barrier"] = _barrier_register(
+        rows, next(reg for reg in (*instruction.dsts, *instruction.srcs) if not is_predicate(reg))
+    )
     for condition in instruction.srcs:
         if is_predicate(condition):
             _encode_condition(rows, record, condition)
@@ -140,8 +142,9 @@ def _sleep(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.SLEEP
 
 
-@encodes("NOP")
+@encodes("NOP", "pir", "pbr", "acquire", "release")
 def _nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    """Also what compile-time passes of designs insert."""
     record["kind"] = Kind.NOTHING
 
 

@@ -15,7 +15,9 @@ from warploom.emulator.sass.rows import SassRows
 
 _SPECIALS = {
     **{f"SR_{base}.{axis}": f"{name}.{axis.lower()}" for base, name in (("TID", "tid"), ("CTAID", "ctaid")) for axis in "XYZ"},
-    **{f"SR_{base}.{axis}": f"{name}.{axis.lower()}" for base, name in (("NTID", "ntid"), ("NCTAID", "nctaid")) for axis in "XYZ"},
+    **{
+        f"SR_{base}.{axis}": f"{name}.{axis.lower()}" for base, name in (("NTID", "ntid"), ("NCTAID", "nctaid")) for axis in "XYZ"
+    },
     "SR_LANEID": "laneid",
     "SR_EQMASK": "lanemask_eq",
     "SR_LTMASK": "lanemask_lt",
@@ -40,7 +42,6 @@ _SHUFFLES = {
 }
 _VOTES = {"ALL": WarpOperation.VOTE_ALL, "ANY": WarpOperation.VOTE_ANY, "EQ": WarpOperation.VOTE_UNIFORM}
 _UNIFORM_VOTES = {"ALL": UniformOperation.ALL, "ANY": UniformOperation.ANY, "EQ": UniformOperation.EQUAL}
-
 
 
 @encodes("S2R", "S2UR", "CS2R")
@@ -127,5 +128,3 @@ def _constant_halves(rows: SassRows, instruction: Instruction, _record: np.void)
     if not is_constant_halves(instruction):
         raise rows.trouble("half precision is not known here")
     rows.emit("mov.32", [rows.row(instruction.srcs[2])], rows.result(instruction.dsts[0]))
-
-

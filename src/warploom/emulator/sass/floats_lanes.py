@@ -51,9 +51,7 @@ def _operations() -> Iterator[LaneOperation]:
         yield LaneOperation(f"nans.{kind}", letter * 2, "p", _both_nan)
         yield LaneOperation(f"fma.-p.{kind}", letter * 3, letter, lambda b, x, y, z, f=fma: f(b, _flip(b, x), y, z))
         yield LaneOperation(f"fma.-c.{kind}", letter * 3, letter, lambda b, x, y, z, f=fma: f(b, x, y, _flip(b, z)))
-        yield LaneOperation(
-            f"fma.-p.-c.{kind}", letter * 3, letter, lambda b, x, y, z, f=fma: f(b, _flip(b, x), y, _flip(b, z))
-        )
+        yield LaneOperation(f"fma.-p.-c.{kind}", letter * 3, letter, lambda b, x, y, z, f=fma: f(b, _flip(b, x), y, _flip(b, z)))
 
 
 FLOATS = list(_operations())

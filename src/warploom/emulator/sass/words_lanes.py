@@ -9,8 +9,8 @@ from warploom.emulator.lanes import I1, I32, I64, Builder, LaneOperation, Vector
 from warploom.jit import callee
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-COMMON_TABLES = (0xC0, 0xFC, 0x3C, 0x33, 0x0F, 0x30, 0x0C, 0xF8, 0x78, 0x96, 0x80, 0xFE, 0xB8, 0xE2, 0xCA, 0xEA, 0x3F, 0xF3, 0x48)
-COMMON_TABLES += (0x40, 0x20, 0x1E, 0xE8, 0xF4, 0xF2, 0xD8, 0xAC, 0xE4, 0xCF, 0x9F, 0xC3, 0x3)
+COMMON_TABLES: tuple[int, ...] = (0xC0, 0xFC, 0x3C, 0x33, 0x0F, 0x30, 0x0C, 0xF8, 0x78, 0x96, 0x80, 0xFE, 0xB8, 0xE2, 0xCA)
+COMMON_TABLES += (0xEA, 0x3F, 0xF3, 0x48, 0x40, 0x20, 0x1E, 0xE8, 0xF4, 0xF2, 0xD8, 0xAC, 0xE4, 0xCF, 0x9F, 0xC3, 0x03)
 """Tables of LOP3 that have an operation of their own; the others go through ``lop3``, which looks each bit up."""
 
 
@@ -69,7 +69,9 @@ def _both(b: Builder, low: Vector, high: Vector) -> Vector:
     return b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), constant(I64, 32)))
 
 
-def _shift_pair(b: Builder, low: Vector, amount: Vector, high: Vector, left: bool, signed: bool, upper: bool, wrap: bool) -> Vector:
+def _shift_pair(
+    b: Builder, low: Vector, amount: Vector, high: Vector, left: bool, signed: bool, upper: bool, wrap: bool
+) -> Vector:
     """SHF with a 64-bit type: the upper or lower word of the pair after the shift."""
     pair = _both(b, low, high)
     count = _amount(b, amount, 64, wrap)
@@ -127,14 +129,14 @@ def _operations() -> Iterator[LaneOperation]:
         emit = partial(_multiply_wide, signed=sign == "s")
         yield LaneOperation(f"madwide.carry.{sign}", "iilp", "lp", emit)
         for name in _COMPARISONS:
-            yield LaneOperation(
-                f"{name}.ex.{sign}", "iip", "p", partial(_extended_comparison, name=name, signed=sign == "s")
-            )
+            yield LaneOperation(f"{name}.ex.{sign}", "iip", "p", partial(_extended_comparison, name=name, signed=sign == "s"))
     for left in (False, True):
         for signed in (False, True) if not left else (False,):
             for upper in (False, True):
                 for wrap in (False, True):
-                    name = f"shf64.{'l' if left else 'r'}.{'s' if signed else 'u'}.{'hi' if upper else 'lo'}.{'w' if wrap else 'c'}"
+                    name = (
+                        f"shf64.{'l' if left else 'r'}.{'s' if signed else 'u'}.{'hi' if upper else 'lo'}.{'w' if wrap else 'c'}"
+                    )
                     emit = partial(_shift_pair, left=left, signed=signed, upper=upper, wrap=wrap)
                     yield LaneOperation(name, "iii", "i", emit)
     for table in COMMON_TABLES:
