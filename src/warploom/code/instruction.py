@@ -2,8 +2,8 @@
 
 The same classes hold code before and after register allocation. Before it, a register's number is a virtual name of its own bank;
 after it (``Code.allocated``), ``R`` numbers are 32-bit registers of the thread, a ``D`` is the aligned pair (n, n + 1), and ``P``
-numbers are predicates. Machine code of a real GPU (SASS) has more banks, operands with modifiers, and control bits; its instructions
-are those with a `Control`.
+numbers are predicates. Machine code of a real GPU (SASS) has more banks, operands with modifiers, and control bits: its
+instructions are those with a `Control`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Reg(NamedTuple):
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The 32-bit registers of a thread that an allocated register occupies; a predicate or a uniform register occupies none."""
+        """The 32-bit registers of a thread that an allocated register occupies: none for a predicate or a uniform register."""
         if self.bank is Bank.R:
             return (self.number,)
         return tuple(range(self.number, self.number + _WORDS.get(self.bank, 0)))
@@ -102,8 +102,8 @@ class Symbol(NamedTuple):
 class Address(NamedTuple):
     """A memory operand: base + offset. Without a base the offset is absolute in its space.
 
-    In SASS a uniform register may be added, and ``scale`` tells how the base is taken: "64" for a pair, "U32" and "S32" for a word
-    that is extended, "X4" and the like for one that is multiplied.
+    In SASS a uniform register may be added, and ``scale`` tells how the base is taken: "64" for a pair, "U32" and "S32" for a
+    word that is extended, "X4" and the like for one that is multiplied.
     """
 
     base: Reg | Symbol | Param | None
@@ -129,16 +129,16 @@ class Address(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """A value in a constant bank of SASS, ``c[bank][index + offset]``."""
+    """A value in a constant bank of SASS, ``c[bank][register + offset]``."""
 
     bank: int
     offset: int
-    index: Reg | None = None
+    register: Reg | None = None
 
     def __str__(self) -> str:
-        if self.index is None:
+        if self.register is None:
             return f"c[{self.bank:#x}][{self.offset:#x}]"
-        return f"c[{self.bank:#x}][{self.index.sass}{f'+{self.offset:#x}' if self.offset else ''}]"
+        return f"c[{self.bank:#x}][{self.register.sass}{f'+{self.offset:#x}' if self.offset else ''}]"
 
 
 class Modified(NamedTuple):
@@ -169,7 +169,7 @@ def registers_in(operand: Operand) -> tuple[Reg, ...]:
         return tuple(reg for reg in (operand.base, operand.uniform) if isinstance(reg, Reg))
     if isinstance(operand, Modified):
         return registers_in(operand.operand)
-    return (operand.index,) if isinstance(operand, Constant) and operand.index is not None else ()
+    return (operand.register,) if isinstance(operand, Constant) and operand.register is not None else ()
 
 
 def _sass_text(operand: Operand) -> str:
@@ -186,9 +186,11 @@ def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
         base = rename.get(operand.base, operand.base) if isinstance(operand.base, Reg) else operand.base
         return operand._replace(base=base)
     if isinstance(operand, Modified):
-        return operand._replace(operand=_renamed(operand.operand, rename))
-    if isinstance(operand, Constant) and operand.index is not None:
-        return operand._replace(index=rename.get(operand.index, operand.index))
+        inner = _renamed(operand.operand, rename)
+        assert isinstance(inner, Reg | Imm | Constant)
+        return operand._replace(operand=inner)
+    if isinstance(operand, Constant) and operand.register is not None:
+        return operand._replace(register=rename.get(operand.register, operand.register))
     return operand
 
 

@@ -123,7 +123,7 @@ def _flags(instruction: Instruction, kind: OpClass) -> int:
 
 def _indexed(instruction: Instruction) -> bool:
     """Whether a constant of SASS is looked up by a register; one at a fixed place is read like an operand."""
-    return any(isinstance(src, Constant) and src.index is not None for src in instruction.srcs)
+    return any(isinstance(src, Constant) and src.register is not None for src in instruction.srcs)
 
 
 def static_table(code: Code) -> np.ndarray:

@@ -9,7 +9,7 @@ from warploom.emulator.sass.running import run_groups
 from warploom.jit import make_callable
 
 
-def run_lanes(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):  # type: ignore[no-untyped-def]
+def run_lanes(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     raise NotImplementedError("compiled code calls one of its two forms")
 

@@ -10,6 +10,7 @@ import io
 import struct
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from warploom.errors import WarploomError
 
@@ -122,7 +123,7 @@ def read_cubin(data: bytes, place: str) -> Cubin:
         flags = elf["e_flags"]
         version = elf["e_ident"]["EI_ABIVERSION"]
         architecture = flags >> 8 & 0xFF if version >= 8 else flags & 0xFF
-        ordered = list(elf.iter_sections())
+        ordered: list[Any] = list(elf.iter_sections())
         sections = {}
         for section in ordered:
             contents = bytes(section["sh_size"]) if section["sh_type"] == "SHT_NOBITS" else section.data()

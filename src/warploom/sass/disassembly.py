@@ -62,9 +62,9 @@ def parse_listing(text: str, place: str) -> dict[str, Section]:
         elif (found := _LABEL.match(line)) is not None:
             pending.append(found.group(1))
     for section in sections.values():
-        for number, line in enumerate(section.lines):
-            if line.address != number * INSTRUCTION_BYTES:
-                raise WarploomError(f"{place}: the disassembly of {section.name} has a gap before {line.address:#x}.")
+        for number, instruction in enumerate(section.lines):
+            if instruction.address != number * INSTRUCTION_BYTES:
+                raise WarploomError(f"{place}: the disassembly of {section.name} has a gap before {instruction.address:#x}.")
     return {name: section for name, section in sections.items() if section.lines}
 
 

@@ -54,13 +54,12 @@ RESULTS: dict[str, Results] = {
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "SUST", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
-    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), None),
+    **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), Results.PREDICATES_THEN_ONE),
     **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
     "B2R": Results.ONE_THEN_PREDICATES,
     "QSPC": Results.TWO,
 }
-RESULTS |= {name: Results.PREDICATES_THEN_ONE for name, rule in RESULTS.items() if rule is None}
 
 
 def _is_predicate(operand: Operand) -> bool:

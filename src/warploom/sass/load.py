@@ -277,7 +277,7 @@ def _give_returns(instructions: list[Instruction], targets: dict[int, int], bloc
 
 
 def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[tuple[int, str], ...]]:
-    """The constant banks that the kernel sees, and the module's variables in device memory; addresses in them are filled in later."""
+    """The constant banks that the kernel sees, and the module's variables; addresses in them are filled in later."""
     variables, banks = [], []
     for name, data in cubin.sections.items():
         bank = re.fullmatch(r"\.nv\.constant([1-9]\d*)(\..*)?", name)

@@ -13,6 +13,7 @@ _BANKS = {"R": Bank.R, "UR": Bank.U, "P": Bank.P, "UP": Bank.UP, "B": Bank.B}
 _WIDER = {(Bank.R, 2): Bank.D, (Bank.R, 4): Bank.Q, (Bank.U, 2): Bank.UD, (Bank.U, 4): Bank.UQ}
 _HEX = re.compile(r"-?0x[0-9a-f]+$")
 _FLOAT = re.compile(r"[-+]?(\d|INF|QNAN|SNAN|NAN)")
+_SHAPE = re.compile(r"[123]D$")  # of a texture
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(.*)\]$")
 _PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
 _MASK32 = 0xFFFFFFFF
@@ -107,11 +108,10 @@ def parse_operand(text: str, immediate: int, place: str) -> Operand:
     inner: Reg | Imm | Constant | None = register(body)
     if inner is None and (constant := _CONSTANT.match(body)) is not None:
         inner = _constant(constant.group(1), constant.group(2), place)
-    elif inner is None and _FLOAT.match(body) and body != "2D":
-        if not re.fullmatch(r"[123]D|ARRAY_[123]D|CUBE", body):
-            return Imm(immediate)
     if inner is None:
-        if re.fullmatch(r"[A-Za-z_][\w.]*|[123]D", text):
+        if _FLOAT.match(body) and not _SHAPE.match(body):
+            return Imm(immediate)
+        if re.fullmatch(r"[A-Za-z_][\w.]*", text) or _SHAPE.match(text):
             return Special(text)
         raise WarploomError(f"{place}: the operand {text!r} is not understood.")
     if part == "64":

@@ -1,4 +1,4 @@
-"""Opcodes whose text names fewer registers than they access: predicates by a mask, texels and coordinates by their first register.
+"""Opcodes whose text names fewer registers than they access: predicates by a mask, texels and coordinates by the first one.
 
 A function takes the operation and its operands as written, and gives results and sources with every register listed.
 """

@@ -10,10 +10,10 @@ from warploom.errors import WarploomError
 
 _SHAPE, _SHARED, _LOCAL, _STACK = 0x0, 0x18, 0x20, 0x28  # where things lie in bank 0
 WIDE_WINDOWS = (0x8000_0000_0000, 0x9000_0000_0000, 1 << 32)
-"""Where shared and local memory appear among generic addresses of 64 bits, and the size of each: above all that a host process has.
+"""Where shared and local memory appear among generic addresses of 64 bits, and the size of each: above all that a host has.
 
-Code makes such an address of one in shared memory by putting a special register (SR_SWINHI) before it as its upper word, or by adding
-a constant of bank 0.
+Code makes such an address of one in shared memory by putting a special register (SR_SWINHI) before it as its upper word, or by
+adding a constant of bank 0.
 """
 _LEAST_BYTES = 0x240  # what comes before the parameters, on every architecture
 

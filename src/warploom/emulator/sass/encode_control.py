@@ -142,8 +142,9 @@ def _sleep(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.SLEEP
 
 
-@encodes("NOP")
+@encodes("NOP", "pir", "pbr", "acquire", "release")
 def _nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    """Also what compile-time passes of designs insert."""
     record["kind"] = Kind.NOTHING
 
 

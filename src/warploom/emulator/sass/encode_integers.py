@@ -141,7 +141,7 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
         rows.emit("mov.32", [total + ROW_BYTES], out)
         return
     if carries_in:
-        words = [rows.emit("not.32", [rows.row(s.operand)], rows.temporary()) if _inverts(s) else rows.row(s) for s in sources]
+        words = [_turned(rows, source) for source in sources]
         rows.emit("madc", words, out, predicate=rows.predicate(carries_in[0]))
         return
     if is_zero(sources[0]) or is_zero(sources[1]):
@@ -155,9 +155,11 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
         rows.emit("mad.32", [rows.word(source) for source in sources], out)
 
 
-def _inverts(operand: Operand) -> bool:
-    """Whether an operand of an extended form is taken with its bits turned round: there -x is ~x."""
-    return isinstance(operand, Modified) and (operand.inverted or operand.negated)
+def _turned(rows: SassRows, operand: Operand) -> int:
+    """An operand of an extended form: there -x is ~x, because a carry comes in."""
+    if isinstance(operand, Modified) and (operand.inverted or operand.negated):
+        return rows.emit("not.32", [rows.row(operand.operand)], rows.temporary())
+    return rows.row(operand)
 
 
 def _pair(rows: SassRows, operand: Operand) -> int:
@@ -188,9 +190,7 @@ def _load_effective_address(rows: SassRows, instruction: Instruction, _record: n
         if carry_out >= 0:
             raise rows.trouble("a carry leaves the upper half")
         high = rows.emit("sign", [rows.word(x)], rows.temporary()) if "SX32" in modifiers else rows.row(sources[2])
-        addend = (
-            rows.emit("not.32", [rows.row(y.operand)], rows.temporary()) if "X" in modifiers and _inverts(y) else rows.word(y)
-        )  # type: ignore[union-attr]
+        addend = _turned(rows, y) if "X" in modifiers else rows.word(y)
         rows.emit("lea.hi", [rows.word(x), addend, high, amount], out, predicate=carry)
     elif carry_out >= 0 or carries_in:
         shifted = rows.emit("shl.32", [rows.word(x), amount], rows.temporary())

@@ -95,7 +95,7 @@ def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) ->
     words = 2 if "64" in modifiers else 1
     narrow = next((_NARROW[word] for word in modifiers if word in _NARROW), None)
     out = rows.result(instruction.dsts[0])
-    if source.index is None:
+    if source.register is None:
         row = rows.row(source, words)
         if narrow is not None:
             row = rows.row(source._replace(offset=source.offset & ~3))
@@ -107,7 +107,7 @@ def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) ->
         return
     record["kind"] = Kind.LOAD
     record["offset"] = source.offset
-    index = rows.row(source.index)
+    index = rows.row(source.register)
     if source.bank == 0:
         record["space"], record["address"] = Space.PARAM, index
     else:

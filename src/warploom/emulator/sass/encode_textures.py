@@ -24,9 +24,10 @@ def _handle(rows: SassRows, operands: list[Operand]) -> int:
 
 @encodes("TEX", "TLD")
 def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """TEX filters, TLD reads at whole coordinates. Rows: the handle, then three coordinates. A channel that is not wanted goes to a row that nobody reads.
+    """TEX filters, TLD reads at whole coordinates. Rows: the handle, then three coordinates.
 
-    Textures have one level of detail, so the one that is asked for does not matter.
+    A channel that is not wanted goes to a row that nobody reads. Textures have one level of detail, so which one is asked for
+    does not matter.
     """
     modifiers = instruction.op.modifiers
     place = next(index for index, source in enumerate(instruction.srcs) if isinstance(source, Special))

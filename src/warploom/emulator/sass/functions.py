@@ -1,6 +1,6 @@
 """The functions of SASS' special-function unit (MUFU), and FCHK, computed lane by lane in double precision and then rounded once.
 
-Subnormal numbers count as zeros on both sides, except for the hyperbolic tangent: code that needs them scales its operands itself.
+Subnormal numbers count as zeros on both sides, except for the hyperbolic tangent: code that needs them scales its operands.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _ENCODERS: dict[str, Encode] = {}
 
 
 def encodes(*names: str) -> Callable[[Encode], Encode]:
-    """Mark a function as the one that encodes these opcodes. The record is of the kind COMPUTE unless the function says otherwise."""
+    """Mark a function as the one that encodes these opcodes. Unless it says otherwise, the record is of the kind COMPUTE."""
 
     def mark(function: Encode) -> Encode:
         for name in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from warploom.code.instruction import Bank, Constant, Imm, Modified, Operand, Reg
+from warploom.code.instruction import Bank, Constant, Imm, Instruction, Modified, Operand, Reg
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import OPERATIONS, Rows
@@ -55,7 +55,7 @@ class SassRows(Rows):
         """The count of a reducing barrier, until it is fetched."""
         return self._new(1)
 
-    def begin(self, instruction) -> None:
+    def begin(self, instruction: Instruction) -> None:
         super().begin(instruction)
         self._taken_predicates = 0
 
@@ -77,7 +77,7 @@ class SassRows(Rows):
         return super().row(operand, words)
 
     def _constant_row(self, operand: Constant, words: int) -> int:
-        if operand.index is not None:
+        if operand.register is not None:
             raise self.trouble("a constant is looked up by a register")
         if (operand, words) not in self.constant_words:
             first = self.constant_words[operand, words] = self._new(words)

@@ -1,4 +1,4 @@
-"""Runs one warp of a SASS program: fetches, decides which lanes execute, executes, follows control, notes it all in the trace's log."""
+"""Runs one warp of a SASS program: fetches, decides which lanes execute, executes, follows control, notes it in the log."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
     warp.pc, warp.active = pc + 1, active
     if mask == 0 and kind not in (YIELD, DIVERGED):
         return True
-    if kind == BRANCH or kind == BRANCH_ANY:
+    if kind in (BRANCH, BRANCH_ANY):
         if mask == active or kind == BRANCH_ANY:
             warp.pc = instruction.target
         else:
@@ -241,7 +241,7 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
         return _jump(machine, warp, instruction, rows, pc, mask, active)
-    elif kind == WARPSYNC or kind == COLLECTIVE:
+    elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
             left = mask
@@ -306,12 +306,12 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         kind = instruction.kind
         if machine.tracing:
             put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
-            put32(machine.log_mask + 4 * machine.n_instruction, active if kind == BRANCH or kind == JUMP else mask)
+            put32(machine.log_mask + 4 * machine.n_instruction, active if kind in (BRANCH, JUMP) else mask)
             machine.n_instruction += 1
         if machine.counts != 0:
             _count(machine, pc, active, mask)
         executed += 1
-        threads += count_ones(active if kind == BRANCH or kind == JUMP else mask)
+        threads += count_ones(active if kind in (BRANCH, JUMP) else mask)
         fine = True
         moved = False
         if kind == COMPUTE:
@@ -383,7 +383,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if mask != 0:
                 pc = instruction.target
                 moved = True
-        elif kind == BRANCH or kind == EXIT or kind >= JUMP:
+        elif kind in (BRANCH, EXIT) or kind >= JUMP:
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = _control(machine, warp, instruction, rows, predicates, pc, active, mask)
