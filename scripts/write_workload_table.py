@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.machines import load_machine
-from warploom.simulation.simulate import describe_workload
+from warploom.simulation.description import describe_workload
 from warploom.workloads.registry import workload_names
 
 PAGE = Path(__file__).parents[1] / "docs" / "workloads.md"

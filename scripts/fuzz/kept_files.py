@@ -15,10 +15,10 @@ from kinds import Kind, Wrong
 from mutations import spoilt_bytes
 from programs import KERNEL
 
-from warploom.emulator.device import Device
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
 from warploom.papers.store import Store
+from warploom.programs.device import Device
 from warploom.simulation.result import plain
 from warploom.simulation.simulate import simulate
 from warploom.trace.format import Trace

@@ -16,7 +16,8 @@ from warploom.errors import WarploomError
 from warploom.machines import load_machine
 from warploom.ptx import parse
 from warploom.ptx.opcodes import TABLE
-from warploom.simulation.simulate import compile_for, emulate
+from warploom.simulation.compilation import compile_for
+from warploom.simulation.simulate import emulate
 from warploom.workloads.custom import file_program, parse_extent
 
 WORKLOADS = Path(warploom.__file__).parent / "workloads"

@@ -13,8 +13,8 @@ from warploom.backend import Options
 from warploom.code.instruction import Code
 from warploom.core.memory import warm_l2
 from warploom.core.simulate import Simulation, TimingResult
-from warploom.emulator.device import Device
 from warploom.machines import load_machine
+from warploom.programs.device import Device
 from warploom.register_file import baseline_policies, make_policy
 from warploom.trace.format import Trace
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warploom.cuda import compile_to_ptx
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 
 SOURCE = """
 typedef TYPE integer;

@@ -22,8 +22,9 @@ from warploom.errors import WarploomError
 from warploom.machines import load_machine
 from warploom.register_file import CHOICES, baseline_policies, make_policy
 from warploom.register_file import Design as Policies
+from warploom.simulation.execution import Executions, execute
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import Executions, execute, simulate
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 
 MACHINE = load_machine("gtx480").scaled(1)  # so that tiny grids fill it

@@ -6,10 +6,12 @@ import numpy as np
 
 from warploom.code.instruction import Code
 from warploom.designs import parse_design
-from warploom.emulator.device import Device
+from warploom.emulator.shape import LaunchShape
 from warploom.machines import load_machine
+from warploom.programs.device import Device
 from warploom.ptx import parse
-from warploom.simulation.simulate import Executions, compile_for, execute
+from warploom.simulation.compilation import compile_for
+from warploom.simulation.execution import Executions, execute
 from warploom.workloads.program import Program
 
 VALUES = 40  # live at once
@@ -79,4 +81,7 @@ def test_launches_of_one_kernel_share_code_only_where_it_is_the_same() -> None:
 
 def test_a_device_without_a_design_notes_it_too() -> None:
     gpu = Device(_ptx(), record=None)
-    assert gpu.code("k", 128, 64).dynamic_shared_bytes == 64 and gpu.code("k", 128).dynamic_shared_bytes == 0
+    assert (
+        gpu.code("k", LaunchShape((1, 1, 1), (128, 1, 1), 64)).dynamic_shared_bytes == 64
+        and gpu.code("k").dynamic_shared_bytes == 0
+    )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.backend import Options
+from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
-from warploom.emulator.device import Device
+from warploom.emulator.shape import LaunchShape
 from warploom.errors import SimulationError, WarploomError
+from warploom.programs.device import Device
+from warploom.ptx import parse
 
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n"
 PREAMBLE = (
@@ -215,16 +217,19 @@ def test_variables_keep_their_contents_between_launches() -> None:
         assert buffer.get()[0] == expected
 
 
-def test_a_transformer_sees_the_allocated_code() -> None:
-    seen: list[Code] = []
+def test_a_launch_is_compiled_for_its_shape_and_once_for_each() -> None:
+    module = parse(kernel(INCREMENT), "test.ptx")
+    asked: list[LaunchShape] = []
 
-    def note(code: Code) -> Code:
-        seen.append(code)
-        return code
+    def compiled(name: str, shape: LaunchShape) -> Code:
+        asked.append(shape)
+        return compile_kernel(module, name, Options())
 
-    gpu = device(INCREMENT, transform=note)
-    gpu.launch("k", (1,), (32,), np.zeros(32, np.uint32))
-    assert len(seen) == 1 and seen[0].allocated and gpu.launches[0].code is seen[0]
+    gpu = Device(compiled, record=None)
+    for grid, block, shared in ((1, 32, 0), (2, 32, 0), (1, 64, 0), (1, 64, 16)):
+        gpu.launch("k", (grid,), (block,), np.zeros(block * grid, np.uint32), shared_bytes=shared)
+    assert [(shape.threads, shape.dynamic_shared_bytes) for shape in asked] == [(32, 0), (64, 0), (64, 16)]
+    assert gpu.launches[0].code is gpu.launches[1].code and gpu.launches[0].code is not gpu.launches[2].code
 
 
 def test_clocks_advance_and_threads_know_their_place() -> None:

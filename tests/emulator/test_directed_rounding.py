@@ -14,7 +14,7 @@ from exact_rounding import FORMATS, Format
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 
 MODES = ("rn", "rz", "rm", "rp")
 LANES = 32

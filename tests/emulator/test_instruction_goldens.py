@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from warploom.backend import Options
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 from random_programs import INPUTS, Maker, Writer, run_plainly
 
 from warploom.backend import Options
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.trace.store import TraceStore
 
 BLOCKS, BLOCK = 2, 72  # the last warp of a block is a quarter full

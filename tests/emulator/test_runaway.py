@@ -11,8 +11,8 @@ from test_device import device, fault, kernel
 
 from warploom.cli.app import run_command
 from warploom.cli.heartbeat import heartbeat
-from warploom.emulator.device import Device
 from warploom.errors import WarploomError
+from warploom.programs.device import Device
 from warploom.trace.store import TraceStore
 
 ENDLESS = "again: add.u32 w, t, 1; bra again;"

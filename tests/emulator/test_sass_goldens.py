@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_instruction_goldens import CASES, DIFFERENT, allowed, goldens, script
 
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.sass.module import from_ptx
 
 __all__ = ["goldens"]  # a fixture

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from warploom.code.table import Flag, Space, static_table
-from warploom.emulator.device import Device, LaunchRecord
+from warploom.emulator.emulator import ExecutedLaunch
+from warploom.programs.device import Device
 from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, Trace
 from warploom.trace.store import TraceStore
 
@@ -17,14 +18,14 @@ PREAMBLE = (
 )
 
 
-def record(body: str, folder, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = "") -> LaunchRecord:
+def record(body: str, folder, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = "") -> ExecutedLaunch:
     text = f"{HEADER}{declarations}{PREAMBLE}{body}\nret;\n}}\n"
     gpu = Device(text, record=TraceStore(folder), check=True)
     gpu.launch("k", (blocks,), (block,), gpu.array(np.zeros(words, np.uint32)))
     return gpu.launches[0]
 
 
-def accesses(launch: LaunchRecord) -> list[tuple[Space, int]]:
+def accesses(launch: ExecutedLaunch) -> list[tuple[Space, int]]:
     """The entries of the memory column that are not barriers."""
     table, trace = static_table(launch.code), launch.trace
     assert trace is not None
@@ -34,7 +35,7 @@ def accesses(launch: LaunchRecord) -> list[tuple[Space, int]]:
     return [(Space(int(e) >> 8), int(e) & 255) for e, f in zip(trace.memory, noted, strict=True) if not f & Flag.BARRIER]
 
 
-def trace_of(launch: LaunchRecord) -> Trace:
+def trace_of(launch: ExecutedLaunch) -> Trace:
     assert launch.trace is not None
     return launch.trace
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.energy import PARTS, Run, account, load_technology, power_over_time, technology_names
+from warploom.energy import PARTS, RunFacts, account, load_technology, power_over_time, technology_names
 from warploom.errors import WarploomError
 
-RUN = Run(cycles=1000, cycle_time=1 / 700e6, sms=15, register_file_bytes=131072)
+RUN = RunFacts(cycles=1000, cycle_time=1 / 700e6, sms=15, register_file_bytes=131072)
 
 
 class Renamer(NamedTuple):
@@ -41,7 +41,7 @@ COUNTERS = st.fixed_dictionaries(
 
 @given(COUNTERS, st.sampled_from(technology_names()), st.integers(1, 10**9), st.sampled_from([32768, 65536, 131072, 262144]))
 def test_parts_add_up_to_the_total(counters, name, cycles, size):
-    result = account(counters, [Renamer()], load_technology(name), Run(cycles, 1e-9, 15, size))
+    result = account(counters, [Renamer()], load_technology(name), RunFacts(cycles, 1e-9, 15, size))
     parts = result.picojoules()
     assert parts["total"] == math.fsum(parts[part] for part in PARTS)
     assert result.total == pytest.approx(math.fsum(term.joules for term in result.terms), rel=1e-12)
@@ -87,8 +87,8 @@ def test_leakage_follows_the_states():
 
 
 def test_a_smaller_file_leaks_in_proportion():
-    small = Run(1000, 1e-9, 15, 65536)
-    large = Run(1000, 1e-9, 15, 131072)
+    small = RunFacts(1000, 1e-9, 15, 65536)
+    large = RunFacts(1000, 1e-9, 15, 131072)
     technology = load_technology("rfv")
     assert account({}, [], technology, small).leakage == pytest.approx(account({}, [], technology, large).leakage / 2)
 

@@ -11,8 +11,9 @@ from warploom.errors import WarploomError
 from warploom.observers import make_observers, observer_names
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.register_file.layout import STALLS
+from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 
 PROGRAM = "reduction"  # several launches, barriers, divergence

@@ -6,11 +6,11 @@ import pytest
 
 from warploom.ptx import parse
 from warploom.ptx.module import (
-    Constant,
     Label,
     Memory,
     Negated,
-    Parameter,
+    PtxConstant,
+    PtxParameter,
     Register,
     Sink,
     SpecialRegister,
@@ -77,11 +77,11 @@ def test_initial_contents() -> None:
 
 
 def test_constants_become_bits_of_their_type() -> None:
-    assert only(".reg .b32 %r<3>; add.s32 %r1, %r2, -1;").operands[2] == Constant(0xFFFFFFFF)
-    assert only(".reg .f32 %f<3>; add.f32 %f1, %f2, 0f7FC00001;").operands[2] == Constant(0x7FC00001)
-    assert only(".reg .f32 %f<3>; add.f32 %f1, %f2, 1.5;").operands[2] == Constant(0x3FC00000)
-    assert only(".reg .b64 %d<3>; and.b64 %d1, %d2, 0xFFFFFFFF00000000;").operands[2] == Constant(0xFFFFFFFF00000000)
-    assert only(".reg .b16 %h<3>; add.s16 %h1, %h2, -2;").operands[2] == Constant(0xFFFE)
+    assert only(".reg .b32 %r<3>; add.s32 %r1, %r2, -1;").operands[2] == PtxConstant(0xFFFFFFFF)
+    assert only(".reg .f32 %f<3>; add.f32 %f1, %f2, 0f7FC00001;").operands[2] == PtxConstant(0x7FC00001)
+    assert only(".reg .f32 %f<3>; add.f32 %f1, %f2, 1.5;").operands[2] == PtxConstant(0x3FC00000)
+    assert only(".reg .b64 %d<3>; and.b64 %d1, %d2, 0xFFFFFFFF00000000;").operands[2] == PtxConstant(0xFFFFFFFF00000000)
+    assert only(".reg .b16 %h<3>; add.s16 %h1, %h2, -2;").operands[2] == PtxConstant(0xFFFE)
 
 
 def test_operands() -> None:
@@ -99,7 +99,7 @@ def test_operands() -> None:
     assert isinstance(negated, Negated)
     parameter = only(".reg .b32 %r<3>; ld.param.u32 %r1, [n+4];", ".param .align 4 .b8 n[8]").operands[1]
     assert isinstance(parameter, Memory)
-    assert isinstance(parameter.base, Parameter)
+    assert isinstance(parameter.base, PtxParameter)
 
 
 def test_guards() -> None:

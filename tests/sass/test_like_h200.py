@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.sass.module import from_cubin
 
 DATA = Path(__file__).parents[1] / "data"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from warploom.code.instruction import Bank, Constant, Imm, Modified, Reg
 from warploom.code.liveness import thread_liveness
-from warploom.emulator.device import Device
 from warploom.errors import WarploomError
+from warploom.programs.device import Device
 from warploom.sass.cubin import read_cubin
 from warploom.sass.disassembly import listing
 from warploom.sass.load import load_kernel

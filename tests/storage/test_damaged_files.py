@@ -15,10 +15,10 @@ from damage import DAMAGES, damage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.emulator.device import Device
 from warploom.jit import whole
 from warploom.papers.experiment import Run
 from warploom.papers.store import Store
+from warploom.programs.device import Device
 from warploom.report.assemble import read_scores
 from warploom.report.reproduction import SCORECARD
 from warploom.storage.kept import read_kept, read_kept_json, write_kept, write_kept_json

@@ -19,8 +19,8 @@ import pytest
 
 from warploom import kept
 from warploom.cli.app import run_command
-from warploom.emulator.device import Device
 from warploom.jit import whole
+from warploom.programs.device import Device
 from warploom.storage.cache import NoCache, cache_directory, try_cache
 from warploom.trace.store import COLUMNS, TraceStore
 from warploom.workloads.program import workload_program

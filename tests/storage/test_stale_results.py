@@ -21,7 +21,8 @@ from warploom.register_file import load_policy_file, make_policy, policies_of
 from warploom.register_file.hooks import lanes_accessed
 from warploom.register_file.registry import forget
 from warploom.register_file.user_files import loaded_policy_files
-from warploom.simulation.simulate import compile_key, simulate
+from warploom.simulation.compilation import compile_key
+from warploom.simulation.simulate import simulate
 from warploom.storage.sources import imports_of, source_files
 
 POLICY = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.workloads.program import compare_outputs
 from warploom.workloads.registry import load_workload, workload_names, workload_ptx
 from warploom.workloads.workload import Arrays

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from warploom.emulator.device import Device
 from warploom.errors import WarploomError
+from warploom.programs.device import Device
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.custom import parse_extent
 from warploom.workloads.signature import Declared, source_signature

@@ -101,7 +101,7 @@ def test_only_the_kernel_that_needs_it_is_refused(tmp_path: Path, capsys, source
 
 
 def test_a_fault_is_at_its_line_of_the_source(tmp_path: Path) -> None:
-    from warploom.emulator.device import Device
+    from warploom.programs.device import Device
 
     path = tmp_path / "fault.cu"
     path.write_text(

@@ -7,7 +7,7 @@ import pytest
 
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.ptx import parse
 from warploom.trace.format import FULL_MASK, SECTOR_BYTES, Trace
 from warploom.trace.store import TraceStore

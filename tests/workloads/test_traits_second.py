@@ -10,7 +10,8 @@ import pytest
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
 from warploom.code.table import Flag, Space, static_table
-from warploom.emulator.device import Device, LaunchRecord
+from warploom.emulator.emulator import ExecutedLaunch
+from warploom.programs.device import Device
 from warploom.ptx import parse
 from warploom.trace.format import FULL_MASK
 from warploom.trace.store import TraceStore
@@ -172,7 +173,7 @@ def test_registers_limit_the_occupancy_of_the_left_column(name: str, compiled: d
     assert 1 <= by_registers < otherwise
 
 
-def launches(name: str, folder: Path) -> list[LaunchRecord]:
+def launches(name: str, folder: Path) -> list[ExecutedLaunch]:
     """The launches of the tiny size, with their traces."""
     workload = load_workload(name)
     device = Device(workload_ptx(name), file=f"{name}/kernel.ptx", record=TraceStore(folder))
@@ -180,7 +181,7 @@ def launches(name: str, folder: Path) -> list[LaunchRecord]:
     return device.launches
 
 
-def masks(records: list[LaunchRecord]) -> np.ndarray:
+def masks(records: list[ExecutedLaunch]) -> np.ndarray:
     return np.concatenate([record.trace.mask for record in records if record.trace is not None])
 
 

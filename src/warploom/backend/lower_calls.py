@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from warploom.errors import WarploomError
 from warploom.ptx.module import (
     Call,
-    Constant,
     Function,
-    Instruction,
     Label,
     Memory,
     Module,
     Negated,
     Operand,
-    Parameter,
     ParameterAddress,
+    PtxConstant,
+    PtxInstruction,
+    PtxParameter,
+    PtxVariable,
     Register,
     Sink,
     SymbolAddress,
     Texel,
-    Variable,
     Vector,
 )
 from warploom.ptx.opcodes import Opcode, decode
@@ -41,10 +41,10 @@ _RETURN = -1  # the position that stands for the end of the function until it is
 class Flat:
     """A kernel without calls."""
 
-    instructions: list[Instruction]
+    instructions: list[PtxInstruction]
     labels: set[int]
     register_count: int
-    variables: list[Variable] = field(default_factory=list)  # what parameters in memory became
+    variables: list[PtxVariable] = field(default_factory=list)  # what parameters in memory became
 
 
 def opcode(text: str) -> Opcode:
@@ -69,7 +69,7 @@ def flatten(module: Module, kernel: Function) -> Flat:
     return flat
 
 
-def redirect(instruction: Instruction, positions: list[int]) -> None:
+def redirect(instruction: PtxInstruction, positions: list[int]) -> None:
     """Let a branch follow its targets to their new positions."""
 
     def moved(label: Label) -> Label:
@@ -82,13 +82,13 @@ def redirect(instruction: Instruction, positions: list[int]) -> None:
 
 class _Inliner:
     def __init__(self, module: Module, kernel: Function) -> None:
-        self.instructions: list[Instruction] = []
+        self.instructions: list[PtxInstruction] = []
         self.labels: set[int] = set()
         self.register_count = 0
         self._module = module
         self._kernel = kernel
 
-    def expand(self, function: Function, callers: tuple[str, ...], parameters: dict[Parameter, Parameter]) -> None:
+    def expand(self, function: Function, callers: tuple[str, ...], parameters: dict[PtxParameter, PtxParameter]) -> None:
         """Append a copy of the function's body."""
         instance = _Instance(self.register_count, dict(parameters), function is self._kernel)
         self.register_count += function.content.register_count
@@ -115,34 +115,34 @@ class _Inliner:
             redirect(instruction, positions)
         self.labels |= {positions[label] for label in function.content.labels} | {end}
 
-    def _call(self, instruction: Instruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
+    def _call(self, instruction: PtxInstruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
         function = self._callee(instruction, call, callers)
         skip = None
         if instruction.guard is not None:
             guard, negated = instruction.guard
-            skip = Instruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
+            skip = PtxInstruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
             self.instructions.append(skip)
         base = self.register_count
-        staged: dict[Parameter, Parameter] = {}
+        staged: dict[PtxParameter, PtxParameter] = {}
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
-            if isinstance(actual, Parameter):
+            if isinstance(actual, PtxParameter):
                 staged[formal] = caller.parameter(actual)
             else:
                 source = caller.register(actual) if isinstance(actual, Register) else actual
-                self.instructions.append(Instruction(_move(formal.type), (_register_of(formal, base), source), 0))
+                self.instructions.append(PtxInstruction(_move(formal.type), (_register_of(formal, base), source), 0))
         for formal, result in zip(function.returns, call.returns, strict=True):
-            if isinstance(result, Parameter):
+            if isinstance(result, PtxParameter):
                 staged[formal] = caller.parameter(result)
         self.expand(function, callers, staged)
         for formal, result in zip(function.returns, call.returns, strict=True):
             if isinstance(result, Register):
-                move = Instruction(_move(formal.type), (caller.register(result), _register_of(formal, base)), 0)
+                move = PtxInstruction(_move(formal.type), (caller.register(result), _register_of(formal, base)), 0)
                 self.instructions.append(move)
         if skip is not None:
             skip.operands = (Label("after", len(self.instructions)),)
             self.labels.add(len(self.instructions))
 
-    def _callee(self, instruction: Instruction, call: Call, callers: tuple[str, ...]) -> Function:
+    def _callee(self, instruction: PtxInstruction, call: Call, callers: tuple[str, ...]) -> Function:
         """The function that is called, once it is certain that the call fits it."""
         place = self._module.place(instruction.line)
         function = self._module.functions.get(call.function)
@@ -164,14 +164,14 @@ class _Inliner:
             )
         formals, actuals = [*function.parameters, *function.returns], [*call.arguments, *call.returns]
         for formal, actual in zip(formals, actuals, strict=True):
-            in_memory = isinstance(actual, Parameter)
-            if in_memory is not (formal.register is None) or (isinstance(actual, Parameter) and formal.size > actual.size):
-                what = actual.name if isinstance(actual, Parameter | Register) else "a constant"
+            in_memory = isinstance(actual, PtxParameter)
+            if in_memory is not (formal.register is None) or (isinstance(actual, PtxParameter) and formal.size > actual.size):
+                what = actual.name if isinstance(actual, PtxParameter | Register) else "a constant"
                 raise WarploomError(f"{place}: {what} does not fit the parameter {formal.name} of {call.function}.")
         return function
 
 
-def _register_of(parameter: Parameter, base: int) -> Register:
+def _register_of(parameter: PtxParameter, base: int) -> Register:
     """The register of a parameter in the copy of its function whose registers begin at ``base``."""
     assert parameter.register is not None
     return parameter.register._replace(number=parameter.register.number + base)
@@ -180,25 +180,25 @@ def _register_of(parameter: Parameter, base: int) -> Register:
 class _Instance:
     """One copy of a function's body: its registers begin at ``base``, its own ``.param`` variables are copied."""
 
-    def __init__(self, base: int, parameters: dict[Parameter, Parameter], kernel: bool) -> None:
+    def __init__(self, base: int, parameters: dict[PtxParameter, PtxParameter], kernel: bool) -> None:
         self.base = base
         self.kernel = kernel
         self._parameters = parameters
-        self.instructions: list[Instruction] = []
+        self.instructions: list[PtxInstruction] = []
 
     def register(self, register: Register) -> Register:
         return register if self.base == 0 else register._replace(number=register.number + self.base)
 
-    def parameter(self, parameter: Parameter) -> Parameter:
+    def parameter(self, parameter: PtxParameter) -> PtxParameter:
         if self.kernel:
             return parameter
         if parameter not in self._parameters:
             self._parameters[parameter] = replace(parameter)
         return self._parameters[parameter]
 
-    def renamed(self, instruction: Instruction) -> Instruction:
+    def renamed(self, instruction: PtxInstruction) -> PtxInstruction:
         guard = instruction.guard
-        renamed = Instruction(
+        renamed = PtxInstruction(
             instruction.opcode,
             tuple(map(self._operand, instruction.operands)),
             instruction.line,
@@ -214,7 +214,7 @@ class _Instance:
         if isinstance(operand, Memory):
             if isinstance(operand.base, Register):
                 return Memory(self.register(operand.base), operand.offset)
-            if isinstance(operand.base, Parameter):
+            if isinstance(operand.base, PtxParameter):
                 return Memory(self.parameter(operand.base), operand.offset)
         elif isinstance(operand, Vector):
             return Vector(tuple(self.register(item) if isinstance(item, Register) else item for item in operand.elements))
@@ -233,13 +233,13 @@ def _move(type_: str) -> Opcode:
     return opcode("mov.pred" if type_ == "pred" else f"mov.b{8 * max(SIZE[type_], 2)}")
 
 
-def _parameter_of(operand: Operand) -> Parameter | None:
-    if isinstance(operand, Memory) and isinstance(operand.base, Parameter):
+def _parameter_of(operand: Operand) -> PtxParameter | None:
+    if isinstance(operand, Memory) and isinstance(operand.base, PtxParameter):
         return operand.base
     return operand.parameter if isinstance(operand, ParameterAddress) else None
 
 
-def _touches_parameters(instruction: Instruction, kernel: Function) -> bool:
+def _touches_parameters(instruction: PtxInstruction, kernel: Function) -> bool:
     """Whether the instruction names a ``.param`` variable that is not a parameter of the kernel."""
     for operand in instruction.operands:
         parameter = _parameter_of(operand)
@@ -248,10 +248,10 @@ def _touches_parameters(instruction: Instruction, kernel: Function) -> bool:
     return False
 
 
-def _elements(operand: Operand) -> tuple[Register | Constant | Sink, ...]:
+def _elements(operand: Operand) -> tuple[Register | PtxConstant | Sink, ...]:
     if isinstance(operand, Vector):
         return operand.elements
-    assert isinstance(operand, Register | Constant | Sink)
+    assert isinstance(operand, Register | PtxConstant | Sink)
     return (operand,)
 
 
@@ -261,13 +261,13 @@ class _Staging:
     def __init__(self, kernel: Function, flat: Flat) -> None:
         self._kernel = kernel
         self._flat = flat
-        self._pieces: dict[Parameter, dict[int, tuple[int, Register]]] = {}  # offset: (size, register)
-        self._memory: dict[Parameter, Variable] = {}
+        self._pieces: dict[PtxParameter, dict[int, tuple[int, Register]]] = {}  # offset: (size, register)
+        self._memory: dict[PtxParameter, PtxVariable] = {}
 
     def run(self) -> None:
         self._decide()
         flat = self._flat
-        rewritten: list[Instruction] = []
+        rewritten: list[PtxInstruction] = []
         positions: list[int] = []
         for instruction in flat.instructions:
             positions.append(len(rewritten))
@@ -283,8 +283,8 @@ class _Staging:
         flat.variables = list(self._memory.values())
 
     def _decide(self) -> None:
-        sizes: dict[Parameter, dict[int, int]] = {}
-        in_memory: dict[Parameter, None] = {}
+        sizes: dict[PtxParameter, dict[int, int]] = {}
+        in_memory: dict[PtxParameter, None] = {}
         for instruction in self._flat.instructions:
             for operand in instruction.operands:
                 parameter = _parameter_of(operand)
@@ -306,7 +306,7 @@ class _Staging:
                     in_memory[parameter] = None
                 end = offset + size
             if parameter in in_memory:
-                self._memory[parameter] = Variable(parameter.name, "local", parameter.size, parameter.alignment)
+                self._memory[parameter] = PtxVariable(parameter.name, "local", parameter.size, parameter.alignment)
             else:
                 self._pieces[parameter] = {}
                 for offset, size in sorted(pieces.items()):
@@ -314,7 +314,7 @@ class _Staging:
                     self._flat.register_count += 1
                     self._pieces[parameter][offset] = (size, register)
 
-    def _rewrite(self, instruction: Instruction) -> list[Instruction]:
+    def _rewrite(self, instruction: PtxInstruction) -> list[PtxInstruction]:
         operands = list(instruction.operands)
         place = next(place for place, operand in enumerate(operands) if _parameter_of(operand) is not None)
         parameter = _parameter_of(operands[place])
@@ -342,13 +342,13 @@ class _Staging:
                 continue
             moved_opcode = self._conversion(value, type_, size, store)
             pair = (piece, value) if store else (value, piece)
-            moves.append(Instruction(moved_opcode, pair, instruction.line, instruction.guard))
+            moves.append(PtxInstruction(moved_opcode, pair, instruction.line, instruction.guard))
         return moves
 
     @staticmethod
-    def _conversion(value: Register | Constant, type_: str, size: int, store: bool) -> Opcode:
+    def _conversion(value: Register | PtxConstant, type_: str, size: int, store: bool) -> Opcode:
         """The move between a piece and a register, which may be wider than the piece."""
-        if isinstance(value, Constant):
+        if isinstance(value, PtxConstant):
             return _move(f"b{8 * size}")
         have = max(SIZE[value.type], 1)
         if have == size or (have == 2 and size == 1 and store):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from warploom.code import instruction as code
 from warploom.errors import WarploomError
-from warploom.ptx.module import Function, Instruction, Memory, Module, SymbolAddress, Texel, Variable
+from warploom.ptx.module import Function, Memory, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
 
 SHARED_WINDOW = 0xF000_0000
 LOCAL_WINDOW = 0xF800_0000
@@ -16,26 +16,26 @@ LOCAL_WINDOW = 0xF800_0000
 class Layout:
     """Addresses within shared and local memory, and the variables that are placed when the module is loaded."""
 
-    offsets: dict[Variable, int] = field(default_factory=dict)
+    offsets: dict[PtxVariable, int] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
-    loaded: dict[Variable, str] = field(default_factory=dict)  # to the name of their symbol
+    loaded: dict[PtxVariable, str] = field(default_factory=dict)  # to the name of their symbol
 
 
 def _aligned(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
-def lay_out(module: Module, kernel: Function, instructions: list[Instruction], extra: list[Variable]) -> Layout:
+def lay_out(module: Module, kernel: Function, instructions: list[PtxInstruction], extra: list[PtxVariable]) -> Layout:
     """Place every variable that the instructions refer to, in the order in which they are declared."""
-    used: dict[Variable, None] = {}
+    used: dict[PtxVariable, None] = {}
     for instruction in instructions:
         for operand in instruction.operands:
             if isinstance(operand, SymbolAddress):
                 used[operand.variable] = None
-            elif isinstance(operand, Memory) and isinstance(operand.base, Variable):
+            elif isinstance(operand, Memory) and isinstance(operand.base, PtxVariable):
                 used[operand.base] = None
-            elif isinstance(operand, Texel) and isinstance(operand.texture, Variable):
+            elif isinstance(operand, Texel) and isinstance(operand.texture, PtxVariable):
                 used[operand.texture] = None
     pending = list(used)
     while pending:  # what the initial contents of variables point to is needed as well

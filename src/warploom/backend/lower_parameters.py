@@ -9,14 +9,14 @@ _COPIES = ("mov", "cvta", "selp")  # the result points where the sources do
 _ROUNDS = 20  # values go round loops; addresses settle after a few
 
 
-def parameters(kernel: ptx.Function, instructions: list[ptx.Instruction]) -> tuple[Parameter, ...]:
+def parameters(kernel: ptx.Function, instructions: list[ptx.PtxInstruction]) -> tuple[Parameter, ...]:
     """The kernel's parameters. One is a pointer if it is declared so or if addresses are computed from it."""
-    origins: dict[int, frozenset[ptx.Parameter]] = {}
+    origins: dict[int, frozenset[ptx.PtxParameter]] = {}
     relevant = [instruction for instruction in instructions if _moves_addresses(instruction)]
     for _ in range(_ROUNDS):
         if not sum(_follow(instruction, origins) for instruction in relevant):
             break
-    pointers: set[ptx.Parameter] = set()
+    pointers: set[ptx.PtxParameter] = set()
     for instruction in instructions:
         for operand in instruction.operands:
             base = operand.base if isinstance(operand, ptx.Memory) else None
@@ -30,23 +30,23 @@ def parameters(kernel: ptx.Function, instructions: list[ptx.Instruction]) -> tup
     )
 
 
-def _moves_addresses(instruction: ptx.Instruction) -> bool:
+def _moves_addresses(instruction: ptx.PtxInstruction) -> bool:
     opcode = instruction.opcode
     if opcode.name == "ld":
         return opcode.space == "param"
     return opcode.name in (*_COPIES, "add", "sub", "mad") and not opcode.type.startswith("f")
 
 
-def _follow(instruction: ptx.Instruction, origins: dict[int, frozenset[ptx.Parameter]]) -> bool:
+def _follow(instruction: ptx.PtxInstruction, origins: dict[int, frozenset[ptx.PtxParameter]]) -> bool:
     """Note which parameters the result may point into; whether that is news."""
     target, *sources = instruction.operands
     if not isinstance(target, ptx.Register):
         return False
     name = instruction.opcode.name
-    found: frozenset[ptx.Parameter] = frozenset()
+    found: frozenset[ptx.PtxParameter] = frozenset()
     if name == "ld":
         memory = sources[0]
-        if isinstance(memory, ptx.Memory) and isinstance(memory.base, ptx.Parameter):
+        if isinstance(memory, ptx.Memory) and isinstance(memory.base, ptx.PtxParameter):
             whole = memory.offset == 0 and memory.base.size == 8 and memory.base.type != "f64"
             found = frozenset((memory.base,)) if whole else found
     else:

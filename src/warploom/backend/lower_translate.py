@@ -65,7 +65,7 @@ class Translator:
         """The carry flag does not live from block to block."""
         self._carry = None
 
-    def _fail(self, instruction: ptx.Instruction, what: str) -> WarploomError:
+    def _fail(self, instruction: ptx.PtxInstruction, what: str) -> WarploomError:
         return WarploomError(f"{self._module.place(instruction.line)}: {what} in '{self._module.statement(instruction)}'.")
 
     def register(self, register: ptx.Register) -> Reg:
@@ -75,11 +75,11 @@ class Translator:
             found = self._registers[register.number] = Reg(register.number, bank_of(register.type))
         return found
 
-    def guard(self, instruction: ptx.Instruction) -> Guard | None:
+    def guard(self, instruction: ptx.PtxInstruction) -> Guard | None:
         """The guard of an instruction."""
         return Guard(self.register(instruction.guard[0]), instruction.guard[1]) if instruction.guard else None
 
-    def translate(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def translate(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         """The machine instructions for one of PTX that is not a branch."""
         name = instruction.opcode.name
         if name in ("ld", "ldu"):
@@ -101,11 +101,11 @@ class Translator:
                 one.guard = guard
         return made
 
-    def value(self, operand: ptx.Operand, instruction: ptx.Instruction) -> Operand:
+    def value(self, operand: ptx.Operand, instruction: ptx.PtxInstruction) -> Operand:
         """The machine operand for a source of an instruction."""
         if isinstance(operand, ptx.Register):
             return self.register(operand)
-        if isinstance(operand, ptx.Constant):
+        if isinstance(operand, ptx.PtxConstant):
             return Imm(operand.bits)
         if isinstance(operand, ptx.SpecialRegister):
             return Special(operand.name)
@@ -117,7 +117,7 @@ class Translator:
             return self._address(operand)
         raise self._fail(instruction, "this operand has no meaning here")
 
-    def _symbol(self, variable: ptx.Variable, offset: int, size: int) -> Imm | Symbol:
+    def _symbol(self, variable: ptx.PtxVariable, offset: int, size: int) -> Imm | Symbol:
         place = self._layout.offsets.get(variable)
         if place is not None:
             return Imm((place + offset) & ((1 << 8 * size) - 1))
@@ -127,14 +127,14 @@ class Translator:
         base = memory.base
         if isinstance(base, ptx.Register):
             return Address(self.register(base), memory.offset)
-        if isinstance(base, ptx.Parameter):
+        if isinstance(base, ptx.PtxParameter):
             return Address(None, base.offset + memory.offset)
-        if isinstance(base, ptx.Variable):
+        if isinstance(base, ptx.PtxVariable):
             place = self._layout.offsets.get(base)
             return Address(Symbol(base.name), memory.offset) if place is None else Address(None, place + memory.offset)
         return Address(None, memory.offset)
 
-    def _plain(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _plain(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         opcode = instruction.opcode
         op = _operation(opcode)
         made: list[Instruction] = []
@@ -181,14 +181,14 @@ class Translator:
         assert isinstance(operand, ptx.Register)
         return [self.register(operand)]
 
-    def _resolved(self, op: Operation, instruction: ptx.Instruction) -> Operation:
+    def _resolved(self, op: Operation, instruction: ptx.PtxInstruction) -> Operation:
         """A generic access to a named variable is an access to the variable's space."""
         for operand in instruction.operands:
-            if isinstance(operand, ptx.Memory) and isinstance(operand.base, ptx.Variable):
+            if isinstance(operand, ptx.Memory) and isinstance(operand.base, ptx.PtxVariable):
                 return op._replace(space=operand.base.space)
         return op
 
-    def _thread_carry(self, instruction: ptx.Instruction, op: Operation, dsts: list[Reg], srcs: list[Operand]) -> None:
+    def _thread_carry(self, instruction: ptx.PtxInstruction, op: Operation, dsts: list[Reg], srcs: list[Operand]) -> None:
         if op.name in _CARRY_IN:
             if self._carry is None:
                 raise self._fail(instruction, "no instruction before this one in its block sets the carry flag that it reads")
@@ -198,14 +198,14 @@ class Translator:
                 self._carry = self.fresh(Bank.P)
             dsts.append(self._carry)
 
-    def _load(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _load(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         target, memory = instruction.operands
         assert isinstance(memory, ptx.Memory)
         if op.space == "generic":
             op = self._resolved(op, instruction)
         elements = target.elements if isinstance(target, ptx.Vector) else (target,)
-        if op.space == "param" and not self._literal and isinstance(memory.base, ptx.Parameter):
+        if op.space == "param" and not self._literal and isinstance(memory.base, ptx.PtxParameter):
             return self._parameters_in_place(op, elements, memory)
         wide = SIZE[op.type] == 8
         dsts: list[Reg] = []
@@ -238,7 +238,7 @@ class Translator:
         """ld.param: the parameter is an operand of its own, as hardware reads its constant bank."""
         made = []
         size = SIZE[op.type]
-        assert isinstance(memory.base, ptx.Parameter)
+        assert isinstance(memory.base, ptx.PtxParameter)
         offset = memory.base.offset + memory.offset
         for element in elements:
             if isinstance(element, ptx.Register):
@@ -253,13 +253,13 @@ class Translator:
             offset += size
         return made
 
-    def _store(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _store(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         memory, source = instruction.operands
         assert isinstance(memory, ptx.Memory)
         if op.space == "generic":
             op = self._resolved(op, instruction)
-        if op.space == "param" and (not isinstance(memory.base, ptx.Parameter) or memory.base in self._kernel.parameters):
+        if op.space == "param" and (not isinstance(memory.base, ptx.PtxParameter) or memory.base in self._kernel.parameters):
             raise self._fail(instruction, "a kernel's parameters cannot be written")
         made: list[Instruction] = []
         values: list[Operand] = []
@@ -276,7 +276,7 @@ class Translator:
     def _low_word(self, register: Reg) -> Instruction:
         return Instruction(_LOW_WORD, (self.fresh(Bank.R),), (register,))
 
-    def _convert(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _convert(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         target, source = instruction.operands
         assert isinstance(target, ptx.Register)
@@ -296,7 +296,7 @@ class Translator:
             made.append(Instruction(op, (register,), (value,)))
         return made
 
-    def _convert_address(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _convert_address(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         opcode = instruction.opcode
         target, source = instruction.operands
         assert isinstance(target, ptx.Register)
@@ -313,7 +313,7 @@ class Translator:
             window = -window & ((1 << bits) - 1)
         return [Instruction(Operation("add", f"u{bits}"), (register,), (value, Imm(window)))]
 
-    def _texture(self, instruction: ptx.Instruction) -> list[Instruction]:
+    def _texture(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         target, texel = instruction.operands
         assert isinstance(texel, ptx.Texel)
@@ -324,7 +324,7 @@ class Translator:
         return [Instruction(op, tuple(self._destinations(target, instruction.opcode, 0)), srcs)]
 
 
-def branch_chain(translator: Translator, instruction: ptx.Instruction, blocks: dict[int, int]) -> list[list[Instruction]]:
+def branch_chain(translator: Translator, instruction: ptx.PtxInstruction, blocks: dict[int, int]) -> list[list[Instruction]]:
     """brx.idx as a chain of comparisons: one group per block, the last an unconditional branch."""
     index = translator.value(instruction.operands[0], instruction)
     groups: list[list[Instruction]] = []

@@ -19,7 +19,7 @@ _PATIENCE = 8  # how often nodes that found no register are tried first, and how
 
 
 @dataclass
-class Node:
+class ColourNode:
     """Values that get their registers together: one alone, or all that share a pair with one another."""
 
     members: list[int]  # numbers of values
@@ -32,7 +32,7 @@ class Node:
 class Conflicts:
     """The nodes of a kernel, and which values must not share a register."""
 
-    nodes: list[Node]
+    nodes: list[ColourNode]
     node_of: dict[int, int]  # value -> node
     slot_of: list[int]  # value -> its register now
     adjacent: list[int]  # per value, the mask of values that it conflicts with
@@ -73,7 +73,7 @@ def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int,
         if slot < PREDICATES:
             groups.setdefault(find(number), []).append(number)
     nodes = [
-        Node(
+        ColourNode(
             members,
             bool(paired.intersection(members)),
             min(limits.get(member, most) for member in members),
@@ -154,7 +154,7 @@ def _placed(problem: Conflicts, order: list[int], keep: bool) -> list[int] | Non
     return None
 
 
-def _urgency(node: Node, index: int, moved: set[int], moved_first: bool) -> tuple[int, bool, bool, int]:
+def _urgency(node: ColourNode, index: int, moved: set[int], moved_first: bool) -> tuple[int, bool, bool, int]:
     """The most constrained first; of those, pairs; then, or not, values at an end of a move; then in order of definition."""
     return node.limit, not node.paired, moved_first and moved.isdisjoint(node.members), index
 
@@ -203,10 +203,10 @@ class _Attempt:
             self._put(node, place)
         return not pending
 
-    def _offset(self, node: Node, member: int) -> int:
+    def _offset(self, node: ColourNode, member: int) -> int:
         return self.problem.slot_of[member] & 1 if node.paired else 0
 
-    def _put(self, node: Node, place: int) -> None:
+    def _put(self, node: ColourNode, place: int) -> None:
         for member in node.members:
             register = place + self._offset(node, member)
             self.registers[member] = register
@@ -218,7 +218,7 @@ class _Attempt:
             self.holders[self.registers[member]] &= ~(1 << member)
             self.registers[member] = -1
 
-    def _least_missed(self, node: Node) -> tuple[int, list[int]]:
+    def _least_missed(self, node: ColourNode) -> tuple[int, list[int]]:
         """The place from which the fewest others must go, counting those twice that had to go before; -1: there is none."""
         best: tuple[int, int, list[int]] | None = None
         for place in range(0, node.limit - node.paired, 2 if node.paired else 1):
@@ -231,7 +231,7 @@ class _Attempt:
                 best = cost, place, others
         return (best[1], best[2]) if best else (-1, [])
 
-    def _wishes(self, node: Node) -> Iterable[int]:
+    def _wishes(self, node: ColourNode) -> Iterable[int]:
         """The registers a node could have, the best first."""
         for member in node.members:
             for partner in self.partners.get(member, ()):
@@ -241,7 +241,7 @@ class _Attempt:
             yield node.original
         yield from range(0, node.limit, 2 if node.paired else 1)
 
-    def _fits(self, node: Node, place: int) -> bool:
+    def _fits(self, node: ColourNode, place: int) -> bool:
         if place < 0 or (node.paired and place & 1) or place + node.paired >= node.limit:
             return False
         return not any(

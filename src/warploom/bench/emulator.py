@@ -8,7 +8,7 @@ from importlib import resources
 
 import numpy as np
 
-from warploom.emulator.device import Device
+from warploom.programs.device import Device
 from warploom.trace.store import TraceStore
 
 SIZE, TILE = 512, 16

@@ -16,9 +16,9 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.core.chip import reset_chip, run_chip
 from warploom.core.simulate import Simulation, time_launches
-from warploom.emulator.device import Device
 from warploom.jit import specialised_anew
 from warploom.machines import load_machine
+from warploom.programs.device import Device
 from warploom.register_file import Policies, baseline_policies, make_policy
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore

@@ -27,7 +27,7 @@ def command(
     from warploom.errors import WarploomError
     from warploom.machines import load_machine
     from warploom.report.listing import inspect_summary, render_listing
-    from warploom.simulation.simulate import compile_for
+    from warploom.simulation.compilation import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
     from warploom.workloads.program import PTX, workload_program
 

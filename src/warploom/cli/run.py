@@ -66,7 +66,8 @@ def command(
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.register_file import load_policy_file
-    from warploom.simulation.simulate import Executions, emulate, simulate
+    from warploom.simulation.execution import Executions
+    from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
     from warploom.workloads.program import PTX, check_size, workload_program
     from warploom.workloads.registry import ALL, select_workloads, set_names

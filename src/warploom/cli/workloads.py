@@ -18,7 +18,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the workloads with their sets, launch, registers, divergence and dynamic instructions."""
-    from warploom.simulation.simulate import describe_workload
+    from warploom.simulation.description import describe_workload
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import workload_set
 

@@ -112,11 +112,10 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     return table
 
 
-def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: int, cta_limit: int) -> Any:
-    """The launch's numbers in one record."""
+def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, registers_per_warp: int, cta_limit: int) -> Any:
+    """The launch's numbers in one record; ``table`` is the code's."""
     info = np.zeros(1, INFO_DTYPE).view(np.recarray)[0]
-    static = static_table(code)
-    names = 1 + max((int(static[name].max(initial=0)) for name in ("reads", "writes")), default=0)
+    names = 1 + max((int(table[name].max(initial=0)) for name in ("reads", "writes")), default=0)
     file = machine.register_file
     info.groups = file.banks * file.entry_bytes // 128
     info.core_groups = info.groups // machine.sm.sub_cores

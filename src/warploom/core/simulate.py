@@ -70,6 +70,9 @@ class Simulation:
         kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
+        self.tables: dict[
+            int, tuple[Code, np.recarray, np.recarray]
+        ] = {}  # by identity of the code, which each entry keeps alive
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
@@ -112,15 +115,22 @@ class Simulation:
         self._add(code, trace, fits, sms, drained)
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
-        table = code_table(code, self.machine).view(np.recarray)
+        table, noted = self._tables(code)
         columns = {name: _read_only(getattr(trace, name)) for name in NAMES if name != "last"}
         columns["last"] = last_uses(table, columns["pc"], columns["mask"], columns["start"])
         self.columns = columns  # compiled code holds only addresses
-        info = launch_info(code, trace, self.machine, fits.registers_per_warp, fits.ctas)
-        noted = with_notes(self.design, code, table, self.machine).view(np.recarray)
+        info = launch_info(code, table, trace, self.machine, fits.registers_per_warp, fits.ctas)
         return Context(
             self.record, at_run_time(self.design), self.checker, linked(self.observers), info, noted, columns_record(columns)
         )
+
+    def _tables(self, code: Code) -> tuple[np.recarray, np.recarray]:
+        """The facts of each instruction, and the same with what the policies note of it: made once for each code."""
+        if id(code) not in self.tables:
+            table = code_table(code, self.machine).view(np.recarray)
+            noted = with_notes(self.design, code, table, self.machine).view(np.recarray)
+            self.tables[id(code)] = (code, table, noted)
+        return self.tables[id(code)][1:]
 
     def _drain(self, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         """Empty the buffers of observers that have one."""
@@ -131,7 +141,7 @@ class Simulation:
     def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         cycles = int(self.chip.end - self.chip.start)
         counters = gather(sms, self.machine.warp_registers, cycles)
-        run = LaunchRun(code, trace, self.machine, fits, cycles, counters)
+        run = LaunchFacts(code, trace, self.machine, fits, cycles, counters)
         for choice, policy in zip(CHOICES, self.design, strict=True):
             if hasattr(policy, "counters"):
                 counters = merge(counters, policy.counters(sms[choice], run))
@@ -172,7 +182,7 @@ class Simulation:
 
 
 @dataclass(frozen=True)
-class LaunchRun:
+class LaunchFacts:
     """What a policy's `counters` may look at besides its own state."""
 
     code: Code

@@ -45,7 +45,7 @@ _REDUCTIONS = {"popc": BarrierOperation.POPC, "and": BarrierOperation.AND, "or":
 
 
 @dataclass
-class Program:
+class EncodedKernel:
     """An encoded kernel: what is the same for all its launches."""
 
     code: Code
@@ -60,7 +60,7 @@ class Program:
     warp_dtype: np.dtype = WARP_DTYPE
 
 
-def encode(code: Code) -> Program:
+def encode(code: Code) -> EncodedKernel:
     """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
     if not code.allocated:
         raise WarploomError(f"{code.name}: code must be allocated before it can be executed.")
@@ -90,7 +90,7 @@ def encode(code: Code) -> Program:
         if int(record["values"]) != int(table[pc]["n_writes"]):
             raise rows.trouble("its written registers differ from the static table's")
     micro = np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE)
-    return Program(
+    return EncodedKernel(
         code=code,
         instructions=records,
         micro=micro,

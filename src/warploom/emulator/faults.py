@@ -18,12 +18,12 @@ _VERBS = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
 
 def fault_error(launch: Launch) -> SimulationError:
     """The error that describes a stopped launch."""
-    state, program = launch.machine[0], launch.program
-    code = program.code
+    state, kernel = launch.machine[0], launch.kernel
+    code = kernel.code
     fault, pc = Fault(int(state["fault"])), int(state["fault_pc"])
     instructions = list(code.instructions())
     instruction = instructions[pc] if pc < len(instructions) else None
-    record = program.instructions[min(pc, len(instructions) - 1)]
+    record = kernel.instructions[min(pc, len(instructions) - 1)]
     address = int(state["fault_address"])
     size = int(record["size"]) * int(record["elements"])
     thread = int(state["fault_warp"]) * 32 + int(state["fault_lane"])
@@ -75,7 +75,7 @@ def fault_error(launch: Launch) -> SimulationError:
 def _waits(launch: Launch) -> str:
     """Which warps of the stopped CTA wait where, and for how many; warps at one instruction are named together."""
     cta, warps = launch.stopped()
-    instructions = list(launch.program.code.instructions())
+    instructions = list(launch.kernel.code.instructions())
     groups: dict[tuple[int, int], list[int]] = {}
     for warp in warps[warps["status"] == Status.WAITING]:
         groups.setdefault((int(warp["barrier"]), int(warp["barrier_pc"])), []).append(int(warp["number"]))
@@ -114,7 +114,7 @@ def _near(launch: Launch, address: int) -> str:
     if space is Space.SHARED:
         return f"but the block has {launch.shared_bytes} bytes of shared memory"
     if space is Space.LOCAL:
-        return f"but a thread has {launch.program.code.local_bytes} bytes of local memory"
+        return f"but a thread has {launch.kernel.code.local_bytes} bytes of local memory"
     if space is Space.PARAM:
         return f"but the kernel has {len(launch.parameters)} bytes of parameters"
     if address >= SHARED_WINDOW and address >> 32:

@@ -10,10 +10,10 @@ import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
-from warploom.emulator.encode import Program
+from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, Outcome
+from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
@@ -108,7 +108,7 @@ class Log:
 class Launch:
     """Everything that one launch needs."""
 
-    program: Program
+    kernel: EncodedKernel
     memory: DeviceMemory
     textures: np.ndarray
     parameters: bytes
@@ -123,12 +123,12 @@ class Launch:
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
-    def run(self, writer: TraceWriter | None) -> tuple[Outcome, LaunchStats]:
+    def run(self, writer: TraceWriter | None) -> tuple[ReturnReason, LaunchStats]:
         """Run to the end, or to a fault, which `machine` then describes."""
-        with activity(f"executing kernel {self.program.code.name}") as step:
+        with activity(f"executing kernel {self.kernel.code.name}") as step:
             return self._run(writer, step)
 
-    def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[Outcome, LaunchStats]:
+    def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[ReturnReason, LaunchStats]:
         log = Log() if writer is not None else Log(instructions=1, segments=1)
         self._set_up(log, writer is not None)
         scratch = np.zeros((3, 2 * ROW_BYTES), np.uint8)
@@ -137,11 +137,11 @@ class Launch:
             state = self.machine[0]
             state["pause_at"] = state["executed"] + PAUSE_INSTRUCTIONS
             state["pause_cta"] = state["next_cta"] + PAUSE_CTAS
-            outcome = Outcome(
+            outcome = ReturnReason(
                 run(
                     self.machine,
-                    self.program.instructions,
-                    self.program.micro,
+                    self.kernel.instructions,
+                    self.kernel.micro,
                     self.textures,
                     clock_rows,
                     special_rows,
@@ -152,21 +152,21 @@ class Launch:
                 )
             )
             step.how_far = f"block {state['next_cta']:,} of {state['ctas']:,}, {state['executed']:,} warp instructions"
-            if outcome is Outcome.PAUSED:
+            if outcome is ReturnReason.PAUSED:
                 continue
-            if outcome is Outcome.SLOTS_FULL:
+            if outcome is ReturnReason.SLOTS_FULL:
                 self._make_slots(int(state["slots"]) * 2)
-            elif outcome is Outcome.LOG_FULL and state["running"] == 0:
+            elif outcome is ReturnReason.LOG_FULL and state["running"] == 0:
                 assert writer is not None
                 log.write(self.machine, writer)
-            elif outcome is Outcome.LOG_FULL:
+            elif outcome is ReturnReason.LOG_FULL:
                 if 2 * log.bytes > MOST_LOG_BYTES:  # it is about to double
                     self._stop_at_cursor(Fault.LOG_TOO_LONG)
-                    return Outcome.FAULT, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+                    return ReturnReason.FAULT, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
                 log.grow(self.machine)
                 log.attach(self.machine)
             else:
-                if writer is not None and outcome is Outcome.FINISHED:
+                if writer is not None and outcome is ReturnReason.FINISHED:
                     log.write(self.machine, writer)
                 return outcome, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
 
@@ -186,27 +186,27 @@ class Launch:
         return self._ctas[slot], self._warps[slot * warps : (slot + 1) * warps]
 
     def _set_up(self, log: Log, tracing: bool) -> None:
-        machine, program = self.machine, self.program
+        machine, kernel = self.machine, self.kernel
         threads = math.prod(self.block)
-        machine["instructions"] = len(program.instructions)
+        machine["instructions"] = len(kernel.instructions)
         machine["grid"], machine["block"], machine["threads"] = self.grid, self.block, threads
         machine["warps_per_cta"], machine["ctas"] = -(-threads // 32), math.prod(self.grid)
         machine["grid_id"], machine["turn"], machine["budget"] = self.number, TURN, self.budget
-        machine["row_bytes"] = program.rows * ROW_BYTES
-        machine["register_bytes"] = program.registers * ROW_BYTES
-        machine["predicate_bytes"] = _rounded(4 * program.predicates, 8)
-        machine["always"] = 4 * program.always
-        machine["local_bytes"] = program.code.local_bytes
-        machine["local_stride"] = _rounded(program.code.local_bytes, 4) * 32
+        machine["row_bytes"] = kernel.rows * ROW_BYTES
+        machine["register_bytes"] = kernel.registers * ROW_BYTES
+        machine["predicate_bytes"] = _rounded(4 * kernel.predicates, 8)
+        machine["always"] = 4 * kernel.always
+        machine["local_bytes"] = kernel.code.local_bytes
+        machine["local_stride"] = _rounded(kernel.code.local_bytes, 4) * 32
         machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
         machine["most_slots"] = max(1, min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0])))
         self._bounds = self.memory.bounds()
         machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
-        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if program.code.binary is None else WIDE_WINDOWS
+        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if kernel.code.binary is None else WIDE_WINDOWS
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
-        if program.code.binary is not None:
-            self.parameters = first_constant_bank(program.code, self.grid, self.block, self.parameters)
+        if kernel.code.binary is not None:
+            self.parameters = first_constant_bank(kernel.code, self.grid, self.block, self.parameters)
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
         machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
         if self.counts is not None:
@@ -219,7 +219,7 @@ class Launch:
         machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
         machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and self.check, FLUSH_AT
         log.attach(machine)
-        self._warps, self._ctas = np.zeros(0, program.warp_dtype), np.zeros(0, CTA_DTYPE)
+        self._warps, self._ctas = np.zeros(0, kernel.warp_dtype), np.zeros(0, CTA_DTYPE)
         self._rows = np.zeros(0, np.uint8)
         self._predicates = self._local = self._shared = self._rows
         self._make_slots(1)
@@ -248,10 +248,10 @@ class Launch:
     def _constants(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows that hold the same word in every lane throughout the launch, and their words."""
         places, words = [], []
-        for row, operand, word in self.program.constants:
+        for row, operand, word in self.kernel.constants:
             places.append(row)
             words.append(self._value(operand) >> (32 * word) & 0xFFFFFFFF)
-        for name, row in self.program.specials.items():
+        for name, row in self.kernel.specials.items():
             if name not in SPECIALS and name not in CLOCKS:
                 places.append(row)
                 words.append(self._special(name))
@@ -261,7 +261,7 @@ class Launch:
         if isinstance(operand, Imm):
             return operand.bits
         if isinstance(operand, Constant):
-            return constant_value(operand, self.program.code, self.parameters, self.symbols, self.memory)
+            return constant_value(operand, self.kernel.code, self.parameters, self.symbols, self.memory)
         if isinstance(operand, Param):
             return int.from_bytes(self.parameters[operand.offset : operand.offset + operand.size], "little")
         return self.symbols[operand.name] + operand.offset
@@ -282,13 +282,13 @@ class Launch:
         if base.startswith("envreg"):
             return 0
         if base not in known:
-            code = self.program.code
+            code = self.kernel.code
             raise WarploomError(f"{code.source or code.name}: special register %{name} of kernel {code.name} is not supported.")
         value = known[base]
         return int(value["xyz".index(axis)] if isinstance(value, tuple) else value)
 
     def _special_rows(self, names: tuple[str, ...]) -> np.ndarray:
-        return np.array([self.program.specials.get(name, -1) for name in names], np.int64)
+        return np.array([self.kernel.specials.get(name, -1) for name in names], np.int64)
 
 
 def _rounded(size: int, to: int) -> int:

@@ -123,7 +123,7 @@ class Fault(IntEnum):
     JUMP = 12  # an indirect branch leaves the code
 
 
-class Outcome(IntEnum):
+class ReturnReason(IntEnum):
     """Why compiled code returns to Python."""
 
     FINISHED = 0

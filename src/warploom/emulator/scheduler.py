@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values
 from warploom.emulator.pointers import fill_row, get32, put32, put64
-from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, Outcome
+from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, ReturnReason
 from warploom.emulator.running import run_lanes
 from warploom.jit import callee, whole
 
@@ -19,7 +19,7 @@ FAULT_BUDGET = int(Fault.BUDGET)
 FAULT_DEADLOCK = int(Fault.DEADLOCK)
 ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), int(BarrierOperation.AND)
 FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED = (
-    int(Outcome[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED")
+    int(ReturnReason[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED")
 )
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
@@ -227,7 +227,7 @@ def _room(machine, turn):
 
 @whole
 def run(machines, program, micro, textures, clock_rows, special_rows, warps, ctas, segments, scratch):
-    """Run until the launch ends, Python has to make room, or a pause is due. Returns an `Outcome`; call again to go on."""
+    """Run until the launch ends, Python has to make room, or a pause is due. Returns an `ReturnReason`; call again to go on."""
     machine = machines[0]
     while True:
         if machine.cursor_cta >= machine.resident:

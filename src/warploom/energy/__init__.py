@@ -16,16 +16,16 @@ What a policy adds it declares itself, as a plain method (no hook, never compile
         yield "renaming table", "overhead", counters["renames"] * technology.renaming_table.access
 
 Each item is (what, part, joules) with a part of "dynamic", "leakage" or "overhead"; ``technology`` is a `Technology` for the
-run's register file size and ``run`` a `Run` (cycles, seconds, SMs, register file bytes, the six policies).
+run's register file size and ``run`` a `RunFacts` (cycles, seconds, SMs, register file bytes, the six policies).
 """
 
-from warploom.energy.account import PARTS, Account, Run, Term, account, power_over_time
+from warploom.energy.account import PARTS, Account, RunFacts, Term, account, power_over_time
 from warploom.energy.technology import Technology, load_technology, technology_names
 
 __all__ = [
     "PARTS",
     "Account",
-    "Run",
+    "RunFacts",
     "Technology",
     "Term",
     "account",

@@ -27,7 +27,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFacts:
     """What the account must know of a run besides its counters."""
 
     cycles: float
@@ -79,14 +79,14 @@ class Account:
         return {**parts, "total": math.fsum(parts.values())}
 
 
-def account(counters: Counters, policies: Iterable[Any], technology: Technology, run: Run) -> Account:
+def account(counters: Counters, policies: Iterable[Any], technology: Technology, run: RunFacts) -> Account:
     """The account of one run: the register file itself, then what each policy adds to it."""
     sized = technology.scaled(bytes=run.register_file_bytes)
     added = [term for policy in policies for term in _policy_terms(policy, counters, sized, run)]
     return Account(tuple(_register_file(counters, sized, run)), tuple(added))
 
 
-def _register_file(counters: Counters, technology: Technology, run: Run) -> Iterable[Term]:
+def _register_file(counters: Counters, technology: Technology, run: RunFacts) -> Iterable[Term]:
     lanes = {kind: counters.get(f"rf_{kind}_lanes", counters.get(f"rf_{kind}s", 0) * LANES) for kind in ("read", "write")}
     for kind, active in lanes.items():
         yield Term(f"register file {kind}s", "dynamic", float(active) / LANES * technology.access(kind, run.cycle_time))
@@ -106,7 +106,7 @@ def _register_file(counters: Counters, technology: Technology, run: Run) -> Iter
             yield Term(f"register file {state}", "leakage", full * ratio[state] * cycles / entries)
 
 
-def _policy_terms(policy: Any, counters: Counters, technology: Technology, run: Run) -> Iterable[Term]:
+def _policy_terms(policy: Any, counters: Counters, technology: Technology, run: RunFacts) -> Iterable[Term]:
     declare = getattr(policy, "energy", None)
     if declare is None:
         return
@@ -119,7 +119,7 @@ def _policy_terms(policy: Any, counters: Counters, technology: Technology, run: 
         yield Term(what, part, float(joules))
 
 
-def power_over_time(samples: Sequence[Counters], whole: Account, technology: Technology, run: Run) -> list[dict[str, float]]:
+def power_over_time(samples: Sequence[Counters], whole: Account, technology: Technology, run: RunFacts) -> list[dict[str, float]]:
     """Watts by part in each interval between periodic samples; integrated over time they give the whole account's energy.
 
     A sample holds the running totals of the core's counters at one moment, its ``cycle`` among them. They say exactly when the

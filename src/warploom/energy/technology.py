@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "technologies"
 
 
 @dataclass(frozen=True)
-class RegisterFile:
+class RegisterFileEnergy:
     """The main register file that a table's numbers are for."""
 
     bytes: int
@@ -89,7 +89,7 @@ class Technology:
     title: str
     node: float  # m
     voltage: float  # V
-    register_file: RegisterFile
+    register_file: RegisterFileEnergy
     wire: Wire
     drowsy: Drowsy
     renaming_table: Table
@@ -231,7 +231,7 @@ def _power_law(points: list[tuple[float, float]], x: float) -> float:
 # Sections and their keys, with the unit that the file must state.
 _SCHEMA: dict[str, tuple[type, dict[str, str]]] = {
     "register_file": (
-        RegisterFile,
+        RegisterFileEnergy,
         {"bytes": "B", "banks": "1", "read": "J", "write": "J", "leakage": "W", "distance": "m", "access_in_leakage": "1"},
     ),
     "wire": (Wire, {"capacitance": "F/m", "activity": "1"}),

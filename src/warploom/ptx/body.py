@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.declarations import read_loc, read_parameter, read_registers, read_variables, skip_pragma
-from warploom.ptx.module import Body, Instruction, Label, Operand, Register
+from warploom.ptx.module import Body, Label, Operand, PtxInstruction, Register
 from warploom.ptx.opcodes import Opcode, OperandRule, decode, why_unknown
 from warploom.ptx.operands import OperandReader
 from warploom.ptx.scope import Scope
@@ -21,7 +21,7 @@ class _Jump:
 
     __slots__ = ("at", "instruction", "name", "scope", "table")
 
-    def __init__(self, instruction: Instruction, name: str, scope: Scope, at: int, table: bool) -> None:
+    def __init__(self, instruction: PtxInstruction, name: str, scope: Scope, at: int, table: bool) -> None:
         self.instruction, self.name, self.scope, self.at, self.table = instruction, name, scope, at, table
 
 
@@ -118,7 +118,7 @@ class BodyReader:
             self._unknown()
         line = cursor.line
         cursor.at += 1
-        instruction = Instruction(opcode, (), line, guard)
+        instruction = PtxInstruction(opcode, (), line, guard)
         first = opcode.rules[0].kind if opcode.rules else ""
         if first == "label" or opcode.name == "brx":
             self._branch(instruction)
@@ -185,7 +185,7 @@ class BodyReader:
             cursor.fail(f"{opcode.text} needs {opcode.least} operands, not {count}")
         return tuple(rule for rule in opcode.rules if not rule.optional)
 
-    def _branch(self, instruction: Instruction) -> None:
+    def _branch(self, instruction: PtxInstruction) -> None:
         cursor = self._cursor
         table = instruction.opcode.name == "brx"
         if table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warploom.ptx.cursor import Cursor
-from warploom.ptx.module import FunctionName, Parameter, Variable
+from warploom.ptx.module import FunctionName, PtxParameter, PtxVariable
 from warploom.ptx.scope import Named, Scope
 from warploom.ptx.source_lines import Location, Position
 from warploom.ptx.types import SIZE
@@ -82,7 +82,7 @@ def read_registers(cursor: Cursor, scope: Scope) -> None:
     cursor.separated(one, ";")
 
 
-def read_parameter(cursor: Cursor, scope: Scope) -> Parameter:
+def read_parameter(cursor: Cursor, scope: Scope) -> PtxParameter:
     """``.param .type name`` or ``.reg .type name``, without what follows it."""
     if cursor.accept(".reg"):
         type_ = _type(cursor)
@@ -90,7 +90,7 @@ def read_parameter(cursor: Cursor, scope: Scope) -> Parameter:
         register = scope.add_register(name, type_)
         if register is None:
             cursor.fail(f"{name} is declared twice in one scope")
-        return Parameter(name, type_, SIZE[type_], SIZE[type_], register=register)
+        return PtxParameter(name, type_, SIZE[type_], SIZE[type_], register=register)
     cursor.expect(".param")
     alignment = _alignment(cursor, 0)
     if cursor.token in (".texref", ".samplerref", ".surfref"):
@@ -114,7 +114,7 @@ def read_parameter(cursor: Cursor, scope: Scope) -> Parameter:
     if size > 32764:
         cursor.fail(f"the parameter {name} of {size} bytes is too large")
     array = count != 1 or vector > 1
-    return Parameter(name, "b8" if array else type_, size, alignment or SIZE[type_] * vector, pointer=pointer)
+    return PtxParameter(name, "b8" if array else type_, size, alignment or SIZE[type_] * vector, pointer=pointer)
 
 
 def skip_attributes(cursor: Cursor) -> None:
@@ -127,20 +127,20 @@ def skip_attributes(cursor: Cursor) -> None:
             depth += (token == "(") - (token == ")")
 
 
-def read_variables(cursor: Cursor, find: Find, *, extern: bool = False) -> list[Variable]:
+def read_variables(cursor: Cursor, find: Find, *, extern: bool = False) -> list[PtxVariable]:
     """``.space .align n .type name[n] = {…}, …;``"""
     space = cursor.next().removeprefix(".").partition("::")[0]
     skip_attributes(cursor)
     alignment = _alignment(cursor, 0)
     skip_attributes(cursor)
-    variables: list[Variable] = []
+    variables: list[PtxVariable] = []
     if space == "tex" or cursor.token in (".texref", ".samplerref", ".surfref"):
         if space == "tex":
             _type(cursor)
         elif cursor.next() != ".texref":
             cursor.fail("samplers and surfaces are not supported")
         while True:
-            variables.append(Variable(cursor.name("a texture's name"), "texref", 8, 8))
+            variables.append(PtxVariable(cursor.name("a texture's name"), "texref", 8, 8))
             if cursor.accept("="):
                 cursor.fail("initial settings of a texture are not supported; the launch gives them")
             if cursor.accept(";"):
@@ -158,7 +158,7 @@ def read_variables(cursor: Cursor, find: Find, *, extern: bool = False) -> list[
         size = SIZE[type_] * vector * count
         if size > _MAX_BYTES:
             cursor.fail("a variable cannot be larger than memory")
-        variable = Variable(name, space, 0 if open_ended else size, alignment or SIZE[type_] * vector, extern)
+        variable = PtxVariable(name, space, 0 if open_ended else size, alignment or SIZE[type_] * vector, extern)
         if cursor.accept("="):
             if space in ("shared", "local"):
                 cursor.fail(f"a variable in {space} memory cannot have initial contents")
@@ -186,16 +186,16 @@ class _Initializer:
         self._cursor, self._find, self._type = cursor, find, type_
         self._data = bytearray()
         self.functions: list[str] = []  # whose addresses are among the contents
-        self._addresses: list[tuple[int, Variable, int, int]] = []  # (offset, variable, addend, first byte of the address)
+        self._addresses: list[tuple[int, PtxVariable, int, int]] = []  # (offset, variable, addend, first byte of the address)
 
     @property
     def size(self) -> int:
         return len(self._data)
 
-    def result(self) -> tuple[bytes, tuple[tuple[int, Variable, int, int], ...]]:
+    def result(self) -> tuple[bytes, tuple[tuple[int, PtxVariable, int, int], ...]]:
         """The bytes without the zeros at their end, and whole addresses put together from their bytes."""
         size = SIZE[self._type]
-        whole: list[tuple[int, Variable, int, int]] = []
+        whole: list[tuple[int, PtxVariable, int, int]] = []
         for offset, variable, addend, byte in self._addresses:
             if byte == 0:
                 whole.append((offset, variable, addend, size))
@@ -230,7 +230,7 @@ class _Initializer:
         elif isinstance(self._find(cursor.token), FunctionName):
             self.functions.append(cursor.next())
             self._data += bytes(size)
-        elif cursor.token == "generic" or isinstance(self._find(cursor.token), Variable):
+        elif cursor.token == "generic" or isinstance(self._find(cursor.token), PtxVariable):
             if size not in (4, 8):
                 cursor.fail(f"an address does not fit type .{self._type}")
             variable, addend = self._address()
@@ -239,14 +239,14 @@ class _Initializer:
         else:
             self._data += cursor.bits(self._type).to_bytes(size, "little")
 
-    def _address(self) -> tuple[Variable, int]:
+    def _address(self) -> tuple[PtxVariable, int]:
         cursor = self._cursor
         generic = cursor.accept("generic")
         if generic:
             cursor.expect("(")
         name = cursor.name("a variable")
         found = self._find(name)
-        if not isinstance(found, Variable):
+        if not isinstance(found, PtxVariable):
             cursor.fail(f"{name} is not a variable")
         if found.space not in ("global", "const"):
             cursor.fail(f"the address of {name} in {found.space} memory cannot be initial contents")

@@ -17,7 +17,7 @@ class Register(NamedTuple):
     name: str
 
 
-class Constant(NamedTuple):
+class PtxConstant(NamedTuple):
     """A constant as raw bits of its operand's width."""
 
     bits: int
@@ -47,7 +47,7 @@ class Sink(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Parameter:
+class PtxParameter:
     """A parameter of a kernel or function, or the ``.param`` variable that a caller stages it in. Compared by identity."""
 
     name: str
@@ -60,7 +60,7 @@ class Parameter:
 
 
 @dataclass(eq=False, slots=True)
-class Variable:
+class PtxVariable:
     """A variable in memory. Compared by identity: scopes may repeat names."""
 
     name: str
@@ -69,28 +69,28 @@ class Variable:
     alignment: int
     extern: bool = False
     data: bytes = b""
-    pointers: tuple[tuple[int, Variable, int, int], ...] = ()  # (offset, variable, addend, bytes)
+    pointers: tuple[tuple[int, PtxVariable, int, int], ...] = ()  # (offset, variable, addend, bytes)
     problem: str = ""  # why it cannot be used, if something in it is not supported
 
 
 class SymbolAddress(NamedTuple):
     """The address of a variable plus a constant."""
 
-    variable: Variable
+    variable: PtxVariable
     offset: int = 0
 
 
 class ParameterAddress(NamedTuple):
     """The address of a parameter, which some functions take to index into a struct."""
 
-    parameter: Parameter
+    parameter: PtxParameter
     offset: int = 0
 
 
 class Memory(NamedTuple):
     """A memory operand. Without a base the offset is absolute."""
 
-    base: Register | Variable | Parameter | None
+    base: Register | PtxVariable | PtxParameter | None
     offset: int = 0
 
 
@@ -104,17 +104,17 @@ class Label(NamedTuple):
 class Vector(NamedTuple):
     """Several operands in braces."""
 
-    elements: tuple[Register | Constant | Sink, ...]
+    elements: tuple[Register | PtxConstant | Sink, ...]
 
 
 class Texel(NamedTuple):
     """The bracketed operand of a texture instruction."""
 
-    texture: Register | Variable
-    coordinates: tuple[Register | Constant, ...]
+    texture: Register | PtxVariable
+    coordinates: tuple[Register | PtxConstant, ...]
 
 
-Value = Register | Constant | SpecialRegister | SymbolAddress | ParameterAddress
+Value = Register | PtxConstant | SpecialRegister | SymbolAddress | ParameterAddress
 Operand = Value | Memory | Label | Vector | Negated | Sink | Texel
 
 
@@ -123,12 +123,12 @@ class Call:
     """What a ``call`` names."""
 
     function: str
-    returns: tuple[Parameter | Register, ...]
-    arguments: tuple[Parameter | Register | Constant, ...]
+    returns: tuple[PtxParameter | Register, ...]
+    arguments: tuple[PtxParameter | Register | PtxConstant, ...]
 
 
 @dataclass(slots=True)
-class Instruction:
+class PtxInstruction:
     """One PTX instruction. Destinations come first among the operands, as in the text."""
 
     opcode: Opcode
@@ -143,8 +143,8 @@ class Instruction:
 class Body:
     """What stands between the braces of a function."""
 
-    instructions: list[Instruction] = field(default_factory=list)
-    variables: list[Variable] = field(default_factory=list)  # declared inside
+    instructions: list[PtxInstruction] = field(default_factory=list)
+    variables: list[PtxVariable] = field(default_factory=list)  # declared inside
     labels: set[int] = field(default_factory=set)  # positions among the instructions that a label names
     register_count: int = 0
     problem: str = ""  # why it cannot be compiled, if something in it is wrong or not supported
@@ -157,8 +157,8 @@ class Function:
     name: str
     entry: bool
     line: int
-    parameters: list[Parameter] = field(default_factory=list)
-    returns: list[Parameter] = field(default_factory=list)
+    parameters: list[PtxParameter] = field(default_factory=list)
+    returns: list[PtxParameter] = field(default_factory=list)
     required_block: tuple[int, int, int] | None = None
     read_body: Callable[[], Body] | None = None  # None where the function is only declared
     _content: Body | None = None
@@ -181,7 +181,7 @@ class Function:
         return self._content
 
     @property
-    def body(self) -> list[Instruction]:
+    def body(self) -> list[PtxInstruction]:
         """The instructions of the body."""
         return self.content.instructions
 
@@ -199,7 +199,7 @@ class Module:
     version: tuple[int, int]
     target: str
     address_size: int = 64
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, PtxVariable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)  # those that kernels may call
     kernels: dict[str, Function] = field(default_factory=dict)
     ptx: str = ""  # the text
@@ -209,7 +209,7 @@ class Module:
         """``file:line`` as messages begin."""
         return f"{self.file}:{line}" if line else self.file
 
-    def statement(self, instruction: Instruction) -> str:
+    def statement(self, instruction: PtxInstruction) -> str:
         """An instruction as messages show it: its line of the text without the comment, or its opcode alone."""
         if self.mapped or not instruction.line:
             return instruction.opcode.text

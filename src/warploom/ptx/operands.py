@@ -7,19 +7,19 @@ import re
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.module import (
     Call,
-    Constant,
     FunctionName,
     Memory,
     Negated,
     Operand,
-    Parameter,
     ParameterAddress,
+    PtxConstant,
+    PtxParameter,
+    PtxVariable,
     Register,
     Sink,
     SpecialRegister,
     SymbolAddress,
     Texel,
-    Variable,
     Vector,
 )
 from warploom.ptx.opcodes import Opcode, OperandRule
@@ -108,7 +108,7 @@ class OperandReader:
         elif first.isdigit() or first in ("-", "(", "~", "+") or token == "WARP_SZ":
             if rule.type == "pred" and rule.kind == "s" and token not in ("0", "1", "-"):
                 cursor.fail("a predicate should stand here, not a constant")
-            return Constant(cursor.bits(rule.type))
+            return PtxConstant(cursor.bits(rule.type))
         elif first == "!":
             if not rule.negatable:
                 cursor.fail("a negated operand is not allowed here")
@@ -133,7 +133,7 @@ class OperandReader:
         if rule.type not in _ADDRESS_TYPES:
             cursor.fail(f"an address does not fit an operand of type .{rule.type}")
         offset = self._displacement()
-        return SymbolAddress(found, offset) if isinstance(found, Variable) else ParameterAddress(found, offset)
+        return SymbolAddress(found, offset) if isinstance(found, PtxVariable) else ParameterAddress(found, offset)
 
     def _displacement(self) -> int:
         cursor = self._cursor
@@ -159,14 +159,14 @@ class OperandReader:
                 cursor.fail(f"register {base.name} has type .{base.type}, which does not fit an address")
         elif isinstance(base, SpecialRegister | FunctionName):
             cursor.fail(f"{base.name} cannot be an address")
-        elif isinstance(base, Parameter):
+        elif isinstance(base, PtxParameter):
             if opcode.space != "param":
                 cursor.fail(f"{base.name} is a parameter, which only ld.param and st.param can access")
             if base.register is None and not 0 <= offset <= base.size - opcode.vector * SIZE[opcode.type]:
                 cursor.fail(f"this access lies outside the parameter {base.name} of {base.size} bytes")
-        elif isinstance(base, Variable) and opcode.space not in ("", base.space):
+        elif isinstance(base, PtxVariable) and opcode.space not in ("", base.space):
             cursor.fail(f"{base.name} is in {base.space} memory")
-        if opcode.space == "param" and isinstance(base, Variable | None):
+        if opcode.space == "param" and isinstance(base, PtxVariable | None):
             cursor.fail("a parameter should stand here")
         return Memory(base, offset)
 
@@ -181,17 +181,17 @@ class OperandReader:
             return elements[0]
         return Vector(elements)
 
-    def _braced(self, rule: OperandRule, destination: bool) -> tuple[Register | Constant | Sink, ...]:
+    def _braced(self, rule: OperandRule, destination: bool) -> tuple[Register | PtxConstant | Sink, ...]:
         cursor = self._cursor
         cursor.expect("{")
-        elements: list[Register | Constant | Sink] = []
+        elements: list[Register | PtxConstant | Sink] = []
 
         def element() -> None:
             if destination:
                 elements.append(Sink() if cursor.accept("_") else self._register(rule))
                 return
             source = self._source(rule)
-            if not isinstance(source, Register | Constant):
+            if not isinstance(source, Register | PtxConstant):
                 cursor.fail("registers and constants are all that may stand in a vector")
             elements.append(source)
 
@@ -229,7 +229,7 @@ class OperandReader:
         found = self._named("an address")
         if isinstance(found, Register) and SIZE[found.type] >= 4 and found.type[0] != "f":
             return found
-        if not isinstance(found, Variable):
+        if not isinstance(found, PtxVariable):
             cursor.at -= 1
             cursor.fail("an address should stand here")
         return SymbolAddress(found)
@@ -241,16 +241,16 @@ class OperandReader:
         if isinstance(texture, Register):
             if SIZE[texture.type] != 8 or texture.type == "f64":
                 cursor.fail(f"register {texture.name} has type .{texture.type}, which cannot hold a texture")
-        elif not (isinstance(texture, Variable) and texture.space == "texref"):
+        elif not (isinstance(texture, PtxVariable) and texture.space == "texref"):
             cursor.fail("a texture should stand here")
         cursor.expect(",")
         rule = OperandRule("s", opcode.source_type)
-        coordinates: list[Register | Constant] = []
+        coordinates: list[Register | PtxConstant] = []
 
         def coordinate() -> None:
             layer = opcode.space[0] == "a" and not coordinates
             source = self._source(_LAYER if layer else rule)
-            if not isinstance(source, Register | Constant):
+            if not isinstance(source, Register | PtxConstant):
                 cursor.fail("registers and constants are all that coordinates may be")
             coordinates.append(source)
 
@@ -269,8 +269,8 @@ class OperandReader:
     def call(self) -> Call:
         """``(returns), function, (arguments)``; the lists may be missing."""
         cursor = self._cursor
-        returns: list[Parameter | Register | Constant] = []
-        arguments: list[Parameter | Register | Constant] = []
+        returns: list[PtxParameter | Register | PtxConstant] = []
+        arguments: list[PtxParameter | Register | PtxConstant] = []
         if cursor.accept("("):
             cursor.separated(lambda: returns.append(self._argument()), ")")
             cursor.expect(",")
@@ -280,16 +280,16 @@ class OperandReader:
         if cursor.accept(","):
             cursor.expect("(")
             cursor.separated(lambda: arguments.append(self._argument()), ")")
-        results = tuple(result for result in returns if not isinstance(result, Constant))
+        results = tuple(result for result in returns if not isinstance(result, PtxConstant))
         if len(results) != len(returns):
             cursor.fail("a constant cannot receive a result")
         return Call(function, results, tuple(arguments))
 
-    def _argument(self) -> Parameter | Register | Constant:
+    def _argument(self) -> PtxParameter | Register | PtxConstant:
         cursor = self._cursor
         if cursor.token[:1].isdigit() or cursor.token == "-":
-            return Constant(cursor.integer() & 0xFFFFFFFFFFFFFFFF)
+            return PtxConstant(cursor.integer() & 0xFFFFFFFFFFFFFFFF)
         found = self._named("an argument")
-        if not isinstance(found, Parameter | Register):
+        if not isinstance(found, PtxParameter | Register):
             cursor.fail(f"{cursor.tokens[cursor.at - 1]} cannot be an argument")
         return found

@@ -9,7 +9,7 @@ from warploom.errors import WarploomError
 from warploom.ptx.body import BodyReader
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.declarations import read_loc, read_parameter, read_variables, skip_attributes, skip_pragma
-from warploom.ptx.module import Body, Function, FunctionName, Module, Parameter
+from warploom.ptx.module import Body, Function, FunctionName, Module, PtxParameter
 from warploom.ptx.outline import outline
 from warploom.ptx.scope import Counter, Scope
 from warploom.ptx.source_lines import SourceLines, numbers_of
@@ -201,9 +201,9 @@ class _ModuleReader:
 
         return read
 
-    def _parameters(self, scope: Scope) -> list[Parameter]:
+    def _parameters(self, scope: Scope) -> list[PtxParameter]:
         cursor = self._cursor
-        parameters: list[Parameter] = []
+        parameters: list[PtxParameter] = []
 
         def one() -> None:
             parameter = read_parameter(cursor, scope)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from warploom.ptx.module import FunctionName, Parameter, Register, SpecialRegister, Variable
+from warploom.ptx.module import FunctionName, PtxParameter, PtxVariable, Register, SpecialRegister
 
-Named = Register | Variable | Parameter | SpecialRegister | FunctionName
+Named = Register | PtxVariable | PtxParameter | SpecialRegister | FunctionName
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)\Z")
 

@@ -13,8 +13,8 @@ from warploom.report.charts import draw
 from warploom.report.comparison import by_design, summary
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
 from warploom.report.reproduction import SCORECARD
+from warploom.simulation.compilation import compile_for
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import USUAL_THREADS, compile_for
 from warploom.storage.kept import read_kept_json
 from warploom.workloads.registry import load_workload
 
@@ -128,7 +128,7 @@ def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
     module = parse(program.ptx, program.place)
     assert baseline.provenance is not None
     machine, plain = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), design("baseline")
-    kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine, USUAL_THREADS)) for entry in _kernels(baseline)]
+    kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine)) for entry in _kernels(baseline)]
     facts = {
         "registers": baseline.registers_per_thread,
         "CTAs per SM": baseline.ctas_per_sm,

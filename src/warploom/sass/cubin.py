@@ -34,7 +34,7 @@ class KernelFacts:
 
 
 @dataclass(frozen=True)
-class Symbol:
+class CubinSymbol:
     """A name in the file: where it is, in its section."""
 
     name: str
@@ -51,7 +51,7 @@ class Relocation:
     section: str
     offset: int
     kind: int
-    symbol: Symbol
+    symbol: CubinSymbol
     addend: int
 
 
@@ -62,7 +62,7 @@ class Cubin:
     place: str
     architecture: int  # 90 for sm_90
     sections: dict[str, bytes]  # contents; of sections without contents, zeros
-    symbols: list[Symbol]  # as attributes count them
+    symbols: list[CubinSymbol]  # as attributes count them
     relocations: list[Relocation]
 
     @cached_property
@@ -130,14 +130,14 @@ def read_cubin(data: bytes, place: str) -> Cubin:
             if len(contents) != section["sh_size"]:
                 raise WarploomError(f"{place}: the cubin is cut off: section {section.name} is not complete.")
             sections[section.name] = contents
-        numbers: list[Symbol] = []
+        numbers: list[CubinSymbol] = []
         for section in ordered:
             if section["sh_type"] == "SHT_SYMTAB":
                 for entry in section.iter_symbols():
                     index = entry["st_shndx"]
                     home = ordered[index].name if isinstance(index, int) and index < len(ordered) else ""
                     info: Container = entry["st_info"]
-                    numbers.append(Symbol(entry.name or home, home, entry["st_value"], entry["st_size"], str(info["type"])))
+                    numbers.append(CubinSymbol(entry.name or home, home, entry["st_value"], entry["st_size"], str(info["type"])))
         relocations = []
         for section in ordered:
             if section["sh_type"] in ("SHT_REL", "SHT_RELA"):

@@ -21,10 +21,10 @@ from warploom.code.instruction import (
     Operation,
     Parameter,
     Reg,
+    Symbol,
     Variable,
 )
 from warploom.code.instruction import Address as MemoryAddress
-from warploom.code.instruction import Symbol as Place
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.sass.control import control_bits
@@ -125,7 +125,7 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
             elif where is not None:
                 targets[pc] = where
             else:  # of a function elsewhere: shown, and refused by name when it has to be executed
-                instruction.srcs = (*instruction.srcs, Place(target))
+                instruction.srcs = (*instruction.srcs, Symbol(target))
         instructions.append(instruction)
     return instructions, targets
 
@@ -286,7 +286,7 @@ def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[t
         elif name not in (".nv.global", ".nv.global.init") or not data:
             continue
         pointers = tuple(
-            (relocation.offset, Place(relocation.symbol.section, relocation.symbol.value + relocation.addend), 8)
+            (relocation.offset, Symbol(relocation.symbol.section, relocation.symbol.value + relocation.addend), 8)
             for relocation in cubin.relocations
             if relocation.section == name
             and relocation.kind == _ADDRESS_OF_SYMBOL

@@ -23,8 +23,9 @@ from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, load_policy_file
 from warploom.register_file.user_files import loaded_policy_files
+from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.simulate import simulate
 from warploom.storage.cache import try_cache
 from warploom.storage.kept import already_said, say_no_more
 from warploom.workloads.program import PTX, workload_program

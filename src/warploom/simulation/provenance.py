@@ -112,6 +112,7 @@ def provenance_of(
             "name": program.name,
             **program.origin,
             **({"size": size} if program.sized else {}),
+            "code": program.code,
             "ptx": _digest(program.ptx),
         },
         design=design.to_dict(),

@@ -49,7 +49,7 @@ def try_cache() -> None:
 
 
 @dataclass(frozen=True)
-class Holding:
+class CachePart:
     """What one part of the cache holds."""
 
     part: str
@@ -58,17 +58,17 @@ class Holding:
     bytes: int
 
 
-def holdings() -> list[Holding]:
+def holdings() -> list[CachePart]:
     """What is kept in the cache, part by part."""
     return [_holding(part, cache_directory(part)) for part in PARTS]
 
 
-def _holding(part: str, folder: Path) -> Holding:
+def _holding(part: str, folder: Path) -> CachePart:
     sizes = []
     for entry in folder.iterdir() if folder.is_dir() else ():
         files = [entry, *entry.rglob("*")] if entry.is_dir() else [entry]
         sizes.append(sum(_size(file) for file in files))
-    return Holding(part, folder, len(sizes), sum(sizes))
+    return CachePart(part, folder, len(sizes), sum(sizes))
 
 
 def _size(file: Path) -> int:

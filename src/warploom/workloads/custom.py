@@ -25,8 +25,7 @@ from warploom.workloads.signature import source_signature
 from warploom.workloads.workload import Arrays, Gpu, Size
 
 if TYPE_CHECKING:
-    from warploom.ptx.module import Module
-    from warploom.ptx.module import Parameter as DeclaredParameter
+    from warploom.ptx.module import Module, PtxParameter
 
 SUFFIXES = (".cu", ".ptx", ".cubin")
 _LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
@@ -188,7 +187,7 @@ def file_program(
 
 def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
     if isinstance(module, SassModule):
-        parameters: Sequence[Parameter | DeclaredParameter] = module.kernel(kernel).parameters
+        parameters: Sequence[Parameter | PtxParameter] = module.kernel(kernel).parameters
     else:
         parameters = module.kernels[kernel].parameters
     declared = source_signature(source, demangle(kernel).last) if source else None

@@ -12,7 +12,8 @@ from warploom.core.simulate import time_launches
 from warploom.designs import parse_design
 from warploom.machines import load_machine
 from warploom.papers.bow.hints import window_hints
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.execution import Executions
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names
 

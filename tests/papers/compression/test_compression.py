@@ -18,7 +18,8 @@ from warploom.jit import njit
 from warploom.machines import load_machine
 from warploom.papers.compression.bdi import FORM_BYTES, FORM_SLICES, NAMES, PAIRS, Bdi, _allowed, _fitting, _smallest
 from warploom.register_file import make_policy
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.execution import Executions
+from warploom.simulation.simulate import simulate
 from warploom.trace.encoding import compress, decompress
 from warploom.trace.values import classify
 from warploom.workloads.program import workload_program

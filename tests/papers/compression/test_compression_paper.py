@@ -11,7 +11,8 @@ from warploom.designs import parse_design
 from warploom.papers.compression import figures as compression
 from warploom.papers.experiment import Run
 from warploom.papers.facts import load_facts
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.execution import Executions
+from warploom.simulation.simulate import simulate
 from warploom.simulation.versus import against
 from warploom.workloads.program import workload_program
 

@@ -20,7 +20,8 @@ from warploom.designs import parse_design
 from warploom.errors import WarploomError
 from warploom.machines import load_machine
 from warploom.papers.ltrf.intervals import INTERVAL, register_intervals, with_intervals, working_sets
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.execution import Executions
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names
 

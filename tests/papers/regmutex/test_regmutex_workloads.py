@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from warploom.machines import load_machine
+from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names, workload_set
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from warploom.simulation.simulate import Executions, simulate
+from warploom.simulation.execution import Executions
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names
 

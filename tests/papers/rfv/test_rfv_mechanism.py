@@ -16,7 +16,9 @@ from warploom.errors import SimulationError, WarploomError
 from warploom.machines import load_machine
 from warploom.papers.rfv.release_flags import FLAG_BITS, pbr, pir, value_operands
 from warploom.papers.rfv.release_points import decoded_flags, release_points
-from warploom.simulation.simulate import Executions, execute, physical, shrunk, simulate
+from warploom.simulation.compilation import physical, shrunk
+from warploom.simulation.execution import Executions, execute
+from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_names, workload_set
 

@@ -14,7 +14,7 @@ from warploom.core.simulate import Simulation
 from warploom.designs import Design, parse_design
 from warploom.machines import Machine, load_machine
 from warploom.register_file import compile_code
-from warploom.simulation.simulate import physical, shrunk
+from warploom.simulation.compilation import physical, shrunk
 
 ONE_SM = load_machine("rfv").scaled(1)
 

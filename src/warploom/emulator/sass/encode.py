@@ -6,7 +6,7 @@ import numpy as np
 
 from warploom.code.instruction import Bank, Code, Instruction
 from warploom.code.table import Flag, static_table
-from warploom.emulator.encode import MOST_INSTRUCTIONS, Program
+from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import MICRO_DTYPE, MOST_ELEMENTS, Kind
 from warploom.emulator.sass.records import SASS_INSTRUCTION_DTYPE, SASS_WARP_DTYPE
@@ -15,7 +15,7 @@ from warploom.emulator.sass.rows import SassRows, predicate_number
 from warploom.errors import WarploomError
 
 
-def encode_sass(code: Code) -> Program:
+def encode_sass(code: Code) -> EncodedKernel:
     """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
     if len(code) > MOST_INSTRUCTIONS:
         raise WarploomError(f"{code.name}: {len(code)} instructions are too many; {MOST_INSTRUCTIONS} is the most.")
@@ -46,7 +46,7 @@ def encode_sass(code: Code) -> Program:
         record["accesses"] = bool(table[pc]["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC))
         if int(record["values"]) != int(table[pc]["n_writes"]):
             raise rows.trouble("its written registers differ from the static table's")
-    return Program(
+    return EncodedKernel(
         code=code,
         instructions=records,
         micro=np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE),

@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from warploom.designs import parse_design
-from warploom.energy import Account, Technology, account, load_technology
-from warploom.energy import Run as EnergyRun
+from warploom.energy import Account, RunFacts, Technology, account, load_technology
 from warploom.machines import load_machine
 from warploom.papers.compression.bdi import BINS, NAMES, PHASES, SEVEN, SLICES
 from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
@@ -168,7 +167,7 @@ def _energy_of(results: Results, run: Run, change: Callable[[Technology], Techno
     result, machine = results[run], load_machine(run.machine)
     policies = parse_design(run.design).policies
     cycle_time = 1e-6 / machine.chip.clock_energy_mhz
-    energy_run = EnergyRun(result["cycles"], cycle_time, machine.chip.sms, result["register_file_bytes"], policies, machine)
+    energy_run = RunFacts(result["cycles"], cycle_time, machine.chip.sms, result["register_file_bytes"], policies, machine)
     return account(result["counters"], policies, change(load_technology(result["technology"])), energy_run)
 
 

@@ -27,7 +27,7 @@ LOW_OPCODE_BITS = 4
 _PAYLOAD_MASK = (1 << PAYLOAD_BITS) - 1
 
 
-class Opcode(IntEnum):
+class ReleaseOpcode(IntEnum):
     """The reserved ten-bit opcodes; the paper does not print its own."""
 
     PIR = 0b111110_1110
@@ -43,7 +43,7 @@ def encode_pir(flags: Sequence[int]) -> int:
     """The 64 bits of a pir; `flags` has up to 18 entries of three bits."""
     if len(flags) > FLAGS or any(not 0 <= flag < 1 << FLAG_BITS for flag in flags):
         raise ValueError(f"a pir holds up to {FLAGS} flags of {FLAG_BITS} bits, not {list(flags)}")
-    return _encode(Opcode.PIR, sum(flag << FLAG_BITS * place for place, flag in enumerate(flags)))
+    return _encode(ReleaseOpcode.PIR, sum(flag << FLAG_BITS * place for place, flag in enumerate(flags)))
 
 
 def encode_pbr(registers: Sequence[int]) -> int:
@@ -51,24 +51,24 @@ def encode_pbr(registers: Sequence[int]) -> int:
     if len(registers) > NUMBERS or any(not 0 <= number < NO_REGISTER for number in registers):
         raise ValueError(f"a pbr holds up to {NUMBERS} registers below {NO_REGISTER}, not {list(registers)}")
     numbers = [*registers, *[NO_REGISTER] * (NUMBERS - len(registers))]
-    return _encode(Opcode.PBR, sum(number << NUMBER_BITS * place for place, number in enumerate(numbers)))
+    return _encode(ReleaseOpcode.PBR, sum(number << NUMBER_BITS * place for place, number in enumerate(numbers)))
 
 
-def opcode(bits: int) -> Opcode:
+def opcode(bits: int) -> ReleaseOpcode:
     """Which of the two a metadata instruction is."""
     low = (1 << LOW_OPCODE_BITS) - 1
-    return Opcode(bits >> LOW_OPCODE_BITS + PAYLOAD_BITS << LOW_OPCODE_BITS | bits & low)
+    return ReleaseOpcode(bits >> LOW_OPCODE_BITS + PAYLOAD_BITS << LOW_OPCODE_BITS | bits & low)
 
 
 def decode_pir(bits: int) -> list[int]:
     """The 18 flags of a pir."""
-    payload = _payload(bits, Opcode.PIR)
+    payload = _payload(bits, ReleaseOpcode.PIR)
     return [payload >> FLAG_BITS * place & (1 << FLAG_BITS) - 1 for place in range(FLAGS)]
 
 
 def decode_pbr(bits: int) -> list[int]:
     """The registers that a pbr releases."""
-    payload = _payload(bits, Opcode.PBR)
+    payload = _payload(bits, ReleaseOpcode.PBR)
     numbers = [payload >> NUMBER_BITS * place & NO_REGISTER for place in range(NUMBERS)]
     return [number for number in numbers if number != NO_REGISTER]
 
@@ -95,13 +95,13 @@ def payload(instruction: Instruction) -> int:
     return source.bits
 
 
-def _encode(code: Opcode, inner: int) -> int:
+def _encode(code: ReleaseOpcode, inner: int) -> int:
     low = code & (1 << LOW_OPCODE_BITS) - 1
     high = code >> LOW_OPCODE_BITS
     return high << LOW_OPCODE_BITS + PAYLOAD_BITS | inner << LOW_OPCODE_BITS | low
 
 
-def _payload(bits: int, expected: Opcode) -> int:
+def _payload(bits: int, expected: ReleaseOpcode) -> int:
     if opcode(bits) is not expected:
         raise ValueError(f"{bits:#018x} is no {expected.name.lower()}")
     return bits >> LOW_OPCODE_BITS & _PAYLOAD_MASK

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from warploom.papers.rfv.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMBER_BITS, NUMBERS, PAYLOAD_BITS
-from warploom.papers.rfv.release_flags import Opcode as Release
+from warploom.papers.rfv.release_flags import ReleaseOpcode as Release
 from warploom.papers.rfv.reserved_memory import take_from_memory
 from warploom.papers.rfv.throttling import count_unmapped
 from warploom.register_file.services import inlined, release, stage

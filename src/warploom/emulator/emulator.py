@@ -1,0 +1,205 @@
+"""The emulated GPU: memory, variables and textures, and the execution of machine code on them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warploom.code.graph import fewest_instructions
+from warploom.code.instruction import Code, Variable
+from warploom.emulator.arguments import Texture, pack_arguments
+from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.device_memory import DeviceArray, DeviceMemory
+from warploom.emulator.encode import EncodedKernel, encode
+from warploom.emulator.faults import fault_error
+from warploom.emulator.launch import Launch, LaunchStats
+from warploom.emulator.records import TEXTURE_DTYPE, ReturnReason
+from warploom.emulator.sass.encode import encode_sass
+from warploom.emulator.shape import LaunchShape
+from warploom.errors import WarploomError
+from warploom.storage.sources import file_digest, surroundings
+from warploom.trace.format import Trace
+from warploom.trace.store import TraceStore
+
+MOST_SHARED_BYTES = 227 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedLaunch:
+    """One launch that has ended."""
+
+    code: Code
+    trace: Trace | None
+    stats: LaunchStats
+    shape: LaunchShape
+    counts: np.ndarray | None = None  # per instruction of SASS, where asked for: executed warps, lanes, lanes whose guard held
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is worked out once for each code, however often it is launched."""
+
+    code: Code  # kept alive, since its identity is the key
+    kernel: EncodedKernel
+    text: bytes  # what the key of a trace takes of the code
+    fewest: int  # instructions on the shortest way through it
+
+
+class Emulator:
+    """Executes machine code.
+
+    Launches are recorded in the store of traces given as ``record``, or not at all (None). With ``check``, every value written is
+    also compressed and decompressed again. ``budget`` is how many warp instructions one launch may execute; a launch that wants
+    more is stopped with an error. ``count`` counts the executions of each instruction of SASS.
+    """
+
+    def __init__(
+        self,
+        *,
+        record: TraceStore | None = None,
+        check: bool = False,
+        budget: int = DEFAULT_BUDGET,
+        count: bool = False,
+    ) -> None:
+        self._store = record
+        self._check = check
+        self._budget = budget
+        self._count = count
+        self._memory = DeviceMemory()
+        self._prepared: dict[int, _Prepared] = {}  # by identity of the code
+        self._symbols: dict[str, int] = {}
+        self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
+        self._arrays = 0
+        self._launches = 0
+
+    def array(self, values: np.ndarray) -> DeviceArray:
+        """Copy an array to the device."""
+        self._arrays += 1
+        return DeviceArray(self._memory, values, f"array {self._arrays - 1}")
+
+    def free(self, array: DeviceArray) -> None:
+        """Give an array's memory back."""
+        self._memory.free(array.address)
+
+    def texture(
+        self, values: np.ndarray, shape: tuple[int, ...], channels: int, linear: bool, addressing: int, normalized: bool
+    ) -> Texture:
+        """A texture over a copy of an array, whose texels have so many channels."""
+        number = len(self._textures) - 1
+        address = DeviceArray(self._memory, values, f"texture {number}").address
+        self._textures = np.concatenate([self._textures[:-1], np.zeros(2, TEXTURE_DTYPE)])
+        row = self._textures[number]
+        depth, height, width = (1, 1, *shape)[-3:] if len(shape) < 3 else shape
+        row["address"], row["width"], row["height"], row["depth"] = address, width, height, depth
+        row["dimensions"], row["channels"] = len(shape), channels
+        row["size"], row["signed"] = values.itemsize, values.dtype.kind == "i"
+        row["linear"], row["addressing"], row["normalized"] = linear, addressing, normalized
+        return Texture(number + 1)
+
+    def bind_texture(self, name: str, texture: Texture) -> None:
+        """Let a texture reference of the module mean this texture."""
+        self._symbols[name] = texture.handle
+
+    def symbol(self, name: str) -> int:
+        """The address of a module-level variable that some launched kernel uses."""
+        if name not in self._symbols:
+            raise WarploomError(f"no kernel that was launched uses a variable {name}.")
+        return self._symbols[name]
+
+    def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
+        """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
+        shared_bytes = code.shared_bytes + shape.dynamic_shared_bytes
+        if code.required_block is not None and code.required_block != shape.block:
+            raise WarploomError(f"{code.name}: the kernel demands blocks of {code.required_block}, not {shape.block}.")
+        if not 0 <= shared_bytes <= MOST_SHARED_BYTES:
+            raise WarploomError(
+                f"{code.name}: {shared_bytes} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most."
+            )
+        prepared = self._prepare(code)
+        self._check_budget(code, shape, prepared.fewest)
+        self._load(code.variables)
+        launch = Launch(
+            kernel=prepared.kernel,
+            memory=self._memory,
+            textures=self._textures,
+            parameters=pack_arguments(code.name, code.parameters, arguments),
+            symbols=self._symbols,
+            grid=shape.grid,
+            block=shape.block,
+            shared_bytes=shared_bytes,
+            dynamic_bytes=shape.dynamic_shared_bytes,
+            number=self._launches,
+            budget=self._budget,
+            check=self._check,
+            counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
+        )
+        trace, stats = self._run(launch, prepared, shape)
+        self._launches += 1
+        return ExecutedLaunch(code, trace, stats, shape, launch.counts)
+
+    def _prepare(self, code: Code) -> _Prepared:
+        if id(code) not in self._prepared:
+            kernel = encode(code) if code.binary is None else encode_sass(code)
+            texts = [str(instruction) for instruction in code.instructions()]
+            about = (code.name, code.literal, code.local_bytes, code.block_starts(), texts)
+            self._prepared[id(code)] = _Prepared(code, kernel, repr(about).encode(), fewest_instructions(code))
+        return self._prepared[id(code)]
+
+    def _check_budget(self, code: Code, shape: LaunchShape, fewest: int) -> None:
+        """Refuse a launch that cannot end within the budget, before it has cost anything."""
+        least = shape.ctas * shape.warps_per_cta * fewest
+        if least > self._budget:
+            raise WarploomError(
+                f"{code.name}: {shape.ctas} blocks of {shape.warps_per_cta} warps execute at least {least} warp instructions, "
+                f"but the budget is {self._budget}: launch fewer blocks, or raise the budget "
+                "(--max-instructions, or max_instructions in Python)."
+            )
+
+    def _run(self, launch: Launch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
+        key = _content_key(launch, prepared.text) if self._store is not None else ""
+        trace = self._store.get(key) if self._store is not None and not self._check else None
+        writer = None
+        if self._store is not None and trace is None:
+            writer = self._store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
+        try:
+            reason, stats = launch.run(writer)
+            if reason is ReturnReason.FAULT:
+                raise fault_error(launch)
+        except BaseException:
+            if writer is not None:
+                writer.abandon()
+            raise
+        return (writer.finish() if writer is not None else trace), stats
+
+    def _load(self, variables: tuple[Variable, ...]) -> None:
+        """Place the module-level variables that a kernel needs and that no kernel before it needed."""
+        new = [variable for variable in variables if variable.name not in self._symbols]
+        for variable in new:
+            if variable.space == "texref":
+                raise WarploomError(f"texture reference {variable.name} is not bound: call bind_texture before the launch.")
+            self._symbols[variable.name] = self._memory.allocate(variable.size, f"variable {variable.name}")
+        for variable in new:
+            address = self._symbols[variable.name]
+            contents = self._memory.view(address, variable.size)
+            contents[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+            for offset, symbol, size in variable.pointers:
+                target = self._symbols[symbol.name] + symbol.offset
+                contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
+
+
+def _content_key(launch: Launch, code: bytes) -> str:
+    """A digest of all that the trace of a launch depends on."""
+    digest = hashlib.sha256()
+    shape = (launch.grid, launch.block, launch.shared_bytes)
+    emulator = (file_digest(__file__), surroundings())
+    digest.update(repr((emulator, shape, sorted(launch.symbols.items()))).encode())
+    digest.update(code)
+    digest.update(launch.parameters)
+    digest.update(launch.textures.tobytes())
+    for address, size, contents in launch.memory.contents():
+        digest.update(f"{address} {size}".encode())
+        digest.update(contents.data)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,103 @@
+"""From a kernel and a launch to the code that a design runs: under its register limit, then through its policies' passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from warploom.backend import Options, compile_kernel
+from warploom.code.instruction import Code
+from warploom.designs import FIT, Design
+from warploom.emulator.shape import USUAL_SHAPE, LaunchShape
+from warploom.errors.progress import activity
+from warploom.machines import Machine
+from warploom.machines.loader import check as check_machine
+from warploom.ptx.module import Module
+from warploom.register_file import baseline_policies, compile_code
+from warploom.register_file.occupancy import occupancy, rounded
+from warploom.sass.module import SassModule
+
+FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
+
+
+def compile_for(
+    module: Module | SassModule, kernel: str, design: Design, machine: Machine, shape: LaunchShape = USUAL_SHAPE
+) -> Code:
+    """The machine code of a kernel under a design, for launches of a shape.
+
+    A limit of "fit" and passes that reckon with the CTAs that fit an SM depend on the shape.
+    """
+    with activity(f"compiling kernel {kernel}"):
+        smaller = shrunk(machine, design)
+        limit = design.max_registers
+        if limit == FIT:
+            limit = _fitting_registers(_for_shape(_compiled(module, kernel, None), shape), machine, smaller)
+        assert limit is None or isinstance(limit, int)
+        return compile_code(design.policies, _for_shape(_compiled(module, kernel, limit), shape), smaller)
+
+
+def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:
+    """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
+    if isinstance(module, SassModule):
+        return module.kernel(kernel, limit)
+    return compile_kernel(module, kernel, Options(max_registers=limit))
+
+
+def _for_shape(code: Code, shape: LaunchShape) -> Code:
+    return replace(code, threads=shape.threads, dynamic_shared_bytes=shape.dynamic_shared_bytes)
+
+
+def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
+    """The largest register limit with which the smaller file holds as many CTAs as the whole one holds without a limit."""
+    warps = -(-plain.threads // 32)
+    wanted = occupancy(plain, whole, baseline_policies().allocation, warps).ctas
+    for limit in range(plain.registers, FEWEST_REGISTERS, -1):
+        if warps * rounded(limit, smaller) * wanted <= smaller.warp_registers:
+            return limit
+    return FEWEST_REGISTERS
+
+
+def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
+    """What decides the code of a program: designs with equal keys run the same code."""
+    passes = tuple(_pass_key(policy) for policy in design.policies if hasattr(policy, "compile"))
+    share = design.register_file if passes or design.max_registers == FIT else 1.0
+    return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
+
+
+def _pass_key(policy: Any) -> tuple[Any, ...]:
+    """A compile-time half and the parameters that matter to it: all, unless COMPILED_BY names them."""
+    parameters = getattr(policy, "COMPILED_BY", policy._fields)
+    return (type(policy), *(getattr(policy, name) for name in parameters))  # a file loaded again makes other types
+
+
+def shrunk(machine: Machine, design: Design) -> Machine:
+    """The machine with the share of its register file that a design asks for: what programs and the compiler see."""
+    return _with_share(machine, design.register_file)
+
+
+def physical(machine: Machine, design: Design) -> Machine:
+    """The machine with the registers that are really there: an allocation policy may make do with fewer than programs see."""
+    allocation = design.policies.allocation
+    share = allocation.physical_share() if hasattr(allocation, "physical_share") else 1.0
+    return _with_share(machine, design.register_file * share)
+
+
+def _with_share(machine: Machine, share: float) -> Machine:
+    if share == 1:
+        return machine
+    rf = machine.register_file
+    # Whole subarrays of every bank, so that gating keeps its shape.
+    step = rf.subarrays_per_bank
+    entries = max(step, int(rf.entries_per_bank * share) // step * step)
+    registers = rf.banks * entries * rf.entry_bytes // 4
+    smaller = replace(
+        machine,
+        sm=replace(
+            machine.sm,
+            registers_per_sm=registers,
+            max_registers_per_thread=min(machine.sm.max_registers_per_thread, registers // 32),
+        ),
+        register_file=replace(rf, entries_per_bank=entries),
+    )
+    check_machine(smaller)
+    return smaller
