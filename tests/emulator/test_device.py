@@ -81,7 +81,7 @@ def test_arguments_are_checked(argument, words: str) -> None:
 def test_launches_are_checked() -> None:
     gpu = device(INCREMENT)
     buffer = gpu.array(np.zeros(32, np.uint32))
-    for grid, block, words in (((0,), (32,), "grid"), ((1,), (2048,), "too large"), ((1, 1, 1, 1), (32,), "grid")):
+    for grid, block, words in (((0,), (32,), "grid"), ((1,), (2048,), "at most 1024 threads"), ((1, 1, 1, 1), (32,), "grid")):
         with pytest.raises(WarploomError, match=words):
             gpu.launch("k", grid, block, buffer)
     with pytest.raises(WarploomError, match="2 arguments were given for 1 parameters"):

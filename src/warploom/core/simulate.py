@@ -70,9 +70,7 @@ class Simulation:
         kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
-        self.tables: dict[
-            int, tuple[Code, np.recarray, np.recarray]
-        ] = {}  # by identity of the code, which each entry keeps alive
+        self.tables: dict[int, tuple[Code, np.recarray, np.recarray]] = {}  # by identity of the code
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
