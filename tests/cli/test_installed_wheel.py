@@ -52,6 +52,11 @@ def test_the_wheel_carries_its_data(wheel):
         "warploom/machines/gtx480.toml",
         "warploom/designs/named.toml",
         "warploom/energy/technologies/common.toml",
+        "warploom/papers/rfv/machines/rfv.toml",
+        "warploom/papers/rfv/technologies/rfv.toml",
+        "warploom/papers/rfv/designs.toml",
+        "warploom/papers/rfv/published.toml",
+        "warploom/papers/rfv/workloads.toml",
     ):
         assert needed in names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]

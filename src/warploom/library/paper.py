@@ -59,12 +59,12 @@ class Paper:
     @cached_property
     def designs(self) -> dict[str, dict[str, Any]]:
         """Its named designs as they stand in its file."""
-        return self._data("designs.toml")
+        return self._rows("designs.toml")
 
     @cached_property
     def workloads(self) -> dict[str, dict[str, Any]]:
         """The workloads of its set, each with what the paper's tables say of it."""
-        return self._data("workloads.toml")
+        return self._rows("workloads.toml")
 
     @cached_property
     def published(self) -> list[dict[str, Any]]:
@@ -74,7 +74,12 @@ class Paper:
     @property
     def figures(self) -> tuple[Any, ...]:
         """Its figures and tables as experiments (`warploom.papers.experiment.Figure`)."""
-        return self.module("figures").FIGURES if (self.folder / "figures.py").is_file() else ()
+        if not (self.folder / "figures.py").is_file():
+            return ()
+        found = getattr(self.module("figures"), "FIGURES", None)
+        if not isinstance(found, tuple):
+            raise WarploomError(f"{self.folder / 'figures.py'}: it must define FIGURES, a tuple")
+        return found
 
     def load_policies(self) -> None:
         """Import the modules that register its policies."""
@@ -111,6 +116,13 @@ class Paper:
 
     def _tables(self, kind: str) -> dict[str, Path]:
         return {path.stem: path for path in sorted((self.folder / kind).glob("*.toml"))}
+
+    def _rows(self, name: str) -> dict[str, dict[str, Any]]:
+        rows = self._data(name)
+        for key, row in rows.items():
+            if not isinstance(row, dict):
+                raise WarploomError(f"{self.folder / name}: {key!r} must be a table; write [{key}]")
+        return rows
 
     def _data(self, name: str) -> dict[str, Any]:
         path = self.folder / name

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from typing import Any
 
+from warploom.errors import WarploomError
+from warploom.errors.names import did_you_mean
 from warploom.library import find_paper
+
+MEANINGS = ("value", "at-most", "at-least")  # the number itself, or a bound
 
 # A number counts as reproduced within this relative difference, or within these absolute ones where the number itself is small:
 # the papers' figures are read to about a percent, and their inputs are not ours.
@@ -23,7 +28,7 @@ class Fact:
     value: float
     unit: str
     place: str  # "figure 6", "table 5", "section 5.5"
-    meaning: str = "value"  # "value", "at-most" or "at-least"
+    meaning: str = MEANINGS[0]
 
     @property
     def full_id(self) -> str:
@@ -47,4 +52,22 @@ class Fact:
 @cache
 def load_facts(paper: str) -> tuple[Fact, ...]:
     """All facts of one paper, in the order of its data file."""
-    return tuple(Fact(paper=paper, **entry) for entry in find_paper(paper).published)
+    found = find_paper(paper)
+    return tuple(_fact(found.name, entry, f"{found.folder / 'published.toml'}") for entry in found.published)
+
+
+def _fact(paper: str, entry: dict[str, Any], place: str) -> Fact:
+    known = {item.name: item for item in fields(Fact) if item.name != "paper"}
+    where = f"{place}: fact {entry.get('id', '')!r}"
+    for key in entry:
+        if key not in known:
+            raise WarploomError(f"{where}: {key!r} says nothing about a number{did_you_mean(key, list(known))}")
+    for key, item in known.items():
+        wanted = (int, float) if item.name == "value" else (str,)
+        if key in entry and (not isinstance(entry[key], wanted) or isinstance(entry[key], bool)):
+            raise WarploomError(f"{where}: {key!r} must be {'a number' if key == 'value' else 'text'}, not {entry[key]!r}")
+        if key not in entry and item.default is MISSING:
+            raise WarploomError(f"{where}: {key!r} is missing")
+    if entry.get("meaning", MEANINGS[0]) not in MEANINGS:
+        raise WarploomError(f"{where}: 'meaning' must be one of {', '.join(MEANINGS)}, not {entry['meaning']!r}")
+    return Fact(paper=paper, **entry)

@@ -61,7 +61,10 @@ def figures_of(paper: str) -> tuple[Figure, ...]:
 
 def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
     """The experiments of a paper, or of "all"; with a place ("figure 6", "table 2") that one alone."""
-    chosen = [(name, figure) for name in (paper_names() if paper == ALL else (paper,)) for figure in figures_of(name)]
+    names = paper_names() if paper == ALL else (paper,)
+    for name in names:
+        load_facts(name)  # a mistake in the published numbers is said before anything is run
+    chosen = [(name, figure) for name in names for figure in figures_of(name)]
     if place is None:
         return chosen
     found = [(name, figure) for name, figure in chosen if figure.place == place]
@@ -102,6 +105,8 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
         facts = {fact.id: fact for fact in load_facts(paper)}
         unknown = set(measured) - set(facts)
         if unknown:
-            raise KeyError(f"{paper}: {sorted(unknown)} are measured but not among the published facts")
+            raise WarploomError(
+                f"paper {paper!r}: its figures measure {', '.join(sorted(unknown))}, which published.toml does not have"
+            )
         scores += [Score(fact, *measured[key]) for key, fact in facts.items() if key in measured]
     return scores

@@ -110,6 +110,17 @@ def test_a_folder_that_makes_no_sense_is_refused(tmp_path: Path, changes: dict[s
         ("designs.toml", "allocation", "alocation", ["designs"], "named design 'census': 'alocation' is not one of a design's"),
         ("designs.toml", "[census]", "[census", ["designs"], "designs.toml: not valid TOML"),
         ("policy.py", "on_metadata", "on_metdata", ["designs"], "policy.py: policy class Census: 'on_metdata' is not a hook"),
+        ("workloads.toml", "[vectoradd]", "vectoradd = 1", ["workloads"], "workloads.toml: 'vectoradd' must be a table"),
+        ("published.toml", "place", "plaec", ["reproduce", "census"], "published.toml: fact 'live': 'plaec' says nothing about"),
+        (
+            "published.toml",
+            '"at-most"',
+            '"most"',
+            ["reproduce", "census"],
+            "fact 'overhead': 'meaning' must be one of value, at-most",
+        ),
+        ("published.toml", "value = 3", 'value = "3"', ["reproduce", "census"], "fact 'live': 'value' must be a number, not '3'"),
+        ("figures.py", "FIGURES =", "FIGURE =", ["reproduce", "census"], "figures.py: it must define FIGURES"),
         ("counting.py", '"census"', '"add"', ["designs"], "there is an operation 'add' already"),
         (
             "workloads.toml",
