@@ -12,7 +12,7 @@ from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
-from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_stuck, reset
+from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_event, on_stuck, reset
 from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING
 from warploom.register_file.observing import on_stalled
 from warploom.register_file.services import ON, inlined, settle_states, stage
@@ -23,6 +23,9 @@ SP, SFU, MEM = 0, 1, 2
 @inlined
 def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
+    due = next_event(ctx.design.power, ctx, sm, cycle)
+    if 0 <= due <= cycle:
+        on_event(ctx.design.power, ctx, sm, cycle)
     moved = write_results(ctx, sm, port, cycle)
     if sm.in_dispatch > 0:
         moved |= execute(ctx, sm, cycle)
@@ -80,6 +83,9 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
     scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
     if scheduled >= 0:
         event = min(event, scheduled)
+    due = next_event(ctx.design.power, ctx, sm, cycle)
+    if due >= 0:
+        event = min(event, due)
     return max(event, cycle + 1)
 
 

@@ -156,10 +156,18 @@ def next_warp(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, after:
     return -1
 
 
-@hook("scheduler")
+@hook("scheduler", "power")
 def next_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> int:
-    """The next cycle at which `choose` could answer differently although nothing else has happened; -1: never."""
+    """The next cycle that must not be skipped although nothing else may happen in it; -1: none.
+
+    Of a scheduler, that at which `choose` could answer differently; of a power policy, that of its next `on_event`.
+    """
     return -1
+
+
+@hook("power")
+def on_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
+    """The cycle that `next_event` named has come: the timer of a policy that acts by the clock."""
 
 
 # --- allocation -------------------------------------------------------------------------------------------------------------

@@ -143,7 +143,8 @@ class Bow(NamedTuple):
                 number = np.int64(place)
         lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
         way = find(policy, sm, warp, register)
-        around = policy.hints and row.hierarchy.unread >> number & 1 != 0
+        transient = policy.hints and lanes == FULL and row.hierarchy.transient >> number & 1 != 0
+        around = policy.hints and not transient and row.hierarchy.unread >> number & 1 != 0
         if way >= 0:
             if lanes == FULL:  # the old value is dead
                 state.consolidated += state.status[warp, way] & DIRTY != 0
@@ -162,7 +163,6 @@ class Bow(NamedTuple):
                 return -1
             state.lanes[warp, way] = 0
             state.used[warp, way] = index
-        transient = policy.hints and lanes == FULL and row.hierarchy.transient >> number & 1 != 0
         state.status[warp, way] = VALID | DIRTY | (TRANSIENT if transient else 0)
         state.lanes[warp, way] |= lanes
         state.used[warp, way] = max(state.used[warp, way], index)
