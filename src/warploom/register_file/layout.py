@@ -86,6 +86,7 @@ ENTRY = np.dtype(
         ("row", "i2"),  # in its group of banks
         ("group", "u1"),
         ("evictions", "i2"),  # of the writers, those that write an old value down
+        ("evicted", "i8"),  # evictions ever begun, which numbers them: they are written in their order
         ("form", "u1"),  # in which the encoding keeps its value; 0: as it is
         ("allocated", "?"),
         ("released", "?"),  # free it when the accesses under way have ended

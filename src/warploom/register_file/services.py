@@ -180,8 +180,10 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     work.whole = 0
     work.ready_at = cycle
     work.write_group[0] = entry % ctx.info.groups
+    work.index = sm.entry[entry].evicted
     sm.entry[entry].writers += 1
     sm.entry[entry].evictions += 1
+    sm.entry[entry].evicted += 1
     prepare_write(ctx.design.power, ctx, sm, cycle, entry)
     check_evict(ctx.check, ctx, sm, cycle, slot, place)
     append_write(sm, slot)

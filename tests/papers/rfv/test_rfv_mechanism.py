@@ -249,6 +249,12 @@ def test_a_cta_that_is_larger_than_the_file_is_spilled(seed: int) -> None:
         run(kernel, f"rfv(shrink={share}, table_bytes=65536, spill=false)")
 
 
+def test_directly_mapped_registers_must_fit_the_file() -> None:
+    """What the renaming table has no room for is mapped directly, and cannot be anywhere but in the file."""
+    with pytest.raises(WarploomError, match=r"maps 192 registers of a CTA directly, and the file holds 64"):
+        run(random_kernel(3, 24, 50, 8, 3), f"rfv(shrink={64 / 1024}, table_bytes=0)")
+
+
 def test_barriers_do_not_deadlock_a_spilled_cta() -> None:
     body = [*map(mov, range(12)), barrier(), *[fma(n, n, n, n) for n in range(12)], barrier(), load(0, 1)]
     kernel = Kernel([[*body, *[store(n, n) for n in range(12)], exit_()]], 12, warps_per_cta=8, ctas=4)

@@ -173,6 +173,13 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
 
 
 @inlined
+def _is_oldest_eviction(sm: Any, slot: int, entry: int) -> bool:
+    """Whether work is the oldest eviction to an entry that is on its way down; when a bank wakes up, several arrive at once."""
+    owned = sm.entry[entry]
+    return sm.slot[slot].kind == EVICTION and sm.slot[slot].index == owned.evicted - owned.evictions
+
+
+@inlined
 def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
     """Write one result if its bank has a port left and nobody waits for the old value; 1 if it was written."""
     work = sm.slot[slot]
@@ -180,7 +187,7 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
     if (
         sm.writes_in_cycle[group] >= ctx.machine.rf_write_ports
         or sm.entry[entry].readers > 0
-        or (work.kind != EVICTION and sm.entry[entry].evictions > 0)
+        or (sm.entry[entry].evictions > 0 and not _is_oldest_eviction(sm, slot, entry))
     ):
         sm.count.bank_conflicts += 1
         on_conflict(ctx.observers, sm.observed, ctx, cycle, _asked_by(work))

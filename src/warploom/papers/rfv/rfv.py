@@ -114,6 +114,12 @@ class Rfv(NamedTuple):
         return with_release_flags(numbered, points)
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+        direct = code.exempt_registers * -(-(code.threads or USUAL_THREADS) // WARP)
+        if direct > machine.warp_registers:
+            raise WarploomError(
+                f"kernel {code.name}: allocation=rfv maps {direct} registers of a CTA directly, "
+                f"and the file holds {machine.warp_registers}; give it more table_bytes or a larger share of the file"
+            )
         return annotated(code, table)
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
