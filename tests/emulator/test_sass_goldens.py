@@ -24,7 +24,9 @@ def _together(names: list[str]) -> str:
     for number, name in enumerate(names):
         text = CASES[name].ptx.replace(script.HEADER, "").replace(".entry k(", f".entry k{number}(")
         outside = text.split(".visible .entry")[0]
-        for variable in re.findall(r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", outside, re.MULTILINE):
+        for variable in re.findall(
+            r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", outside, re.MULTILINE
+        ):
             text = re.sub(rf"\b{variable}\b", f"{variable}_{number}", text)
         texts.append(text)
     return script.HEADER + "".join(texts)

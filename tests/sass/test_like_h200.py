@@ -44,7 +44,9 @@ def test_counts_of_every_instruction(name: str, counted: dict[str, list[tuple[st
     module = from_cubin((DATA / "h200" / "cubin" / f"{name}.cubin").read_bytes(), f"{name}.cubin")
     device = Device(lambda kernel, _threads: module.kernel(kernel), record=None, count=True)
     values = {argument["name"]: _value(argument) for argument in about["args"]}
-    passed = {key: device.array(value) if isinstance(value, np.ndarray) and value.ndim else value for key, value in values.items()}
+    passed = {
+        key: device.array(value) if isinstance(value, np.ndarray) and value.ndim else value for key, value in values.items()
+    }
     device.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed.values())
 
     scope: dict[str, Any] = {"np": np, **{key: value.copy() for key, value in values.items()}}

@@ -17,7 +17,9 @@ def test_on_hopper(name: str) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80"])
-@pytest.mark.parametrize("name", [name if name in SOME else pytest.param(name, marks=pytest.mark.slow) for name in workload_names()])
+@pytest.mark.parametrize(
+    "name", [name if name in SOME else pytest.param(name, marks=pytest.mark.slow) for name in workload_names()]
+)
 def test_on_older_ones(name: str, architecture: str) -> None:
     assert emulate(workload_program(name, architecture), size="tiny").verified
 

@@ -23,6 +23,7 @@ from warploom.code.loops import loop_depths
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
+from warploom.errors import WarploomError
 
 COMPACTION = Operation("mov", "b32", modifiers=("compact",))
 Place = tuple[int, int]  # block, position in it
@@ -39,6 +40,10 @@ def split_registers(code: Code, base: int, extended: int) -> Code | None:
 
     Whatever comes out is proved: see `warploom.code.holding`.
     """
+    if code.binary is not None:
+        raise WarploomError(
+            f"{code.name}: this design renumbers registers, which cannot be done in machine code; use --code ptx."
+        )
     code = without_empty(without_unreachable(code))
     regions = plan_regions(code, base)
     if regions is None:

@@ -126,6 +126,7 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
                 targets[pc] = where
             else:  # of a function elsewhere: shown, and refused by name when it has to be executed
                 instruction.srcs = (*instruction.srcs, Place(target))
+        instruction.address = pc * INSTRUCTION_BYTES
         instructions.append(instruction)
     return instructions, targets
 

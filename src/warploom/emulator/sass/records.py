@@ -72,6 +72,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("condition", "i4"),  # a further predicate of a branch, or -1
     ("condition_flip", "u4"),
     ("barrier", "i4"),  # a convergence barrier
+    ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
     ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
 )
 

@@ -183,7 +183,7 @@ def _divide(warp, pc, target, active, taken):
 
 
 @callee
-def _jump(machine, warp, instruction, rows, pc, mask, active):
+def _jump(machine, program, warp, instruction, rows, pc, mask, active):
     """Every lane goes to its own address. Returns False if one leaves the code."""
     end = machine.instructions
     left = mask
@@ -193,9 +193,9 @@ def _jump(machine, warp, instruction, rows, pc, mask, active):
         low = np.int64(get32(rows + instruction.rows[0] + 4 * lane))
         high = np.int64(get32(rows + instruction.rows[0] + 128 + 4 * lane)) if instruction.wide_registers else np.int64(0)
         address = (low | (high << np.int64(32))) + instruction.offset
-        if address < 0 or address & 15 or (address >> 4) >= end:
+        if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
-        warp.lane_pc[lane] = address >> 4
+        warp.lane_pc[lane] = program[address >> 4].landing
     if active & ~mask != 0:
         put_aside(warp, pc + 1, active & ~mask, READY, np.uint32(0))
     split_by_address(warp, pc, mask)
@@ -203,7 +203,7 @@ def _jump(machine, warp, instruction, rows, pc, mask, active):
 
 
 @callee
-def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
+def _control(machine, program, warp, instruction, rows, predicates, pc, active, mask):
     """Execute an instruction that decides where lanes go on, and choose the group that does.
 
     Returns whether all is well; `warp.pc` and `warp.active` say what goes on, with no lane if all wait or have ended.
@@ -242,7 +242,7 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
         if warp.depth > 0:
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
-        return _jump(machine, warp, instruction, rows, pc, mask, active)
+        return _jump(machine, program, warp, instruction, rows, pc, mask, active)
     elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
@@ -388,7 +388,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind in (BRANCH, EXIT) or kind >= JUMP:
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            fine = _control(machine, warp, instruction, rows, predicates, pc, active, mask)
+            fine = _control(machine, program, warp, instruction, rows, predicates, pc, active, mask)
             if fine:
                 pc, active = warp.pc, warp.active
                 moved = True
