@@ -30,7 +30,8 @@ ld.param.u64 p, [out]; mov.u32 i, %tid.x; st.global.u32 [p], i; ret;
 .visible .entry tensor(.param .u64 out) {
 .reg .b64 p; .reg .b32 a, b, c, d, r; .reg .f32 x, y, z, w;
 ld.param.u64 p, [out]; ld.global.u32 a, [p];
-mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {x, y, z, w}, {a, a, a, a}, {a, a}, {0f00000000, 0f00000000, 0f00000000, 0f00000000};
+mov.f32 x, 0f00000000; mov.f32 y, x; mov.f32 z, x; mov.f32 w, x;
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {x, y, z, w}, {a, a, a, a}, {a, a}, {x, y, z, w};
 st.global.f32 [p], x; ret;
 }
 """
