@@ -75,11 +75,11 @@ def test_registers_of_every_workload_are_within_the_allocation(architecture: str
 
 
 def test_a_limit_of_registers_is_the_compilers() -> None:
-    module = from_ptx(workload_ptx("sgemm"), "sgemm", "sm_90")
+    module = from_ptx(workload_ptx("lbm"), "lbm", "sm_90")
     (kernel,) = module.kernels
     free, tight = module.kernel(kernel), module.kernel(kernel, 32)
     assert tight.registers <= 32 < free.registers
-    assert len(tight) != len(free)
+    assert any(i.op.name == "STL" for i in tight.instructions())
 
 
 @pytest.mark.parametrize(

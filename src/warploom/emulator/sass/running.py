@@ -54,7 +54,7 @@ from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperatio
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
 from warploom.emulator.textures import fetch_texels
-from warploom.emulator.warp_operations import exchange
+from warploom.emulator.warp_operations import exchange, reduced
 from warploom.jit import callee
 
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
@@ -64,6 +64,7 @@ WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
+REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, SPECIAL, PREDICATE = int(Family.CONVERT), int(Family.SPECIAL), int(Family.PREDICATE)
 WORDS, FLOATS, FUNCTIONS = int(SassFamily.WORDS), int(SassFamily.FLOATS), int(SassFamily.FUNCTIONS)
@@ -158,10 +159,10 @@ def _uniform(instruction, rows, predicates, mask):
         if instruction.predicate_out >= 0:
             put32(predicates + 4 * instruction.predicate_out, FULL if holds else np.uint32(0))
         return
-    total = np.uint32(0)
-    left = mask
+    total = get32(rows + instruction.rows[1] + 4 * lane)
+    left = mask & (mask - np.uint32(1))
     while left != 0:
-        total |= get32(rows + instruction.rows[1] + 4 * first_lane(left))
+        total = reduced(operation - REDUCTIONS, total, get32(rows + instruction.rows[1] + 4 * first_lane(left)))
         left &= left - np.uint32(1)
     fill_row(rows + instruction.rows[0], total)
 
@@ -226,13 +227,12 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             resume(warp, False)
     elif kind == BSSY:
         warp.meeting_mask[instruction.barrier] = mask
-        warp.meeting_pc[instruction.barrier] = instruction.target
     elif kind == BSYNC:
         barrier = np.int64(instruction.barrier)
         if mask == active and warp.meeting_mask[barrier] & warp.alive & ~active == 0:
-            warp.pc = warp.meeting_pc[barrier]
+            pass  # all are here
         else:
-            put_aside(warp, pc, mask, AT_MEETING + barrier, np.uint32(0))
+            put_aside(warp, pc + 1, mask, AT_MEETING + barrier, np.uint32(0))
             warp.active = active & ~mask
             release_meeting(warp, barrier)
             if warp.active == 0:
@@ -276,6 +276,8 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         while left != 0:
             put32(rows + instruction.rows[0] + 4 * first_lane(left), warp.meeting_mask[instruction.barrier])
             left &= left - np.uint32(1)
+        if instruction.operation != 0:
+            warp.meeting_mask[instruction.barrier] = np.uint32(0)
     elif kind == TO_BARRIER:
         warp.meeting_mask[instruction.barrier] = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
     return True
