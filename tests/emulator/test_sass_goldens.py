@@ -12,6 +12,7 @@ from warploom.programs.device import Device
 from warploom.sass.module import from_ptx
 
 __all__ = ["goldens"]  # a fixture
+VARIABLE = re.compile(r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", re.MULTILINE)
 TOGETHER = 60  # cases that are assembled as one file
 # What the emulator does not execute, by the opcode that it needs.
 UNKNOWN = {"cvt.rni.u8.f32": "F2IP", "cvt.rzi.u8.f32": "F2IP"}
@@ -24,9 +25,7 @@ def _together(names: list[str]) -> str:
     for number, name in enumerate(names):
         text = CASES[name].ptx.replace(script.HEADER, "").replace(".entry k(", f".entry k{number}(")
         outside = text.split(".visible .entry")[0]
-        for variable in re.findall(
-            r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", outside, re.MULTILINE
-        ):
+        for variable in VARIABLE.findall(outside):
             text = re.sub(rf"\b{variable}\b", f"{variable}_{number}", text)
         texts.append(text)
     return script.HEADER + "".join(texts)

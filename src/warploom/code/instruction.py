@@ -270,6 +270,7 @@ class Instruction:
     line: int = 0  # the line of the source text, 0 when made by a pass
     targets: tuple[int, ...] = ()  # of an indirect branch, call or return: the blocks that it may go to
     control: Control | None = None  # of SASS alone
+    address: int = 0  # of SASS: where the compiler put it, in bytes; code keeps such addresses in registers to come back to
 
     def __str__(self) -> str:
         if self.control is not None:

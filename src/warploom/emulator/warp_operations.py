@@ -51,7 +51,7 @@ def _shuffle(operation, instruction, rows, mask, saved):
 
 
 @callee
-def _reduced(operation, total, value):
+def reduced(operation, total, value):
     if operation == ADD:
         return np.uint32(total + value)
     if operation == MIN_S:
@@ -129,6 +129,6 @@ def exchange(instruction, rows, mask, predicate, saved):
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        total = _reduced(operation, total, get32(saved + 4 * lane))
+        total = reduced(operation, total, get32(saved + 4 * lane))
     _fill(result, mask, total)
     return np.uint32(0)

@@ -1,7 +1,8 @@
 """Reads a cubin: NVIDIA's ELF file with the machine code of one architecture.
 
 Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter, 0x0a where
-parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest stack.
+parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest stack, 0x34 where branches
+through registers may go.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from warploom.errors import WarploomError
 
 _REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK = 0x2F, 0x11, 0x12, 0x23
+_INDIRECT_BRANCHES = 0x34
 _PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK = 0x17, 0x0A, 0x10
 _WITH_SIZE = 4  # the format of an attribute whose value follows with its size; others have 16 bits of value
 _CUDA = 190
@@ -91,6 +93,19 @@ class Cubin:
                 required = struct.unpack("<III", value)
         shared = len(self.sections.get(f".nv.shared.{kernel}", b""))
         return KernelFacts(kernel, registers, frame, shared, tuple(sorted(parameters)), start, required)
+
+    def indirect_branches(self, function: str) -> dict[int, tuple[int, ...]]:
+        """Of each branch through a register, by address, where it may go."""
+        found: dict[int, tuple[int, ...]] = {}
+        for number, value in self._attributes(f".nv.info.{function}"):
+            if number == _INDIRECT_BRANCHES:
+                words = struct.unpack(f"<{len(value) // 4}I", value)
+                at = 0
+                while at + 3 <= len(words):
+                    address, _, count = words[at : at + 3]
+                    found[address] = words[at + 3 : at + 3 + count]
+                    at += 3 + count
+        return found
 
     def _attributes(self, section: str) -> list[tuple[int, bytes]]:
         data, at, found = self.sections.get(section, b""), 0, []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from warploom.code.instruction import (
@@ -36,6 +37,7 @@ from warploom.sass.shapes import SHAPES
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
 _TARGET = re.compile(r"`\((.*)\)$")
+_CALL_STACK = 1024  # bytes of stack that a launch adds for calls whose depth the file does not say, as CUDA does
 _ADDRESS_OF_SYMBOL = 2  # the relocation of a 64-bit address in data
 
 
@@ -102,7 +104,7 @@ def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: 
         parameters=parameters,
         variables=variables,
         shared_bytes=facts.shared_bytes,
-        local_bytes=-(-facts.frame_bytes // 16) * 16,
+        local_bytes=-(-facts.frame_bytes // 16) * 16 + (_CALL_STACK if _calls_itself(instructions) else 0),
         registers=facts.registers,
         predicates=max(predicates, default=-1) + 1,
         allocated=True,
@@ -110,6 +112,12 @@ def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: 
         source=source,
         binary=Binary(cubin.architecture, facts.parameter_offset, banks),
     )
+
+
+def _calls_itself(instructions: list[Instruction]) -> bool:
+    """Whether functions keep return addresses on the stack, which they do when they may be called again from within."""
+    names = {instruction.op.name for instruction in instructions}
+    return {"CALL", "STL"} <= names
 
 
 def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
@@ -120,12 +128,19 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
         instruction, target = _instruction(line, f"{about.place}, {line.address:#x}")
         if target is not None:
             where = about.position(target, section)
-            if where is not None and instruction.op.name == "RET":  # where the addresses that it takes are counted from
+            if where is not None and (instruction.op.name == "RET" or (instruction.op.name == "CALL" and instruction.srcs)):
+                # A jump through registers: the place that the address in them is counted from.
                 instruction.srcs = (*instruction.srcs, Imm(where * INSTRUCTION_BYTES))
             elif where is not None:
                 targets[pc] = where
             else:  # of a function elsewhere: shown, and refused by name when it has to be executed
                 instruction.srcs = (*instruction.srcs, Symbol(target))
+        if instruction.op.name == "BRX":  # counted from the next instruction, with a distance
+            distance = instruction.srcs[-1]
+            assert isinstance(distance, Imm)
+            start = (pc + 1) * INSTRUCTION_BYTES + distance.bits & 0xFFFFFFFF
+            instruction.srcs = (*instruction.srcs[:-1], Imm(start))
+        instruction.address = pc * INSTRUCTION_BYTES
         instructions.append(instruction)
     return instructions, targets
 
@@ -214,8 +229,8 @@ def _blocks(about: _Kernel, instructions: list[Instruction], targets: dict[int, 
     leaving = BRANCHES | EXITS
     leaders = {0} | {target for pc, target in targets.items() if pc < count and target < count}
     leaders |= {pc + 1 for pc, i in enumerate(instructions) if i.op.name in leaving and pc + 1 < count}
-    tables = _jump_tables(about, count)
-    leaders |= tables
+    tables = _jump_targets(about, instructions)
+    leaders |= {target for reached in tables.values() for target in reached}
     ordered = sorted(leaders)
 
     def block_of(pc: int) -> int:
@@ -224,9 +239,9 @@ def _blocks(about: _Kernel, instructions: list[Instruction], targets: dict[int, 
     for pc, instruction in enumerate(instructions):
         if pc in targets and targets[pc] < count:
             instruction.target = block_of(targets[pc])
-        if instruction.op.name == "BRX":
-            instruction.targets = tuple(block_of(target) for target in sorted(tables))
-    _give_returns(instructions, targets, block_of)
+        if pc in tables:
+            instruction.targets = tuple(sorted({block_of(target) for target in tables[pc]}))
+    _give_returns(instructions, targets, tables, block_of)
     names = {position: label for section in about.starts for label, position in _labels(about, section)}
     ends = [*ordered[1:], count]
     return [Block(instructions[start:end], names.get(start, "")) for start, end in zip(ordered, ends, strict=True) if start < end]
@@ -237,26 +252,31 @@ def _labels(about: _Kernel, section: str) -> list[tuple[str, int]]:
     return [(label, about.starts[section] + address // INSTRUCTION_BYTES) for label, address in found]
 
 
-def _jump_tables(about: _Kernel, count: int) -> set[int]:
-    """Where indirect branches may go: addresses in the kernel's own constants."""
-    if not any(line.text.partition(" ")[0].startswith("BRX") or " BRX" in line.text for _, line in about.lines):
-        return set()
-    found: set[int] = set()
-    data = about.cubin.sections.get(f".nv.constant2.{about.kernel}", b"")
-    for at in range(0, len(data) - 3, 4):
-        address = int.from_bytes(data[at : at + 4], "little")
-        if address and address % INSTRUCTION_BYTES == 0 and address // INSTRUCTION_BYTES < count:
-            found.add(address // INSTRUCTION_BYTES)
-    return found
+def _jump_targets(about: _Kernel, instructions: list[Instruction]) -> dict[int, list[int]]:
+    """Where jumps through registers may go: branches as the file lists it, calls to any function of this code."""
+    count = len(instructions)
+    listed = {}
+    for section, start in about.starts.items():
+        for address, targets in about.cubin.indirect_branches(section.removeprefix(".text.")).items():
+            places = [start + target // INSTRUCTION_BYTES for target in targets]
+            listed[start + address // INSTRUCTION_BYTES] = [place for place in places if place < count]
+    homes = [(home, value) for home, value in about.functions.values() if home in about.starts]
+    functions = [about.starts[home] + value // INSTRUCTION_BYTES for home, value in homes]
+    for pc, instruction in enumerate(instructions):
+        if instruction.op.name == "CALL" and any(isinstance(source, Reg) for source in instruction.srcs):
+            listed[pc] = [place for place in functions if 0 < place < count]
+    return listed
 
 
-def _give_returns(instructions: list[Instruction], targets: dict[int, int], block_of: object) -> None:
+def _give_returns(
+    instructions: list[Instruction], targets: dict[int, int], indirect: dict[int, list[int]], block_of: Callable[[int], int]
+) -> None:
     """Tell each return where it may go: behind the calls of the function that it ends."""
-    assert callable(block_of)
     sites: dict[int, set[int]] = {}
     for pc, instruction in enumerate(instructions):
-        if instruction.op.name == "CALL" and pc in targets:
-            sites.setdefault(targets[pc], set()).add(pc + 1)
+        if instruction.op.name == "CALL":
+            for entry in [targets[pc]] if pc in targets else indirect.get(pc, ()):
+                sites.setdefault(entry, set()).add(pc + 1)
     returns: dict[int, set[int]] = {}
     for entry, behind in sites.items():
         seen, pending = set(), [entry]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -39,11 +40,17 @@ def _run(name: str, place: str, *arguments: str) -> str:
     return done.stdout
 
 
+def _limited(ptx: str, max_registers: int) -> str:
+    """PTX whose kernels with launch bounds also name a limit of registers: for those ptxas does not heed its own option."""
+    bounded = re.sub(r"^(\s*\.maxntid\b[^\n]*)$", rf"\1\n.maxnreg {max_registers}", ptx, flags=re.MULTILINE)
+    return re.sub(r"^\s*\.minnctapersm\b[^\n]*$", "", bounded, flags=re.MULTILINE)
+
+
 def assemble(ptx: str, place: str, architecture: str, max_registers: int | None = None) -> bytes:
     """PTX to a cubin for an architecture such as ``sm_90``, by ptxas."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        source.write_text(ptx, encoding="utf-8")
+        source.write_text(ptx if max_registers is None else _limited(ptx, max_registers), encoding="utf-8")
         limit = [f"--maxrregcount={max_registers}"] if max_registers is not None else []
         _run("ptxas", place, f"--gpu-name={architecture}", *limit, str(source), "--output-file", str(cubin))
         return cubin.read_bytes()

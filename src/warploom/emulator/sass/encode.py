@@ -14,6 +14,8 @@ from warploom.emulator.sass.registry import encoders
 from warploom.emulator.sass.rows import SassRows, predicate_number
 from warploom.errors import WarploomError
 
+INSTRUCTION_BYTES = 16
+
 
 def encode_sass(code: Code) -> EncodedKernel:
     """Encode a kernel. Instructions that the emulator does not know are refused here, not when they are reached."""
@@ -23,7 +25,9 @@ def encode_sass(code: Code) -> EncodedKernel:
     rows = SassRows(code)
     table = static_table(code)
     starts = code.block_starts()
-    records = np.zeros(len(code), SASS_INSTRUCTION_DTYPE)
+    landings = _landings(code)
+    records = np.zeros(max(len(code), len(landings)), SASS_INSTRUCTION_DTYPE)
+    records["landing"][: len(landings)], records["landing"][len(landings) :] = landings, -1
     records["guard"] = records["predicate_out"] = records["condition"] = -1
     for pc, instruction in enumerate(code.instructions()):
         record = records[pc]
@@ -58,6 +62,19 @@ def encode_sass(code: Code) -> EncodedKernel:
         constants=rows.constants,
         warp_dtype=SASS_WARP_DTYPE,
     )
+
+
+def _landings(code: Code) -> list[int]:
+    """For each instruction that the compiler made, where it is now; -1 if it is gone. What passes put before it comes first."""
+    found: dict[int, int] = {}
+    inserted: int | None = None
+    for pc, instruction in enumerate(code.instructions()):
+        if instruction.control is None:
+            inserted = pc if inserted is None else inserted
+            continue
+        found[instruction.address // INSTRUCTION_BYTES] = pc if inserted is None else inserted
+        inserted = None
+    return [found.get(number, -1) for number in range(max(found, default=-1) + 1)]
 
 
 def _refuse_unknown(code: Code) -> None:

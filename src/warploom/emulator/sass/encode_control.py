@@ -46,16 +46,17 @@ def _call(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     if outside is not None:
         raise rows.trouble(f"function {outside.name} is not in the file")
     if instruction.target is None:
-        raise rows.trouble("calls through registers are not known")
-    record["kind"] = Kind.BRANCH
+        _through_registers(rows, instruction, record)
+    else:
+        record["kind"] = Kind.BRANCH
 
 
-@encodes("RET")
-def _return(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+@encodes("RET", "BRX")
+def _through_registers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """The pair of registers holds an address that is counted from a place in the code."""
     start = instruction.srcs[-1]
-    if "REL" not in instruction.op.modifiers or not isinstance(start, Imm):
-        raise rows.trouble("only returns relative to a function are known")
+    if not isinstance(start, Imm) or "ABS" in instruction.op.modifiers:
+        raise rows.trouble("only jumps relative to a place in the code are known")
     record["kind"] = SassKind.JUMP
     record["rows"][0], record["wide_registers"] = rows.row(instruction.srcs[0], 2), True
     record["offset"] = start.bits

@@ -41,6 +41,7 @@ _SHUFFLES = {
     "IDX": WarpOperation.SHUFFLE_INDEX,
 }
 _VOTES = {"ALL": WarpOperation.VOTE_ALL, "ANY": WarpOperation.VOTE_ANY, "EQ": WarpOperation.VOTE_UNIFORM}
+_REDUCTIONS = {"SUM": "ADD", "MIN": "MIN", "MAX": "MAX", "OR": "OR", "XOR": "XOR"}
 _UNIFORM_VOTES = {"ALL": UniformOperation.ALL, "ANY": UniformOperation.ANY, "EQ": UniformOperation.EQUAL}
 
 
@@ -77,8 +78,19 @@ def _to_uniform(rows: SassRows, instruction: Instruction, record: np.void) -> No
     if any(predicate.bank in (Bank.P, Bank.UP) for predicate in predicates):
         raise rows.trouble("it tells whether lanes agree")
     record["kind"] = SassKind.UNIFORM
-    record["operation"] = UniformOperation.OR if "OR" in instruction.op.modifiers else UniformOperation.FIRST
+    any_bit = UniformOperation.REDUCTIONS + WarpOperation.REDUCE_OR
+    record["operation"] = any_bit if "OR" in instruction.op.modifiers else UniformOperation.FIRST
     record["rows"][0], record["rows"][1] = rows.result(register), rows.word(instruction.srcs[0])
+
+
+@encodes("REDUX")
+def _reduce(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A reduction over the lanes, into a uniform register; without a name of its own it is AND."""
+    modifiers = instruction.op.modifiers
+    name = next((_REDUCTIONS[word] for word in modifiers if word in _REDUCTIONS), "AND")
+    sign = f"_{'S' if 'S32' in modifiers else 'U'}" if name in ("MIN", "MAX") else ""
+    record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.REDUCTIONS + WarpOperation[f"REDUCE_{name}{sign}"]
+    record["rows"][0], record["rows"][1] = rows.result(instruction.dsts[0]), rows.word(instruction.srcs[0])
 
 
 @encodes("VOTE", "VOTEU")

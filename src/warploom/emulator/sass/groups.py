@@ -67,15 +67,18 @@ def _waiting(warp, state):
 
 @callee
 def _merge(warp, state, pc):
-    """Make one ready group of those in a state."""
-    mask = _waiting(warp, state)
+    """Make one ready group of those in a state that are at an address, or at any if it is negative; it comes last in the list."""
+    mask = np.uint32(0)
+    target = pc
     at = 0
     while at < warp.depth:
-        if warp.group_state[at] == state:
+        if warp.group_state[at] == state and (pc < 0 or warp.group_pc[at] == pc):
+            mask |= warp.group_mask[at]
+            target = warp.group_pc[at]
             _take_out(warp, at)
         else:
             at += 1
-    put_aside(warp, pc, mask, READY, np.uint32(0))
+    put_aside(warp, target, mask, READY, np.uint32(0))
 
 
 @callee
@@ -84,7 +87,13 @@ def release_meeting(warp, barrier):
     state = AT_BARRIER + barrier
     waiting = _waiting(warp, state)
     if waiting != 0 and warp.meeting_mask[barrier] & warp.alive & ~waiting == 0:
-        _merge(warp, state, warp.meeting_pc[barrier])
+        at = 0
+        while at < warp.depth:  # lanes may have come by different instructions; they go on behind their own
+            if warp.group_state[at] == state:
+                _merge(warp, state, warp.group_pc[at])
+                at = 0
+            else:
+                at += 1
 
 
 @callee
@@ -123,7 +132,8 @@ def release_collective(warp, pc):
     here = _waiting(warp, COLLECTING)
     for at in range(warp.depth):
         if warp.group_state[at] == COLLECTING and warp.group_needed[at] & warp.alive & ~here == 0:
-            _merge(warp, COLLECTING, pc)
+            _merge(warp, COLLECTING, np.int64(-1))
+            warp.group_pc[warp.depth - 1] = pc
             return
 
 

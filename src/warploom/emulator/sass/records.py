@@ -47,7 +47,7 @@ class UniformOperation(IntEnum):
     ANY = 2
     ALL = 3
     EQUAL = 4
-    OR = 5  # of all lanes' values
+    REDUCTIONS = 8  # from here on, plus the number of a reducing `WarpOperation`
 
 
 class State(IntEnum):
@@ -72,6 +72,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("condition", "i4"),  # a further predicate of a branch, or -1
     ("condition_flip", "u4"),
     ("barrier", "i4"),  # a convergence barrier
+    ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
     ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
 )
 
@@ -83,6 +84,5 @@ SASS_WARP_DTYPE = _extended(
     ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
     ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
     ("meeting_mask", "u4", (BARRIER_REGISTERS,)),
-    ("meeting_pc", "i4", (BARRIER_REGISTERS,)),
     ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
 )

@@ -54,7 +54,7 @@ from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperatio
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
 from warploom.emulator.textures import fetch_texels
-from warploom.emulator.warp_operations import exchange
+from warploom.emulator.warp_operations import exchange, reduced
 from warploom.jit import callee
 
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
@@ -64,6 +64,7 @@ WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
+REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
 WORDS, FLOATS, FUNCTIONS = int(SassFamily.WORDS), int(SassFamily.FLOATS), int(SassFamily.FUNCTIONS)
@@ -156,10 +157,10 @@ def _uniform(instruction, rows, predicates, mask):
         if instruction.predicate_out >= 0:
             put32(predicates + 4 * instruction.predicate_out, FULL if holds else np.uint32(0))
         return
-    total = np.uint32(0)
-    left = mask
+    total = get32(rows + instruction.rows[1] + 4 * lane)
+    left = mask & (mask - np.uint32(1))
     while left != 0:
-        total |= get32(rows + instruction.rows[1] + 4 * first_lane(left))
+        total = reduced(operation - REDUCTIONS, total, get32(rows + instruction.rows[1] + 4 * first_lane(left)))
         left &= left - np.uint32(1)
     fill_row(rows + instruction.rows[0], total)
 
@@ -181,7 +182,7 @@ def _divide(warp, pc, target, active, taken):
 
 
 @callee
-def _jump(machine, warp, instruction, rows, pc, mask, active):
+def _jump(machine, program, warp, instruction, rows, pc, mask, active):
     """Every lane goes to its own address. Returns False if one leaves the code."""
     end = machine.instructions
     left = mask
@@ -191,9 +192,9 @@ def _jump(machine, warp, instruction, rows, pc, mask, active):
         low = np.int64(get32(rows + instruction.rows[0] + 4 * lane))
         high = np.int64(get32(rows + instruction.rows[0] + 128 + 4 * lane)) if instruction.wide_registers else np.int64(0)
         address = (low | (high << np.int64(32))) + instruction.offset
-        if address < 0 or address & 15 or (address >> 4) >= end:
+        if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
-        warp.lane_pc[lane] = address >> 4
+        warp.lane_pc[lane] = program[address >> 4].landing
     if active & ~mask != 0:
         put_aside(warp, pc + 1, active & ~mask, READY, np.uint32(0))
     split_by_address(warp, pc, mask)
@@ -201,7 +202,7 @@ def _jump(machine, warp, instruction, rows, pc, mask, active):
 
 
 @callee
-def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
+def _control(machine, program, warp, instruction, rows, predicates, pc, active, mask):
     """Execute an instruction that decides where lanes go on, and choose the group that does.
 
     Returns whether all is well; `warp.pc` and `warp.active` say what goes on, with no lane if all wait or have ended.
@@ -224,13 +225,12 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
             resume(warp, False)
     elif kind == BSSY:
         warp.meeting_mask[instruction.barrier] = mask
-        warp.meeting_pc[instruction.barrier] = instruction.target
     elif kind == BSYNC:
         barrier = np.int64(instruction.barrier)
         if mask == active and warp.meeting_mask[barrier] & warp.alive & ~active == 0:
-            warp.pc = warp.meeting_pc[barrier]
+            pass  # all are here
         else:
-            put_aside(warp, pc, mask, AT_MEETING + barrier, np.uint32(0))
+            put_aside(warp, pc + 1, mask, AT_MEETING + barrier, np.uint32(0))
             warp.active = active & ~mask
             release_meeting(warp, barrier)
             if warp.active == 0:
@@ -240,7 +240,7 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
         if warp.depth > 0:
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
-        return _jump(machine, warp, instruction, rows, pc, mask, active)
+        return _jump(machine, program, warp, instruction, rows, pc, mask, active)
     elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
@@ -274,6 +274,8 @@ def _control(machine, warp, instruction, rows, predicates, pc, active, mask):
         while left != 0:
             put32(rows + instruction.rows[0] + 4 * first_lane(left), warp.meeting_mask[instruction.barrier])
             left &= left - np.uint32(1)
+        if instruction.operation != 0:
+            warp.meeting_mask[instruction.barrier] = np.uint32(0)
     elif kind == TO_BARRIER:
         warp.meeting_mask[instruction.barrier] = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
     return True
@@ -386,7 +388,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind in (BRANCH, EXIT) or kind >= JUMP:
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            fine = _control(machine, warp, instruction, rows, predicates, pc, active, mask)
+            fine = _control(machine, program, warp, instruction, rows, predicates, pc, active, mask)
             if fine:
                 pc, active = warp.pc, warp.active
                 moved = True

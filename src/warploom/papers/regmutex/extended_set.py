@@ -21,6 +21,7 @@ from warploom.code.loops import loop_depths
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
+from warploom.errors import WarploomError
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, plan_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.holding import holding, prove_holding
@@ -40,6 +41,10 @@ def split_registers(code: Code, base: int, extended: int) -> Code | None:
 
     Whatever comes out is proved: see `warploom.papers.regmutex.holding`.
     """
+    if code.binary is not None:
+        raise WarploomError(
+            f"{code.name}: this design renumbers registers, which cannot be done in machine code; use --code ptx."
+        )
     code = without_empty(without_unreachable(code))
     regions = plan_regions(code, base)
     if regions is None:

@@ -1,0 +1,62 @@
+"""``--code`` on the command line: machine code from workloads and from files, and errors in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from warploom.cli.app import run_command
+
+CUBIN = Path(__file__).parents[1] / "data" / "h200" / "cubin" / "vecadd.cubin"
+KERNEL = """
+extern "C" __global__ void scale(float* out, const float* in, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] * by;
+}
+"""
+LAUNCH = ["--grid", "4", "--block", "256", "--emulate-only", "--json"]
+
+
+def _run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = run_command(list(words))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_cuda_source_and_its_cubin_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    source = tmp_path / "scale.cu"
+    source.write_text(KERNEL)
+    arguments = ["--arg", "out=f32[1024]", "--arg", "in=f32[1024]:random", "--arg", "by=2.5", "--arg", "n=1000"]
+    counts = []
+    for code in ("sm_80", "sm_90"):
+        status, out, _ = _run(capsys, "run", str(source), "--code", code, *LAUNCH, *arguments)
+        assert status == 0
+        counts.append(json.loads(out)["thread_instructions"])
+    assert counts[0] != counts[1]  # other instructions for another architecture
+    arrays = [word for name in "abc" for word in ("--arg", f"{name}=f32[1024]:ones")]
+    status, out, _ = _run(capsys, "run", str(CUBIN), *LAUNCH, *arrays, "--arg", "n=1024")
+    assert status == 0 and json.loads(out)["warp_instructions"] > 0
+
+
+def test_inspect_shows_machine_code(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = _run(capsys, "inspect", "vectoradd", "--code", "sm_90")
+    assert status == 0
+    assert "LDG.E" in out and ":S0" in out  # with its control bits
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "vectoradd", "--code", "sm_20"], "code 'sm_20' is not known"),
+        (["inspect", str(CUBIN), "--code", "sm_80"], "this is machine code for sm_90, not for sm_80"),
+        (["inspect", str(CUBIN), "--code", "ptx"], "a cubin holds machine code"),
+        (["inspect", str(CUBIN), "--kernel", "vecsub"], "there is no kernel 'vecsub'"),
+        (["compare", "--code", "sm_1"], "code 'sm_1' is not known"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = _run(capsys, *words)
+    assert status == 2
+    assert said in err and "Traceback" not in err
