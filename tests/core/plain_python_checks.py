@@ -160,7 +160,7 @@ BROKEN = [
     (
         "allocation",
         NeverWakes(),
-        r"deadlock at cycle \d+ .*SM 0 warp 0 waits held back by the allocation policy, instruction 3: ",
+        r"deadlock at cycle \d+ .*SM 0 warp 0 waits held back by the allocation or the hierarchy, instruction 3: ",
     ),
 ]
 

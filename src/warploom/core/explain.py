@@ -11,7 +11,7 @@ from warploom.core import checker
 from warploom.errors import SimulationError
 
 _WAITS = (
-    ("held", "held back by the allocation policy"),
+    ("held", "held back by the allocation or the hierarchy"),
     ("at_barrier", "at a barrier"),
     ("blocked", "for a result"),
     ("stalled_memory", "for its memory accesses"),

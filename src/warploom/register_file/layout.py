@@ -266,14 +266,11 @@ def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -
         ("queue_head", "i2", (MAX_RF_BANKS,)),
         ("queue_tail", "i2", (MAX_RF_BANKS,)),
         ("queue_length", "i2", (MAX_RF_BANKS,)),
-        ("queue_next", "i2", (REQUESTS,)),
         ("queued_groups", "u8"),
         ("writes_in_cycle", "u1", (MAX_RF_BANKS,)),
         ("written_groups", "u8"),
         ("delayed_count", "i8"),
-        ("delayed", DELAYED, (REQUESTS,)),
         # collectors, latches, units
-        ("collector", COLLECTOR, (PORTS * MAX_COLLECTORS,)),
         ("collector_last", "i2", (PORTS,)),
         ("latch_size", "i2", (PORTS,)),  # instructions that fit between issue and the collectors
         ("ports_in", "i2", (PORTS,)),  # instructions that enter and leave the collectors in a cycle
@@ -303,15 +300,9 @@ def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -
         ("injected_count", "i8"),
         ("injected_in_flight", "i8"),
         ("injected", INJECTED, (MAX_INJECTED,)),
-        # movement up, and reads that several operands share
-        ("fill", FILL, (MAX_PLACES,)),  # what is being read for a place
-        ("arriving", ARRIVING, (MAX_PLACES,)),  # read and on the way, in order
         ("arriving_head", "i8"),
         ("arriving_count", "i8"),
         ("issuing", "i8"),  # the slot of the instruction that is being issued
-        ("place_read", "i2", (MAX_PLACES,)),  # 1: the value of the place is being read for an operand
-        ("place_waiting", "i2", (MAX_PLACES,)),  # 1 + the first read of a list that waits for it
-        ("place_value", "i8", (MAX_PLACES,)),  # where in the value column the contents of an upper-level place come from
         ("sectors", "u4", (256,)),  # of the memory instruction that is being handed over
         ("lanes", "u4", (256,)),
         ("fault", FAULT),
@@ -321,6 +312,15 @@ def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -
         ("slot", SLOT, (MAX_SLOTS,)),
         ("entry", ENTRY, (MAX_WARP_REGISTERS,)),
         ("map", "i2", (MAX_WARPS, MAX_REGISTERS)),
+        # long arrays of which little is used, apart from what every cycle looks at
+        ("queue_next", "i2", (REQUESTS,)),
+        ("delayed", DELAYED, (REQUESTS,)),
+        ("collector", COLLECTOR, (PORTS * MAX_COLLECTORS,)),
+        ("fill", FILL, (MAX_PLACES,)),  # what is being read for a place
+        ("arriving", ARRIVING, (MAX_PLACES,)),  # read and on the way, in order
+        ("place_read", "i2", (MAX_PLACES,)),  # 1: the value of the place is being read for an operand
+        ("place_waiting", "i2", (MAX_PLACES,)),  # 1 + the first read of a list that waits for it
+        ("place_value", "i8", (MAX_PLACES,)),  # where in the value column the contents of an upper-level place come from
         *((choice, state_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)),
         ("observed", observed_dtype(observers)),
     ]

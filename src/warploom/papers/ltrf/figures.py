@@ -13,8 +13,8 @@ from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
 SMALL, LARGE = "gtx480", "ltrf-large"
 SMS = {"tiny": 1, "small": 4}
 PREFETCHED = "scheduler=two-level + hierarchy=ltrf"
-DESIGNS = {  # what a column shows: design and machine
-    "small fast file": ("baseline", SMALL),
+DESIGNS = {  # what a column shows: design and machine, all with as many active warps
+    "small fast file": ("scheduler=two-level", SMALL),
     "large slow file": ("scheduler=two-level", LARGE),
     "large slow file, prefetched": (PREFETCHED, LARGE),
 }
