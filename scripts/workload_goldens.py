@@ -1,6 +1,6 @@
 """Run every workload's tiny size on a real NVIDIA GPU and store what it computes, for the tests to compare the emulator with.
 
-    PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [NAME ...]
+    PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [--modules CUBINS] [NAME ...]
 
 Needs NumPy and CuPy alone (SciPy where a reference uses it). Writes ``workloads.npz`` and ``workloads.json`` (device, driver,
 date, and for each workload the digest of its PTX and whether the outputs agree with the reference). In the archive, an output of
@@ -47,8 +47,8 @@ class RealBuffer:
 class RealGpu:
     """The device that workloads' host programs see, on CuPy."""
 
-    def __init__(self, ptx: Path) -> None:
-        self._module = cupy.RawModule(path=str(ptx))
+    def __init__(self, module: Path) -> None:
+        self._module = cupy.RawModule(path=str(module))  # PTX or a cubin
 
     def array(self, values: np.ndarray) -> RealBuffer:
         return RealBuffer(values)
@@ -155,6 +155,7 @@ def main() -> int:
     parser.add_argument(
         "--size", default="tiny", choices=("tiny", "small", "paper"), help="goldens are made of tiny; others check"
     )
+    parser.add_argument("--modules", type=Path, help="a folder of NAME.cubin to run instead of the workloads' PTX")
     options = parser.parse_args()
     wanted = {name.replace("-", "_") for name in options.names}
 
@@ -168,7 +169,8 @@ def main() -> int:
         try:
             workload = load(folder)
             arrays = workload.inputs(options.size)
-            outputs = {name: np.asarray(values) for name, values in workload.host(RealGpu(folder / "kernel.ptx"), arrays).items()}
+            module = options.modules / f"{workload.name}.cubin" if options.modules else folder / "kernel.ptx"
+            outputs = {name: np.asarray(values) for name, values in workload.host(RealGpu(module), arrays).items()}
             archive.update(stored(workload.name, outputs))
             digests[workload.name] = hashlib.sha256((folder / "kernel.ptx").read_bytes()).hexdigest()
         except Exception as problem:
