@@ -1,4 +1,4 @@
-"""Twelve workloads on an H200: for every instruction of their machine code the same counts of warps and threads, over all launches."""
+"""Twelve workloads on an H200: for every instruction of their code the same counts of warps and threads, over all launches."""
 
 from __future__ import annotations
 
