@@ -18,7 +18,7 @@ from typing import Any
 import numba
 from numba.extending import intrinsic as _numba_intrinsic
 
-from warploom.jit.kept_code import KeptCode
+from warploom.jit.kept_code import CAN_KEEP, KeptCode
 from warploom.jit.ways import WAY
 from warploom.storage.cache import NoCache, cache_directory
 from warploom.storage.sources import class_digest, file_digest, surroundings
@@ -36,7 +36,7 @@ def _compiled(function: Callable, digests: list[str | None], options: dict[str, 
     """A dispatcher whose code is kept on disk, unless the source of something that it depends on is not in a file (None)."""
     dispatcher = numba.njit(**options)(function)
     known = [digest for digest in digests if digest is not None]
-    if hasattr(dispatcher, "enable_caching") and None not in digests:  # not with NUMBA_DISABLE_JIT
+    if CAN_KEEP and hasattr(dispatcher, "_cache") and None not in digests:  # not with NUMBA_DISABLE_JIT
         with suppress(NoCache):  # the store of traces says so
             dispatcher._cache = KeptCode(function, _folder(known))
     return dispatcher

@@ -21,6 +21,9 @@ from numba.core.serialize import dumps
 
 from warploom.storage.kept import read_kept, say_no_cache, write_kept
 
+CAN_KEEP = all(hasattr(CompileResult, name) for name in ("_reduce", "_rebuild"))
+"""Whether this version of Numba has what taking a compiled function apart and putting it together again needs."""
+
 _KEPT_FOLDERS = 250  # some 5 MB each; every module and every combination of policies has one
 
 
