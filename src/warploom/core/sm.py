@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from warploom.core.memory import FOREVER, ldst_idle, ldst_next_event, ldst_step
+from warploom.core.memory import FOREVER, Memory, Port, ldst_idle, ldst_next_event, ldst_step
 from warploom.core.pipeline.collect import collect
 from warploom.core.pipeline.execute import execute, start_memory
 from warploom.core.pipeline.fetch import decode, fetch
@@ -12,16 +10,17 @@ from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_stuck, reset
-from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING
+from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING, Sm
 from warploom.register_file.observing import on_stalled
-from warploom.register_file.services import ON, inlined, settle_states, stage
+from warploom.register_file.services import ON, inlined, separate, settle_states
 
 SP, SFU, MEM = 0, 1, 2
 
 
 @inlined
-def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+def step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
     moved = write_results(ctx, sm, port, cycle)
     if sm.in_dispatch > 0:
@@ -40,8 +39,8 @@ def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     return moved
 
 
-@stage
-def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
+@separate
+def earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
     """The next cycle, after one in which nothing moved, at which something will."""
     event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
     if sm.write_head >= 0 or sm.queued_groups != NOTHING or sm.woken != NOTHING or sm.exiting != NOTHING:
@@ -84,7 +83,7 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
 
 
 @inlined
-def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) -> None:
+def run_sm(ctx: Context, memory: Memory, sm: Sm, port: Port, until: int, skip: bool) -> None:
     """Simulate one SM up to a cycle, jumping over those in which nothing can happen."""
     cycle = sm.cycle
     sm.next_event = min(sm.next_event, max(cycle, port.ldst.event))  # replies may have come since
@@ -111,8 +110,8 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
     sm.cycle = cycle
 
 
-@stage
-def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
+@separate
+def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
     """Set up an empty SM (a record of zeros) for a launch."""
     machine = ctx.machine
     sm.number = number
@@ -174,8 +173,8 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
     reset(design.power, ctx, sm, cycle)
 
 
-@stage
-def settle_sm(ctx: Any, sm: Any, cycle: int) -> None:
+@separate
+def settle_sm(ctx: Context, sm: Sm, cycle: int) -> None:
     """Integrate everything that is counted over time up to now."""
     sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)
     sm.allocated_since = cycle

@@ -1,7 +1,7 @@
 """What a machine file may say: one dataclass per table, one field per key, each with its range and its meaning.
 
-A number that the timing core reads has a place in the machine's record (`machine.MACHINE_DTYPE`): the table's prefix
-followed by the key. Limits are either physical sense or the fixed maxima of the core's state records.
+The timing core reads a number from the machine's record (`record.MachineRecord`), under the table's prefix followed by the
+key. Limits are either physical sense or the fixed maxima of the core's state records.
 """
 
 from __future__ import annotations

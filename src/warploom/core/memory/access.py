@@ -22,16 +22,22 @@ from warploom.core.memory.state import (
     RESERVED,
     SILENT,
     WRITE,
-    Record,
+    Access,
+    CacheState,
+    Ldst,
+    Memory,
+    Pipe,
+    Port,
 )
 from warploom.jit import callee, whole
+from warploom.machines import MachineRecord
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
 
 
 @callee
-def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
+def _room(pipe: Pipe, requests: int, depth: int, cycle: int) -> bool:
     """Whether the miss queue has room for further requests; if not, when the pipe should look again."""
     before = pipe.sent + requests - 1 - depth
     if before >= 0 and pipe.leave[before % _LEAVE_ENTRIES] > cycle:
@@ -42,9 +48,9 @@ def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
 
 @callee
 def _request(
-    machine: Record,
-    ldst: Record,
-    pipe: Record,
+    machine: MachineRecord,
+    ldst: Ldst,
+    pipe: Pipe,
     cycle: int,
     line: int,
     sectors: int,
@@ -62,11 +68,11 @@ def _request(
 
 @callee
 def _load(
-    machine: Record,
-    ldst: Record,
-    cache: Record,
-    pipe: Record,
-    access: Record,
+    machine: MachineRecord,
+    ldst: Ldst,
+    cache: CacheState,
+    pipe: Pipe,
+    access: Access,
     cycle: int,
     sets: int,
     ways: int,
@@ -118,7 +124,7 @@ def _load(
 
 
 @callee
-def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: int) -> int:
+def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
     cache = ldst.l1
     line = access.line
@@ -148,7 +154,7 @@ def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: i
 
 
 @callee
-def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int) -> int:
+def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle: int) -> int:
     """One access at the tags: BLOCKED, UNDER_WAY to L2, or FINISHED."""
     pipe = ldst.pipe[number]
     if number == DATA:
@@ -213,7 +219,7 @@ def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int
 
 
 @whole
-def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: int) -> int:
+def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, pc: int) -> int:
     """When the instruction at `pc` is there: at once from the instruction cache, or FOREVER.
 
     After FOREVER its line is on its way (or no miss register is free); ask again when `sm.ldst.fetch_fills` has changed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, Record
+from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, CacheState
 from warploom.jit import callee
 
 
@@ -15,7 +15,7 @@ def set_of(line: int, sets: int, hashed: int) -> int:
 
 
 @callee
-def find(cache: Record, line: int, first: int, ways: int) -> int:
+def find(cache: CacheState, line: int, first: int, ways: int) -> int:
     """The place of a line in the set that starts at `first`, or -1."""
     for place in range(first, first + ways):
         if cache.tag[place] == line and cache.state[place] != INVALID:
@@ -24,7 +24,7 @@ def find(cache: Record, line: int, first: int, ways: int) -> int:
 
 
 @callee
-def victim(cache: Record, first: int, ways: int) -> int:
+def victim(cache: CacheState, first: int, ways: int) -> int:
     """The place that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
     best = -1
     for place in range(first, first + ways):
@@ -37,7 +37,7 @@ def victim(cache: Record, first: int, ways: int) -> int:
 
 
 @callee
-def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
+def reserve(cache: CacheState, place: int, line: int, cycle: int) -> int:
     """Give a place to a line that is being fetched; the miss register that stands for it."""
     if cache.spare_count > 0:
         cache.spare_count -= 1
@@ -56,14 +56,14 @@ def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
 
 
 @callee
-def wait_for(cache: Record, mshr: int, slot: int) -> None:
+def wait_for(cache: CacheState, mshr: int, slot: int) -> None:
     """Let an instruction wait for a line."""
     cache.mshr_target[mshr, cache.mshr_count[mshr]] = slot
     cache.mshr_count[mshr] += 1
 
 
 @callee
-def fill(cache: Record, mshr: int) -> None:
+def fill(cache: CacheState, mshr: int) -> None:
     """The line has arrived."""
     cache.state[cache.mshr_line[mshr]] = VALID
     cache.mshr_spare[cache.spare_count] = mshr
@@ -72,7 +72,7 @@ def fill(cache: Record, mshr: int) -> None:
 
 
 @callee
-def forget(cache: Record) -> None:
+def forget(cache: CacheState) -> None:
     """Empty the cache, but for lines that are still on their way."""
     for place in range(len(cache.state)):
         if cache.state[place] != RESERVED:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from warploom.core.memory.address import bank_of, channel_of_slice, first_way, row_of
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
+from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Memory
 from warploom.jit import callee
+from warploom.machines import MachineRecord
+from warploom.register_file.bits import signed
 
 
 @callee
-def _reply(machine: Record, memory: Record, number: int, request: int, cycle: int) -> None:
+def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cycle: int) -> None:
     """Answer a request: loads with data, everything else with a packet of one header."""
     node = memory.pool[request - 1]
     if node.reply != SILENT:
@@ -29,7 +29,7 @@ def _reply(machine: Record, memory: Record, number: int, request: int, cycle: in
 
 
 @callee
-def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors: int, place: int, cycle: int) -> None:
+def _to_dram(machine: MachineRecord, memory: Memory, number: int, within: int, sectors: int, place: int, cycle: int) -> None:
     """Queue a transfer; `place` is the L2 line that waits for it, or -1 for a write."""
     channel = memory.channel[channel_of_slice(memory, number)]
     index = new_transfer(channel)
@@ -54,7 +54,7 @@ def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors:
 
 
 @callee
-def _find(memory: Record, first: int, ways: int, within: int) -> int:
+def _find(memory: Memory, first: int, ways: int, within: int) -> int:
     for place in range(first, first + ways):
         if memory.line[place].tag == within + 1:
             return place
@@ -62,7 +62,7 @@ def _find(memory: Record, first: int, ways: int, within: int) -> int:
 
 
 @callee
-def _victim(memory: Record, first: int, ways: int) -> int:
+def _victim(memory: Memory, first: int, ways: int) -> int:
     """The least recently used line that nobody waits for; an empty way has never been used."""
     best = -1
     for place in range(first, first + ways):
@@ -72,7 +72,7 @@ def _victim(memory: Record, first: int, ways: int) -> int:
 
 
 @callee
-def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) -> None:
+def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) -> None:
     accesses, misses = sectors_in(sectors), sectors_in(missing)
     memory.l2_accesses += accesses
     memory.l2_misses += misses
@@ -88,7 +88,7 @@ def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) 
 
 
 @callee
-def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
+def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> None:
     """The head of a slice's queue is at the tags."""
     part = memory.slice[number]
     request = part.head
@@ -96,10 +96,10 @@ def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
     first = first_way(machine, memory, number, node.within)
     place = _find(memory, first, machine.l2_ways, node.within)
     found = place >= 0
-    valid, pending = np.int64(0), np.int64(0)
+    valid, pending = signed(0), signed(0)
     if found:
-        valid, pending = np.int64(memory.line[place].valid), np.int64(memory.line[place].pending)
-    sectors = np.int64(node.sectors)
+        valid, pending = signed(memory.line[place].valid), signed(memory.line[place].pending)
+    sectors = signed(node.sectors)
     missing = sectors & ~valid & ~pending
     waiting = sectors & pending
     writes = node.kind == WRITE
@@ -149,23 +149,23 @@ def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
 
 
 @callee
-def filled(machine: Record, memory: Record, number: int, place: int, sectors: int, cycle: int) -> None:
+def filled(machine: MachineRecord, memory: Memory, number: int, place: int, sectors: int, cycle: int) -> None:
     """Sectors of a line have come from DRAM: answer those who waited for them, oldest first."""
     line = memory.line[place]
     line.valid |= sectors
     line.pending &= ~sectors
     part = memory.slice[number]
     part.mshrs_used -= sectors_in(sectors)
-    oldest, request = np.int64(0), np.int64(line.waiters)
+    oldest, request = signed(0), signed(line.waiters)
     while request != 0:  # the list holds the youngest first
-        following = np.int64(memory.pool[request - 1].next)
+        following = signed(memory.pool[request - 1].next)
         memory.pool[request - 1].next = oldest
         oldest, request = request, following
     line.waiters = 0
     request = oldest
     while request != 0:
         node = memory.pool[request - 1]
-        following = np.int64(node.next)
+        following = signed(node.next)
         node.need &= ~sectors
         if node.need == 0:
             line.merged -= 1

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Ldst
 from warploom.jit import callee
+from warploom.machines import MachineRecord
 
 SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
 TOKEN_SHIFT = 4
 
 
 @callee
-def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
+def send(machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
     packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
     starts = max(ldst.port_free, cycle)
@@ -29,7 +30,7 @@ def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kin
 
 
 @callee
-def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) -> None:
+def push_reply(ldst: Ldst, arrival: int, source: int, reply: int, token: int) -> None:
     """Put a reply on its way to the SM."""
     key = arrival << SLICE_BITS | source
     what = reply | token << TOKEN_SHIFT
@@ -48,7 +49,7 @@ def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) 
 
 
 @callee
-def next_reply(ldst: Record) -> int:
+def next_reply(ldst: Ldst) -> int:
     """When the earliest reply arrives."""
     if ldst.reply_count == 0:
         return FOREVER
@@ -56,7 +57,7 @@ def next_reply(ldst: Record) -> int:
 
 
 @callee
-def pop_reply(ldst: Record) -> int:
+def pop_reply(ldst: Ldst) -> int:
     """Take the earliest reply; what it is."""
     what = ldst.reply_what[0]
     ldst.reply_count -= 1

@@ -5,12 +5,12 @@ Every bank group has a queue of reads in order of arrival. A write of the same c
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from warploom.records import Lanes
 from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
 from warploom.register_file.checking import check_brought, check_read
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     fetch_cycles,
     lanes_accessed,
@@ -25,16 +25,16 @@ from warploom.register_file.hooks import (
     shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS
+from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS, Sm
 from warploom.register_file.observing import observed, on_accessed, on_conflict
-from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, settle, stage
+from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
 FULL = np.uint32(0xFFFFFFFF)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
 @inlined
-def note_access(sm: Any, cycle: int, entry: int) -> None:
+def note_access(sm: Sm, cycle: int, entry: int) -> None:
     """Add to the statistics of the time between two accesses to an entry."""
     owned = sm.entry[entry]
     if owned.last_access > 0:
@@ -47,14 +47,14 @@ def note_access(sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def banks_of(ctx: Any, form: int) -> int:
+def banks_of(ctx: Context, form: int) -> int:
     """How many of its neighbouring banks a register in this form lies in, from the lowest on."""
     span = ctx.machine.rf_banks_per_register
     return (stored_lanes(ctx.design.encoding, form) * span + 31) // 32
 
 
 @inlined
-def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any, write: bool) -> int:
+def count_access(ctx: Context, sm: Sm, cycle: int, entry: int, form: int, mask: Lanes, write: bool) -> int:
     """Account for one access of the main register file; in how many banks the register lies."""
     stored = stored_lanes(ctx.design.encoding, form)
     lanes = stored
@@ -75,8 +75,8 @@ def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any
     return banks_of(ctx, form)
 
 
-@stage
-def collect(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def collect(ctx: Context, sm: Sm, cycle: int) -> bool:
     """One cycle of all collectors: send on, read, take in."""
     moved = _dispatch(ctx, sm, cycle)
     if sm.arriving_count > 0:
@@ -92,7 +92,7 @@ def collect(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
+def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
     moved = False
     for number in range(3 * ctx.machine.sub_cores):
@@ -122,7 +122,7 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
+def _arrive(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Fill the places of the upper level whose values have come up."""
     moved = False
     while sm.arriving_count > 0 and sm.arriving[sm.arriving_head].at <= cycle:
@@ -135,7 +135,7 @@ def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _undelay(sm: Any, cycle: int) -> bool:
+def _undelay(sm: Sm, cycle: int) -> bool:
     """Queue the reads whose entry has woken up."""
     moved = False
     kept = 0
@@ -157,7 +157,7 @@ def _undelay(sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
+def _read_banks(ctx: Context, sm: Sm, cycle: int) -> None:
     """Every bank group with waiting reads serves the first of them, unless it has just been written."""
     machine = ctx.machine
     groups = sm.queued_groups
@@ -186,7 +186,7 @@ def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
 
 
 @inlined
-def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
+def _tell_conflicts(ctx: Context, sm: Sm, cycle: int, group: int) -> None:
     """Tell observers of all reads that wait for a bank."""
     request = sm.queue_head[group]
     for _ in range(sm.queue_length[group]):
@@ -198,7 +198,7 @@ def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
 
 
 @inlined
-def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
+def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     number, operand = request // MAX_READS, request % MAX_READS
     unit = sm.collector[number]
     work = sm.slot[unit.slot]
@@ -220,7 +220,7 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
 
 
 @inlined
-def _operand_there(sm: Any, number: int) -> None:
+def _operand_there(sm: Sm, number: int) -> None:
     """A collector has one more operand."""
     unit = sm.collector[number]
     unit.waiting -= 1
@@ -229,7 +229,7 @@ def _operand_there(sm: Any, number: int) -> None:
 
 
 @inlined
-def _serve_sharers(sm: Any, place: int, there: int) -> None:
+def _serve_sharers(sm: Sm, place: int, there: int) -> None:
     """The value of a place has been read for one operand: the others that wait for it have it too."""
     sm.place_read[place] = 0
     request = sm.place_waiting[place] - 1
@@ -242,7 +242,7 @@ def _serve_sharers(sm: Any, place: int, there: int) -> None:
 
 
 @inlined
-def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
+def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
     """A register has been read for a place of the upper level."""
     entry = int(sm.fill[place].entry)
     check_brought(ctx.check, ctx, sm, cycle, place, entry, False)
@@ -257,7 +257,7 @@ def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
 
 
 @inlined
-def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
+def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
     for number in range(3 * ctx.machine.sub_cores):
@@ -281,7 +281,7 @@ def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
+def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
     unit = sm.collector[number]
     work = sm.slot[slot]
     unit.slot = slot
@@ -310,7 +310,7 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
 
 
 @inlined
-def _wait_for_sharer(sm: Any, number: int, request: int, place: int) -> None:
+def _wait_for_sharer(sm: Sm, number: int, request: int, place: int) -> None:
     """Let an operand wait, if the place that it comes from is still being read for another instruction."""
     if place >= 0 and sm.place_read[place] != 0:
         sm.collector[number].waiting += 1

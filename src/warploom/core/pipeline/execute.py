@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warploom.code.table import Flag, Space
-from warploom.core.memory import ldst_accept, ldst_can_accept
+from warploom.core.memory import Memory, Port, ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
-from warploom.register_file.layout import MAX_REGISTERS, RING
-from warploom.register_file.services import INSTRUCTION, inlined, stage
+from warploom.register_file.context import Context
+from warploom.register_file.layout import MAX_REGISTERS, RING, Sm
+from warploom.register_file.services import INSTRUCTION, inlined, separate
 
 STORE = int(Flag.STORE)
 SHARED = int(Space.SHARED)
@@ -18,7 +17,7 @@ MOVE_CLASS = 0
 
 
 @inlined
-def _pop(sm: Any, number: int) -> int:
+def _pop(sm: Sm, number: int) -> int:
     slot = sm.dispatched[number, 0]
     for place in range(1, sm.dispatched_count[number]):
         sm.dispatched[number, place - 1] = sm.dispatched[number, place]
@@ -27,8 +26,8 @@ def _pop(sm: Any, number: int) -> int:
     return slot
 
 
-@stage
-def execute(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Start instructions in free SP and SFU units."""
     moved = False
     for number in range(3 * ctx.machine.sub_cores):
@@ -55,8 +54,8 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
     return moved
 
 
-@stage
-def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+@separate
+def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
     cores = ctx.machine.sub_cores
     for step in range(cores):

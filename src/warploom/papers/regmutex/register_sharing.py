@@ -19,8 +19,10 @@ from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import ranked_sizes
 from warploom.papers.regmutex.holding import holding
 from warploom.register_file.bits import bit, has
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
-from warploom.register_file.services import release, stage
+from warploom.register_file.services import release, separate
 
 WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it
@@ -136,8 +138,8 @@ def section_notes(code: Code) -> np.ndarray:
     return np.array(notes, np.dtype(list(SECTION_NOTES), align=True))
 
 
-@stage
-def wait_for_shared(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def wait_for_shared(sm: Sm, cycle: int, warp: int) -> None:
     """A warp cannot have the shared registers that it asks for, now or still."""
     state = sm.allocation
     if not has(state.queued, warp):
@@ -146,8 +148,8 @@ def wait_for_shared(sm: Any, cycle: int, warp: int) -> None:
         state.since[warp] = cycle
 
 
-@stage
-def count_acquire(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
     """A warp has got the shared registers; from now on it holds them."""
     state = sm.allocation
     if has(state.queued, warp):
@@ -157,14 +159,14 @@ def count_acquire(sm: Any, cycle: int, warp: int) -> None:
     state.since[warp] = cycle
 
 
-@stage
-def asks_for_extended(ctx: Any, sm: Any, warp: int, pc: int) -> bool:
+@separate
+def asks_for_extended(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
     """Whether an instruction acquires the extended registers for a warp that does not hold them."""
     return ctx.code[pc].allocation.acquires and not has(sm.allocation.holds, warp)
 
 
-@stage
-def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+@separate
+def release_extended(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Let a warp give back its extended registers if it holds them."""
     state = sm.allocation
     if has(state.holds, warp):
@@ -175,8 +177,8 @@ def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
             release(ctx, sm, cycle, warp, register)
 
 
-@stage
-def release_at(ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
+@separate
+def release_at(ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
     """The same, if an instruction says so."""
     if ctx.code[pc].allocation.releases:
         release_extended(ctx, sm, cycle, warp)
