@@ -8,9 +8,6 @@ from warploom.code import instruction as code
 from warploom.errors import WarploomError
 from warploom.ptx.module import Function, Instruction, Memory, Module, SymbolAddress, Texel, Variable
 
-SHARED_WINDOW = 0xF000_0000
-LOCAL_WINDOW = 0xF800_0000
-
 
 @dataclass
 class Layout:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
+from warploom.code.lanes import FULL
 from warploom.register_file.columns import pc_at, value_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import awake, recoverable
@@ -18,7 +17,6 @@ from warploom.register_file.layout import CheckedSm
 from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
-FULL = np.uint32(0xFFFFFFFF)
 
 
 class NoChecker(NamedTuple):

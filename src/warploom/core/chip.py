@@ -80,9 +80,9 @@ def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
 def _take_sample(ctx: Context, sms: Array[Sm], chip: Chip) -> None:
     """Note the running totals; when the table is full, every other one is dropped and the interval doubled."""
     if chip.samples == SAMPLES:
-        for place in range(SAMPLES // 2):
+        for kept in range(SAMPLES // 2):
             for column in range(len(SAMPLED)):
-                chip.sample[place, column] = chip.sample[2 * place + 1, column]
+                chip.sample[kept, column] = chip.sample[2 * kept + 1, column]
         chip.samples = SAMPLES // 2
         chip.sample_every *= 2
     row: Any = chip.sample[chip.samples]

@@ -8,6 +8,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code
+from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, static_table
 from warploom.errors import WarploomError
 from warploom.machines import Machine
@@ -21,7 +22,7 @@ from warploom.trace.format import Trace
 CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 
 # Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
-LOCAL_FIRST, SPILL_FIRST = 0xF800_0000 >> 5, 0xF000_0000 >> 5
+LOCAL_FIRST, SPILL_FIRST = LOCAL_WINDOW >> 5, SHARED_WINDOW >> 5
 
 
 def code_table(code: Code, machine: Machine) -> np.ndarray:

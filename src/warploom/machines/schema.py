@@ -218,7 +218,7 @@ class L2:
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
     mshrs: int = number(1, 4096, "sectors on their way")
     merged: int = number(1, 64, "requests that wait for one line")
-    dram_queue: int = number(1, 1024, "sectors that wait for a place at the DRAM controller")
+    dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 
 
 @dataclass(frozen=True, slots=True)

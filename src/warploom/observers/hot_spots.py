@@ -70,10 +70,10 @@ class HotSpots(NamedTuple):
         sums = {name: states[name].sum(axis=0) for name in field_names(Rows)}
         code = [str(instruction) for instruction in run.code.instructions()]
         rows = []
-        for place in (*range(len(code)), OTHER):
-            values = {name: int(column[place]) for name, column in sums.items() if name != "stalls"}
-            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][place], strict=True) if cycles}
+        for row in (*range(len(code)), OTHER):
+            values = {name: int(column[row]) for name, column in sums.items() if name != "stalls"}
+            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][row], strict=True) if cycles}
             if any(values.values()) or stalls:
-                text = code[place] if place < OTHER else ""
-                rows.append({"pc": place if place < OTHER else -1, "instruction": text, **values, "stalls": stalls})
+                text = code[row] if row < OTHER else ""
+                rows.append({"pc": row if row < OTHER else -1, "instruction": text, **values, "stalls": stalls})
         return rows

@@ -65,9 +65,9 @@ class PipelineLog(NamedTuple):
         """The events since the last time, by cycle and SM; the buffers are empty afterwards."""
         events = []
         for sm, own in enumerate(states):
-            for place in range(int(own["count"])):
-                event = EVENTS[own["event"][place]]
-                events.append((sm, int(own["cycle"][place]), event, int(own["warp"][place]), int(own["pc"][place])))
+            for number in range(int(own["count"])):
+                event = EVENTS[own["event"][number]]
+                events.append((sm, int(own["cycle"][number]), event, int(own["warp"][number]), int(own["pc"][number])))
         states["count"] = 0
         return sorted(events, key=lambda event: (event[1], event[0]))
 

@@ -17,6 +17,7 @@ from warploom.jit import inlined, intrinsic
 from warploom.records import Lanes, dtype_of, field_names
 from warploom.register_file.context import Columns, Context
 
+DEAD_WRITE = 8  # in the column `last`, the bit of the first write
 NAMES = field_names(Columns)
 COLUMNS_DTYPE = dtype_of(Columns)
 
@@ -73,7 +74,7 @@ def mask_at(ctx: Context, index: int) -> Lanes:
 
 @inlined
 def last_at(ctx: Context, index: int) -> int:
-    """What the trace knows of liveness: bit n, read n is the last of its value; bit 8 + n, the value of write n is never read."""
+    """Which values end here: bit n, read n is the last of its value; bit DEAD_WRITE + n, nobody reads the value of write n."""
     return _load16(ctx.trace.last, index)
 
 

@@ -17,7 +17,7 @@ def check_policies(design: Policies) -> Policies:
         kind = type(policy)
         check_policy_class(kind)
         if choice != kind.CHOICE:
-            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands in the place of the {choice}")
+            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands where the {choice} belongs")
         checked.append(kind(**checked_parameters(kind, policy._asdict())))
     design = Policies(*checked)
     for policy in design:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from warploom.code.table import MAX_READS
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, i4, i8, u1, u2, u4
 
@@ -16,11 +17,11 @@ MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more 
 REGISTER_WORDS = MAX_REGISTERS // 64
 MAX_SLOTS = 1024  # instructions in flight
 SLOT_RESERVE = 160  # kept for evictions: more than one flush of everything that a warp can have in an upper level
-MAX_READS = 8
-MAX_COLLECTORS = 64  # before one kind of unit of one sub-core
+PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
-PORTS = 3 * MAX_SUB_CORES  # one way from issue to a kind of unit in each sub-core
-OPERANDS = PORTS * MAX_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
+UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
+PORTS = UNITS * MAX_SUB_CORES  # a port is the way from issue to one kind of unit of one sub-core
+OPERANDS = PORTS * PORT_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
 LATCH = 8  # instructions that fit between two stages, at most
 DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
@@ -38,7 +39,7 @@ STALLS = ("empty", "fetch", "barrier", "scoreboard", "pipeline", "allocation", "
 class Warp(Record):
     """A warp slot."""
 
-    next: i8  # place in the trace of the instruction to issue next
+    next: i8  # index in the trace of the instruction to issue next
     decoded: i8  # end of what is in the instruction buffer
     end: i8
     value: i8  # cursors of the trace's other columns, at `next`
@@ -103,7 +104,7 @@ class Slot(Record):
     next: i2  # in whatever list it waits
     kind: u1
     unit: u1
-    stage: u1  # of write-back: 0 = not yet begun, 1 = waits for banks
+    storing: u1  # 1: its results have been sent to the upper level or to banks, which may be busy
     n_reads: u1
     n_writes: u1
     reads_left: u1
@@ -292,7 +293,7 @@ class Sm(Record):
     delayed_count: i8
     delayed: Annotated[Array[Delayed], REQUESTS]
     # collectors, latches, units
-    collector: Annotated[Array[Collector], PORTS * MAX_COLLECTORS]
+    collector: Annotated[Array[Collector], PORTS * PORT_COLLECTORS]
     collector_last: Annotated[Array[i2], PORTS]
     latch_size: Annotated[Array[i2], PORTS]  # instructions that fit between issue and the collectors
     ports_in: Annotated[Array[i2], PORTS]  # instructions that enter and leave the collectors in a cycle

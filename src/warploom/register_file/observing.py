@@ -39,7 +39,7 @@ def on_exited(observer: Any, own: Any, ctx: Context, cycle: int, warp: int) -> N
 
 @hook()
 def on_stalled(observer: Any, own: Any, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
-    """A scheduler issued nothing for so many cycles, for a reason (a place in `layout.STALLS`).
+    """A scheduler issued nothing for so many cycles, for a reason (its number in `layout.STALLS`).
 
     The pc is of the next instruction of the oldest warp that the reason is true of; -1: of none.
     """

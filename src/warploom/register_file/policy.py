@@ -94,7 +94,7 @@ def _checked(where: str, field: str, value: Any, default: Any, limits: Any) -> A
         if value not in limits:
             raise WarploomError(f"{where}: {field} must be one of {', '.join(limits)}, not {value!r}")
         return str(value)
-    whole = isinstance(value, int) and not isinstance(value, bool)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole and not (
         isinstance(value, float) and math.isfinite(value) and (isinstance(default, float) or value.is_integer())
     ):

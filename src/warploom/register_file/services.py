@@ -175,7 +175,7 @@ def write_back(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place
     work.writes[0] = entry
     work.mask = lanes
     work.value = sm.place_value[place]
-    work.stage = 0
+    work.storing = 0
     work.written = 0
     work.whole = 0
     work.ready_at = cycle

@@ -16,29 +16,29 @@ def set_of(line: int, sets: int, hashed: int) -> int:
 
 @callee
 def find(cache: CacheState, line: int, first: int, ways: int) -> int:
-    """The place of a line in the set that starts at `first`, or -1."""
-    for place in range(first, first + ways):
-        if cache.tag[place] == line and cache.state[place] != INVALID:
-            return place
+    """The way, counted through all sets, that holds a line in the set that starts at `first`; -1: none."""
+    for way in range(first, first + ways):
+        if cache.tag[way] == line and cache.state[way] != INVALID:
+            return way
     return -1
 
 
 @callee
 def victim(cache: CacheState, first: int, ways: int) -> int:
-    """The place that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
+    """The way that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
     best = -1
-    for place in range(first, first + ways):
-        state = cache.state[place]
+    for way in range(first, first + ways):
+        state = cache.state[way]
         if state == INVALID:
-            return place
-        if state != RESERVED and (best < 0 or cache.used[place] < cache.used[best]):
-            best = place
+            return way
+        if state != RESERVED and (best < 0 or cache.used[way] < cache.used[best]):
+            best = way
     return best
 
 
 @callee
-def reserve(cache: CacheState, place: int, line: int, cycle: int) -> int:
-    """Give a place to a line that is being fetched; the miss register that stands for it."""
+def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
+    """Give a way to a line that is being fetched; the miss register that stands for it."""
     if cache.spare_count > 0:
         cache.spare_count -= 1
         mshr = cache.mshr_spare[cache.spare_count]
@@ -46,11 +46,11 @@ def reserve(cache: CacheState, place: int, line: int, cycle: int) -> int:
         mshr = cache.fresh
         cache.fresh += 1
     cache.mshrs_used += 1
-    cache.tag[place] = line
-    cache.state[place] = RESERVED
-    cache.mshr[place] = mshr
-    cache.used[place] = cycle
-    cache.mshr_line[mshr] = place
+    cache.tag[way] = line
+    cache.state[way] = RESERVED
+    cache.mshr[way] = mshr
+    cache.used[way] = cycle
+    cache.mshr_line[mshr] = way
     cache.mshr_count[mshr] = 0
     return mshr
 
@@ -74,9 +74,9 @@ def fill(cache: CacheState, mshr: int) -> None:
 @callee
 def forget(cache: CacheState) -> None:
     """Empty the cache, but for lines that are still on their way."""
-    for place in range(len(cache.state)):
-        if cache.state[place] != RESERVED:
-            cache.state[place] = INVALID
+    for way in range(len(cache.state)):
+        if cache.state[way] != RESERVED:
+            cache.state[way] = INVALID
 
 
 @callee

@@ -77,7 +77,7 @@ def _earliest(machine: MachineRecord, memory: Memory, channel: Channel, number: 
     if channel.bursts > 0:
         at = max(at, channel.last_column + max(memory.t_ccd, memory.t_burst))
         at = max(at, channel.group_column[number & (machine.dram_bank_groups - 1)] + memory.t_ccdl)
-    if channel.transfer[bank.candidate - 1].place >= 0:
+    if channel.transfer[bank.candidate - 1].way >= 0:
         return max(at, channel.read_ready)
     return max(at, channel.write_ready)
 
@@ -131,7 +131,7 @@ def pick(machine: MachineRecord, memory: Memory, channel: Channel) -> int:
     channel.group_column[number & (machine.dram_bank_groups - 1)] = now
     channel.bursts += 1
     channel.busy_ticks += memory.t_burst
-    if transfer.place >= 0:
+    if transfer.way >= 0:
         bank.precharge_ready = max(bank.precharge_ready, now + memory.t_rtpl)
         channel.write_ready = max(channel.write_ready, now + memory.t_cl + memory.t_burst - memory.t_wl)
     else:

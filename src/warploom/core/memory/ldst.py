@@ -69,7 +69,7 @@ def _arrived(ldst: Ldst, slot: int) -> None:
 
 @callee
 def _acknowledged(ldst: Ldst, warp: int) -> None:
-    """One line of a warp's stores is in place."""
+    """One line of a warp's stores has arrived."""
     ldst.stores_outstanding -= 1
     ldst.warp_stores[warp] -= 1
     if ldst.warp_stores[warp] == 0:
@@ -166,11 +166,11 @@ def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, fl
     if flags & (_LOAD | _ATOMIC):
         if ldst.shared_count == 0:
             ldst.shared_head = 0
-        place = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
+        behind = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
         ldst.shared_count += 1
-        ldst.shared_at[place] = cycle + machine.shared_latency + busy - 1
-        ldst.shared_slot[place] = slot
-        ldst.event = min(ldst.event, ldst.shared_at[place])
+        ldst.shared_at[behind] = cycle + machine.shared_latency + busy - 1
+        ldst.shared_slot[behind] = slot
+        ldst.event = min(ldst.event, ldst.shared_at[behind])
 
 
 @callee

@@ -34,17 +34,17 @@ def push_reply(ldst: Ldst, arrival: int, source: int, reply: int, token: int) ->
     """Put a reply on its way to the SM."""
     key = arrival << SLICE_BITS | source
     what = reply | token << TOKEN_SHIFT
-    place = ldst.reply_count
+    position = ldst.reply_count
     ldst.reply_count += 1
-    while place > 0:
-        parent = (place - 1) >> 1
+    while position > 0:
+        parent = (position - 1) >> 1
         if ldst.reply_key[parent] <= key:
             break
-        ldst.reply_key[place] = ldst.reply_key[parent]
-        ldst.reply_what[place] = ldst.reply_what[parent]
-        place = parent
-    ldst.reply_key[place] = key
-    ldst.reply_what[place] = what
+        ldst.reply_key[position] = ldst.reply_key[parent]
+        ldst.reply_what[position] = ldst.reply_what[parent]
+        position = parent
+    ldst.reply_key[position] = key
+    ldst.reply_what[position] = what
     ldst.event = min(ldst.event, arrival)
 
 
@@ -63,17 +63,17 @@ def pop_reply(ldst: Ldst) -> int:
     ldst.reply_count -= 1
     count = ldst.reply_count
     key, moved = ldst.reply_key[count], ldst.reply_what[count]
-    place = 0
+    position = 0
     child = 1
     while child < count:
         if child + 1 < count and ldst.reply_key[child + 1] < ldst.reply_key[child]:
             child += 1
         if ldst.reply_key[child] >= key:
             break
-        ldst.reply_key[place] = ldst.reply_key[child]
-        ldst.reply_what[place] = ldst.reply_what[child]
-        place = child
-        child = 2 * place + 1
-    ldst.reply_key[place] = key
-    ldst.reply_what[place] = moved
+        ldst.reply_key[position] = ldst.reply_key[child]
+        ldst.reply_what[position] = ldst.reply_what[child]
+        position = child
+        child = 2 * position + 1
+    ldst.reply_key[position] = key
+    ldst.reply_what[position] = moved
     return what

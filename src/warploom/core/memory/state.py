@@ -25,10 +25,10 @@ from warploom.machines.schema import (
     MAX_WARPS,
 )
 from warploom.records import Array, Record, dtype_of, field_names, i2, i4, i8, u1, u4
+from warploom.register_file.layout import MAX_SLOTS
 
 FOREVER = 1 << 60
 TICKS = 1024
-MAX_SLOTS = 1024  # memory instructions that an SM may have in flight
 PIPE_ENTRIES = 1024  # accesses of instructions that the unit has accepted; at most 256 of one instruction
 OUTBOX_ENTRIES = 1024
 REPLY_ENTRIES = 4096
@@ -220,7 +220,7 @@ class Transfer(Record):
     """Sectors of one line between L2 and a DRAM channel."""
 
     at: i8  # in ticks: arrival at the controller; later the return to L2
-    place: i4  # index of the L2 line; -1 for a write
+    way: i4  # of the L2 line, counted through all sets of all slices; -1 for a write
     row: i4
     next: i4
     sectors: u1

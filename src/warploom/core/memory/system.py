@@ -100,7 +100,7 @@ def _channel_event(memory: Memory, number: int) -> tuple[int, int, int]:
 
 @callee
 def _credit_back(machine: MachineRecord, memory: Memory, number: int, sectors: int, now: int) -> None:
-    """A place at the controller is free: the next transfer sets out, and slices that stood still try again."""
+    """The controller has room: the next transfer sets out, and slices that stood still try again."""
     channel = memory.channel[number]
     channel.credits_used -= sectors_in(sectors)
     grant(machine, memory, channel, now)
@@ -121,7 +121,7 @@ def _return(machine: MachineRecord, memory: Memory, number: int) -> None:
     transfer = channel.transfer[index - 1]
     channel.returning_head = transfer.next
     now, sectors = transfer.at, transfer.sectors
-    filled(machine, memory, transfer.slice, transfer.place, sectors, (now + TICKS - 1) // TICKS)
+    filled(machine, memory, transfer.slice, transfer.way, sectors, (now + TICKS - 1) // TICKS)
     free_transfer(channel, index)
     _credit_back(machine, memory, number, sectors, now)
 
@@ -135,7 +135,7 @@ def _command(machine: MachineRecord, memory: Memory, number: int) -> None:
     if index == 0:
         return
     transfer = channel.transfer[index - 1]
-    if transfer.place >= 0:
+    if transfer.way >= 0:
         if channel.returning_head == 0:
             channel.returning_head = index
         else:
@@ -222,12 +222,12 @@ def warm_l2(machine: MachineRecord, memory: Memory, base_sector: int, count: int
         within = within_channel(machine, memory, line)
         first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
         oldest = first
-        for place in range(first, first + machine.l2_ways):
-            if memory.line[place].tag == within + 1:
-                oldest = place
+        for way in range(first, first + machine.l2_ways):
+            if memory.line[way].tag == within + 1:
+                oldest = way
                 break
-            if memory.line[place].used < memory.line[oldest].used:
-                oldest = place
+            if memory.line[way].used < memory.line[oldest].used:
+                oldest = way
         entry = memory.line[oldest]
         if entry.tag != within + 1:
             entry.tag = within + 1

@@ -5,8 +5,7 @@ Every bank group has a queue of reads in order of arrival. A write of the same c
 
 from __future__ import annotations
 
-import numpy as np
-
+from warploom.code.lanes import FULL
 from warploom.records import Lanes
 from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
 from warploom.register_file.checking import check_brought, check_read
@@ -25,11 +24,10 @@ from warploom.register_file.hooks import (
     shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS, Sm
+from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_PLACES, MAX_READS, OPERANDS, PORT_COLLECTORS, UNITS, Sm
 from warploom.register_file.observing import observed, on_accessed, on_conflict
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
-FULL = np.uint32(0xFFFFFFFF)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
@@ -95,7 +93,7 @@ def collect(ctx: Context, sm: Sm, cycle: int) -> bool:
 def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
     moved = False
-    for number in range(3 * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sub_cores):
         mine = sm.collector_full[number]
         if mine == NOTHING:
             continue
@@ -106,7 +104,7 @@ def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
                 break
             place = next_after(mine, sm.collector_last[number])
             mine &= ~bit(place)
-            unit = sm.collector[number * MAX_COLLECTORS + place]
+            unit = sm.collector[number * PORT_COLLECTORS + place]
             if unit.ready_at > cycle:
                 continue
             sm.collector_last[number] = place
@@ -225,7 +223,7 @@ def _operand_there(sm: Sm, number: int) -> None:
     unit = sm.collector[number]
     unit.waiting -= 1
     if unit.waiting == 0:
-        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+        sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 
 @inlined
@@ -260,7 +258,7 @@ def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
 def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
-    for number in range(3 * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sub_cores):
         for _ in range(sm.ports_in[number]):
             if sm.issued_count[number] == 0:
                 break
@@ -275,7 +273,7 @@ def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
             sm.in_latches -= 1
             collector = lowest(free)
             sm.collector_free[number] &= ~bit(collector)
-            _assign(ctx, sm, cycle, number * MAX_COLLECTORS + collector, slot)
+            _assign(ctx, sm, cycle, number * PORT_COLLECTORS + collector, slot)
             moved = True
     return moved
 
@@ -306,7 +304,7 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
         if work.writes[number_written] >= 0:
             prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
     if unit.waiting == 0:
-        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+        sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 
 @inlined

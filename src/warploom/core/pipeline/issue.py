@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.classes import Unit
+from warploom.code.lanes import FULL
 from warploom.code.table import Flag, Space
 from warploom.core.memory import Port
 from warploom.core.pipeline.examine import examine_woken
@@ -16,7 +18,7 @@ from warploom.core.pipeline.residency import arrive_at_barrier
 from warploom.records import Lanes, Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
-from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
+from warploom.register_file.columns import DEAD_WRITE, last_at, mask_at, memory_at, pc_at
 from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import (
     branch_delay,
@@ -36,16 +38,14 @@ from warploom.register_file.hooks import (
     on_wait,
     shares_reads,
 )
-from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, Slot, Sm
+from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
 from warploom.register_file.observing import observed, on_issued, on_stalled
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, separate
 
-NONE, SP, SFU, MEM = 0, 1, 2, 3
+NONE, SP, SFU, MEM = (int(unit) for unit in Unit)
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
 SHARED, LOCAL = int(Space.SHARED), int(Space.LOCAL)
 EMPTY, FETCH, BARRIER_WAIT, SCOREBOARD, PIPELINE, ALLOCATION, SCHEDULER = range(len(STALLS))
-FULL = np.uint32(0xFFFFFFFF)
-DEAD_WRITE = 8
 
 
 @separate
@@ -70,7 +70,7 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
             for unit in range(SP, MEM + 1):
                 waiting = sm.ready[unit] & only
                 if waiting != NOTHING:
-                    if sm.issued_count[3 * core + unit - 1] < sm.latch_size[3 * core + unit - 1]:
+                    if sm.issued_count[UNITS * core + unit - 1] < sm.latch_size[UNITS * core + unit - 1]:
                         ready |= waiting
                     else:
                         blocked = True
@@ -203,7 +203,7 @@ def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> No
     work.kind = kind
     work.warp = warp
     work.unit = unit
-    work.stage = 0
+    work.storing = 0
     work.n_reads = 0
     work.n_writes = 0
     work.reads_left = 0
@@ -222,7 +222,7 @@ def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> No
 def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
     """Issue the oldest spill or refill that a policy has asked for."""
     queued = sm.injected[sm.injected_head]
-    port_number = 3 * core + MEM - 1
+    port_number = UNITS * core + MEM - 1
     if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= sm.latch_size[port_number]:
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
@@ -268,7 +268,7 @@ def _issue_move(ctx: Context, sm: Sm, cycle: int, core: int, warp: int, row: Cod
             continue
         if sm.entry[entry].evictions > 0:
             return 2  # the value is on its way down
-        port_number = 3 * core
+        port_number = UNITS * core
         if sm.issued_count[port_number] >= sm.latch_size[port_number]:
             return 2
         slot = new_slot(sm)
@@ -373,7 +373,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         sm.free_slot[sm.free_slot_count] = slot
         sm.free_slot_count += 1
     else:
-        _put(sm, 3 * core + row.unit - 1, slot)
+        _put(sm, UNITS * core + row.unit - 1, slot)
     if row.traits & BARRIER != 0:
         arrive_at_barrier(ctx, sm, cycle, warp, int(work.memory), row.arrives_only)
     if not has(sm.at_barrier, warp):
@@ -432,14 +432,14 @@ def _account_live(ctx: Context, sm: Sm, cycle: int, warp: int, index: int, row: 
     change = 0
     for operand in range(row.n_reads):
         if last >> operand & 1 != 0:
-            word, place = row.reads[operand] >> 6, row.reads[operand] & 63
-            if has(live[word], place):
-                live[word] &= ~bit(place)
+            word, within = row.reads[operand] >> 6, row.reads[operand] & 63
+            if has(live[word], within):
+                live[word] &= ~bit(within)
                 change -= 1
     for number in range(row.n_writes):
-        word, place = row.writes[number] >> 6, row.writes[number] & 63
-        if last >> (DEAD_WRITE + number) & 1 == 0 and not has(live[word], place):
-            live[word] |= bit(place)
+        word, within = row.writes[number] >> 6, row.writes[number] & 63
+        if last >> (DEAD_WRITE + number) & 1 == 0 and not has(live[word], within):
+            live[word] |= bit(within)
             change += 1
     if change != 0:
         sm.live_cycles += sm.live * (cycle - sm.live_since)

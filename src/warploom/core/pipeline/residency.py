@@ -37,9 +37,9 @@ def launch_pending(ctx: Context, sm: Sm, cycle: int) -> bool:
         launched += 1
     if launched > 0:
         sm.pending_count -= launched
-        for place in range(sm.pending_count):
-            sm.pending_at[place] = sm.pending_at[place + launched]
-            sm.pending_cta[place] = sm.pending_cta[place + launched]
+        for position in range(sm.pending_count):
+            sm.pending_at[position] = sm.pending_at[position + launched]
+            sm.pending_cta[position] = sm.pending_cta[position + launched]
     return launched > 0
 
 

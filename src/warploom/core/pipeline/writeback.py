@@ -1,4 +1,4 @@
-"""Write-back: results find their place in the upper level or in a bank, the scoreboard lets go, warps wake up.
+"""Write-back: results go to the upper level or to a bank, the scoreboard lets go, warps wake up.
 
 Results of the units arrive at planned cycles; loads when the load/store unit hands them back, one a cycle. A bank takes its
 writes in order of arrival, and before reads. A write waits until the readers of the old value have read it.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.classes import Unit
+from warploom.code.lanes import FULL
 from warploom.code.table import Flag
 from warploom.core.memory import DONE_STORES, FOREVER, Port, done_kind, done_value, ldst_pop_done
 from warploom.core.pipeline.collect import banks_of, count_access
@@ -32,19 +34,18 @@ from warploom.register_file.layout import RING, Slot, Sm
 from warploom.register_file.observing import on_accessed, on_conflict, on_retired
 from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, separate, settle
 
-MEM = 3
+MEM = int(Unit.MEM)
 ATOMIC = int(Flag.ATOMIC)
-FULL = np.uint32(0xFFFFFFFF)
 
 
 @inlined
 def plan(sm: Sm, cycle: int, at: int, slot: int) -> None:
     """Let work go on at a later cycle; what is farther than the ring reaches is looked at once a round."""
     sm.slot[slot].ready_at = at
-    place = min(at, cycle + RING - 1) % RING
-    sm.slot[slot].next = sm.ring_head[place]
-    sm.ring_head[place] = slot
-    sm.ring_busy[place >> 6] |= bit(place & 63)
+    moment = min(at, cycle + RING - 1) % RING
+    sm.slot[slot].next = sm.ring_head[moment]
+    sm.ring_head[moment] = slot
+    sm.ring_busy[moment >> 6] |= bit(moment & 63)
 
 
 @inlined
@@ -55,8 +56,8 @@ def next_planned(sm: Sm, cycle: int) -> int:
     busy = sm.ring_busy[word] & ~(bit(start & 63) - np.uint64(1))
     for _ in range(RING // 64 + 1):
         if busy != NOTHING:
-            place = word * 64 + lowest(busy)
-            return cycle + 1 + (place - start) % RING
+            moment = word * 64 + lowest(busy)
+            return cycle + 1 + (moment - start) % RING
         word = (word + 1) % (RING // 64)
         busy = sm.ring_busy[word]
     return FOREVER
@@ -72,13 +73,13 @@ def write_results(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
         while written != NOTHING:
             sm.writes_in_cycle[lowest(written)] = 0
             written = without_lowest(written)
-    place = cycle % RING
+    moment = cycle % RING
     arrived = -1
-    if has(sm.ring_busy[place >> 6], place & 63):
-        sm.ring_busy[place >> 6] &= ~bit(place & 63)
-        arrived = sm.ring_head[place]
-        sm.ring_head[place] = -1
-    sm.ring_results[place] = 0
+    if has(sm.ring_busy[moment >> 6], moment & 63):
+        sm.ring_busy[moment >> 6] &= ~bit(moment & 63)
+        arrived = sm.ring_head[moment]
+        sm.ring_head[moment] = -1
+    sm.ring_results[moment] = 0
     while port.ldst.done_count > 0:
         entry = ldst_pop_done(port, cycle)
         moved = True
@@ -119,8 +120,8 @@ def _write(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     if work.ready_at > cycle:
         plan(sm, cycle, work.ready_at, slot)
         return
-    if work.stage == 0:
-        work.stage = 1
+    if work.storing == 0:
+        work.storing = 1
         later = _place_results(ctx, sm, cycle, slot)
         if later > cycle:
             plan(sm, cycle, later, slot)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL, REGISTER_BITS
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.bow.hints import HINT_FIELDS, window_hints
 from warploom.papers.bow.window import (
@@ -27,11 +28,9 @@ from warploom.register_file import policy
 from warploom.register_file.bits import bit
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
-from warploom.register_file.layout import MAX_COLLECTORS, Sm
+from warploom.register_file.layout import PORT_COLLECTORS, Sm
 from warploom.register_file.services import share_read, wake, write_back
 
-FULL = np.uint32(0xFFFFFFFF)
-REGISTER_BITS = 1024
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, transient
 OPERANDS = 3  # that a plain collector holds
@@ -84,7 +83,7 @@ class Bow(NamedTuple):
     # Collectors of the warps' own.
 
     def collectors(policy, ctx: Context, unit: int, built: int) -> int:
-        return MAX_COLLECTORS if policy.window > 0 else built
+        return PORT_COLLECTORS if policy.window > 0 else built
 
     def shares_reads(policy) -> bool:
         return True

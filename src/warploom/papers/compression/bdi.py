@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.machines.schema import MAX_WARPS
 from warploom.records import Lanes
 from warploom.register_file import policy
@@ -31,7 +32,6 @@ NINE = (1 << len(PAIRS)) - 1
 BINS = ("zero", "128", "32K", "random")
 PHASES = ("non_divergent", "divergent")
 MAX_DECODERS = 16
-FULL = np.uint32(0xFFFFFFFF)
 MOV, MERGE = 0, 1
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import FULL, REGISTER_BITS
 from warploom.code.slots import REGISTER_MASK
 from warploom.code.warp import warp_liveness
 from warploom.errors import WarploomError
@@ -36,8 +37,6 @@ from warploom.register_file.context import Context
 from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import wake
 
-FULL = np.uint32(0xFFFFFFFF)
-REGISTER_BITS = 1024
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from warploom.code.lanes import FULL
 from warploom.machines.schema import MAX_WARPS
 from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
 from warploom.register_file.context import Context
@@ -13,7 +12,6 @@ from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import bring_up, inlined, separate, write_back
 
 MOST_ENTRIES = WAYS = 32
-FULL = np.uint32(0xFFFFFFFF)
 VALID, DIRTY, COMING = 1, 2, 4
 
 PARTITION_STATE = (

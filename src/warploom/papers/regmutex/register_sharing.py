@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
@@ -24,7 +25,6 @@ from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
 from warploom.register_file.services import release, separate
 
-WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
 WORTHWHILE = 1.1  # so many times the warps that make progress without sharing must make it with it
@@ -55,7 +55,7 @@ def resident_ctas(code: Code, machine: Machine, limit: Callable[[Code, Machine, 
 
 def warps_of(code: Code) -> int:
     """The warps of a CTA in the launch that code was compiled for."""
-    return -(-code.threads // WARP) or USUAL_WARPS
+    return -(-code.threads // LANES) or USUAL_WARPS
 
 
 def whole_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -194,7 +194,7 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
     """The sums over all SMs, and the figures of this launch under LARGEST, which outlive those of smaller launches."""
     code, machine = run.code, run.machine
     moves = np.array([is_compaction(instruction) for instruction in code.instructions()])
-    before = min(resident_ctas(replace(code, threads=WARP * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
+    before = min(resident_ctas(replace(code, threads=LANES * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
     occupancies = run.occupancy._replace(ctas=before).fraction(machine), run.occupancy.fraction(machine)
     figures = (*sizes, sections, *occupancies)
     return {

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL, LANES, REGISTER_BITS
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfc.cache_hints import HINT_FIELDS, cache_hints
 from warploom.papers.rfc.value_usage import value_usage
@@ -21,10 +22,7 @@ from warploom.register_file.services import fill, inlined, write_back
 MOST_ENTRIES = 16
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
 SLICES = 8  # accesses of 128 bits that one warp register takes
-REGISTER_BITS = 1024
 TAG_BITS = 9  # register name (6), valid, dirty, dead
-LANES = 32
-FULL = np.uint32(0xFFFFFFFF)
 RESULTS, SOURCES = 0, 1
 FIFO, LRU = 0, 1
 VALID, DIRTY, DEAD, COLD = 1, 2, 4, 8

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.rfv.renaming import (
@@ -25,8 +26,6 @@ from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, group_of, release, wake
-
-FULL = np.uint32(0xFFFFFFFF)
 
 
 @policy

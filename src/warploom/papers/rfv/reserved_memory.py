@@ -9,10 +9,9 @@ from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
+from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, separate, wake
 
-REGISTER_WORDS = 8
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
 MEMORY_STATE = (
     ("spilled", "u8"),  # warps with registers in memory or on the way

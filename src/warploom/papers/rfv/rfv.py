@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.papers.rfv.flag_cache import (
@@ -59,7 +60,6 @@ from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
 
-WARP = 32
 USUAL_THREADS = 256  # of a CTA, where no launch says it
 WHOLE_CTA, ONLY_NEEDY = 0, 1  # who is held back when registers run short
 
@@ -108,7 +108,7 @@ class Rfv(NamedTuple):
     def compile(policy, code: Code, machine: Machine) -> Code:
         if code.literal:
             raise WarploomError(f"kernel {code.name}: allocation=rfv needs allocated registers, which literal code has not")
-        warps_per_cta = -(-(code.threads or USUAL_THREADS) // WARP)
+        warps_per_cta = -(-(code.threads or USUAL_THREADS) // LANES)
         warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
         numbered = exempt_first(code, exempt)

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import LANES
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.records import Lanes
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, below, count
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-
-LANES = 32
 
 
 @policy

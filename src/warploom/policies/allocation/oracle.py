@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 from warploom.records import Record, i8
 from warploom.register_file import policy
-from warploom.register_file.columns import last_at
+from warploom.register_file.columns import DEAD_WRITE, last_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
-
-DEAD_WRITE = 8
 
 
 class State(Record):

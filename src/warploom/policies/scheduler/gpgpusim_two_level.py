@@ -57,10 +57,10 @@ def _turn(policy: Any, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None
     for _ in range(turns):
         kept = 0
         size = state.active_count[scheduler]
-        for place in range(size):
-            warp = state.active[scheduler, place]
+        for position in range(size):
+            warp = state.active[scheduler, position]
             if _waits(ctx, sm, warp):
-                state.pending[scheduler, (state.head[scheduler] + total - size + place - kept) % MAX_WARPS] = warp
+                state.pending[scheduler, (state.head[scheduler] + total - size + position - kept) % MAX_WARPS] = warp
             else:
                 state.active[scheduler, kept] = warp
                 kept += 1
@@ -100,12 +100,12 @@ class GpgpusimTwoLevel(NamedTuple):
         for scheduler in range(ctx.machine.schedulers):
             state.active_count[scheduler] = min(policy.active, total)
             state.turned[scheduler] = cycle
-            for place in range(total):
-                warp = place * ctx.machine.schedulers + scheduler
-                if place < policy.active:
-                    state.active[scheduler, place] = warp
+            for position in range(total):
+                warp = position * ctx.machine.schedulers + scheduler
+                if position < policy.active:
+                    state.active[scheduler, position] = warp
                 else:
-                    state.pending[scheduler, place - policy.active] = warp
+                    state.pending[scheduler, position - policy.active] = warp
 
     def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
         state: State = sm.scheduler
@@ -115,9 +115,9 @@ class GpgpusimTwoLevel(NamedTuple):
             period = ctx.machine.warps_per_sm // ctx.machine.schedulers
             turns = passed if passed <= CATCH_UP else CATCH_UP - period + passed % period
             _turn(policy, ctx, sm, scheduler, turns)
-        for place in range(state.active_count[scheduler]):
-            if has(ready, state.active[scheduler, place]):
-                return state.active[scheduler, place]
+        for position in range(state.active_count[scheduler]):
+            if has(ready, state.active[scheduler, position]):
+                return state.active[scheduler, position]
         return -1
 
     def next_event(policy, ctx: Context, sm: Sm, cycle: int) -> int:
@@ -136,8 +136,8 @@ class GpgpusimTwoLevel(NamedTuple):
             first += 1
         for _ in range(first + 1 if first < size else 0):  # round robin: the list starts behind the warp that issued
             front = state.active[scheduler, 0]
-            for place in range(1, size):
-                state.active[scheduler, place - 1] = state.active[scheduler, place]
+            for position in range(1, size):
+                state.active[scheduler, position - 1] = state.active[scheduler, position]
             state.active[scheduler, size - 1] = front
 
     def on_complete(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, issued_at: int) -> None:
