@@ -54,14 +54,15 @@ class Checker(NamedTuple):
             if work.kind == INSTRUCTION:
                 shadow.version[work.warp, register] += 1
             shadow.made[slot, number] = shadow.version[work.warp, register]
-        # What an encoding reads to keep other lanes may be old where an upper level knows that these are dead.
+        # An encoding reads a destination to keep the lanes that are not written. The main file may hold an old version of it: an
+        # upper level need not write down lanes that nobody reads. Such a read expects no version (0).
         if work.kind == MOVE:
             shadow.expected[slot, 0] = 0
             shadow.made[slot, 0] = shadow.entry_version[work.writes[0]]
         elif work.kind == INSTRUCTION:
             for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
                 shadow.expected[slot, operand] = 0
-        # So may be what is spilled; what comes back is what went.
+        # A spill may store an old version for the same reason; the refill brings back the version that was stored.
         elif work.kind == SPILL:
             shadow.expected[slot, 0] = 0
             shadow.spilled[work.warp, work.sources[0]] = shadow.entry_version[work.reads[0]]

@@ -1,4 +1,4 @@
-"""The hook points: every place where the pipeline asks a policy, with what happens when the policy does not answer.
+"""The hook points: every question that the pipeline asks a policy, with the answer that counts when the policy has none.
 
 A hook point is called with the policy first. Which method runs is decided by the policy's *type* when Numba compiles the core,
 and by plain Python under ``NUMBA_DISABLE_JIT=1``; a policy without a method of that name gets the default written here.
@@ -9,7 +9,9 @@ All hooks share their first arguments:
 * ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
   ``ctx.code[pc]`` (what the pipeline knows of an instruction, and under the choice's name the policy's own ``NOTES``),
   ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.register_file.columns`);
-* ``sm``: the SM's record; a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so on;
+  its type is `warploom.register_file.context.Context`;
+* ``sm``: the SM's record (`warploom.register_file.layout.Sm`); a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so
+  on;
 * ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
   timestamps and integrates.
 """
@@ -64,7 +66,10 @@ def reset(policy: Any, ctx: Context, sm: Sm, cycle: int) -> None:
 
 @hook("allocation", "encoding", "power")
 def finish(policy: Any, ctx: Context, sm: Sm, cycle: int) -> None:
-    """The launch has ended: integrate what is still open. Also called for each periodic sample, so it may run more than once."""
+    """Add what has accumulated up to now to the policy's counters: the launch has ended, or a periodic sample is taken.
+
+    It may run many times in a launch, so it notes how far it has come.
+    """
 
 
 @hook("allocation")
@@ -84,9 +89,9 @@ def on_warp_launch(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> 
 
 @hook("scheduler", "allocation", "hierarchy")
 def on_warp_exit(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-    """A warp has issued its last instruction and nothing of it is in flight.
+    """A warp has issued its last instruction, and all of its instructions have ended.
 
-    Registers still mapped are freed after this, or with the CTA.
+    Registers that are still mapped are freed right after this, or with the CTA if `freed_with_cta` says so.
     """
 
 
@@ -94,8 +99,8 @@ def on_warp_exit(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> No
 def on_issue(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
     """An instruction has been issued, in program order of its warp; sources and destinations are resolved.
 
-    ``index`` is its place in the trace's columns. The allocation policy releases registers here (`services.release`): the
-    name is gone at once, the physical entry is freed when the last read or write under way has finished.
+    ``index`` is the instruction's index in the trace's columns. The allocation policy releases registers here
+    (`services.release`): from then on the register has no entry, and the entry is freed when its last access has finished.
     """
 
 
@@ -108,14 +113,14 @@ def on_complete(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: in
 def may_issue(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
     """Asked when a warp has been chosen; True lets it issue now. False holds it: not asked again until `services.wake` names it.
 
-    The hierarchy is asked first and takes nothing, for the allocation may still refuse; the allocation may take resources.
-    A hierarchy holds a warp for the few cycles of a movement, and the scheduler keeps the warp's place; of a warp that
-    the allocation holds it is told by `on_wait`.
+    The hierarchy is asked first. It must not take anything yet, for the allocation is asked next and may refuse; the allocation
+    may take entries when it answers True. The scheduler hears of a warp that the allocation holds (`on_wait`) and may let
+    another warp become active; it does not hear of one that the hierarchy holds, which takes a few cycles only.
     """
     return True
 
 
-@hook("allocation", "hierarchy")
+@hook("allocation")
 def metadata_cached(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
     """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
     return False
@@ -153,12 +158,12 @@ def on_unblocked(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> No
 
 @hook("scheduler")
 def on_wait(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-    """A warp has arrived at a barrier or was held back by the allocation policy; `on_unblocked` ends both."""
+    """A warp waits at a barrier, or the allocation policy holds it (`may_issue`); `on_unblocked` says when it goes on."""
 
 
 @hook("scheduler")
 def next_warp(policy: Any, ctx: Context, sm: Sm, cycle: int, scheduler: int, after: int) -> int:
-    """The warp to whose turn it comes after that of another, where this scheduler knows it beforehand; -1 where it does not."""
+    """The warp that this scheduler will issue from after it has issued from warp ``after``; -1 if it cannot know that yet."""
     return -1
 
 
@@ -173,31 +178,31 @@ def next_event(policy: Any, ctx: Context, sm: Sm, cycle: int) -> int:
 
 @hook("allocation")
 def can_launch(policy: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
-    """Whether the SM may take one more CTA now, besides the occupancy limit."""
+    """Whether the SM may take one more CTA now. Asked only while there are fewer than the occupancy limit allows."""
     return True
 
 
 @hook("allocation")
 def freed_with_cta(policy: Any) -> bool:
-    """Whether what is still mapped when a warp exits belongs to its CTA until that retires; else it is freed at once."""
+    """When the registers that an exited warp still has are freed. True: when all warps of its CTA have exited; False: at once."""
     return False
 
 
 @hook("allocation")
 def map_write(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
-    """The physical entry that a result goes to; it may be allocated here (`may_issue` has made sure that there is one)."""
+    """The physical entry that a result will be written to; it may be allocated here if `may_issue` made sure that one is free."""
     return sm.map[warp, register]
 
 
 @hook("allocation")
 def issue_delay(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
-    """Further cycles between issue and operand collection: a renaming stage, conflicts at a renaming table."""
+    """Cycles that an instruction needs between issue and operand collection besides the usual ones, such as those of renaming."""
     return 0
 
 
 @hook("allocation")
 def issue_stages(policy: Any) -> int:
-    """Pipeline stages between issue and the collectors; each holds as many instructions as the latch there."""
+    """Pipeline stages that the policy puts between issue and the collectors; each holds as many instructions as one latch."""
     return 0
 
 
@@ -213,7 +218,10 @@ def on_free(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
 
 @hook("allocation")
 def on_stuck(policy: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
-    """Warps are held and nothing else moves on this SM: the last chance to spill (`services.inject`). True: it did something."""
+    """All warps that could issue are held and nothing is in flight: spill now (`services.inject`), or the SM never goes on.
+
+    True: the policy did something.
+    """
     return False
 
 
@@ -262,7 +270,7 @@ def on_activate(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> Non
 
 @hook("hierarchy")
 def flush(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-    """Write down what the upper level holds of a warp and the main register file does not: one of its registers is spilled."""
+    """A register of a warp is about to be spilled: write down every value of the warp that only the upper level holds."""
 
 
 @hook("hierarchy")
@@ -272,7 +280,7 @@ def on_release(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, registe
 
 @hook("hierarchy")
 def holds(policy: Any, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
-    """Whether the upper level holds a register, so that what the main register file has of it is old."""
+    """Whether the upper level holds the newest value of a register, so that the main register file's may be old."""
     return False
 
 
@@ -292,19 +300,19 @@ def on_collected(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> No
 
 @hook("hierarchy")
 def shares_reads(policy: Any) -> bool:
-    """Whether an operand may be found in a place whose value is still being read for another one (`services.share_read`)."""
+    """Whether `lookup` may name a place that `services.share_read` is still filling; the operand then waits for that."""
     return False
 
 
 @hook("hierarchy")
 def fetch_cycles(policy: Any, ctx: Context, sm: Sm) -> int:
-    """Cycles from the assignment of a collector until operands that do not come from a bank are there."""
+    """Cycles from the assignment of a collector until operands from the upper level have arrived in it."""
     return 1
 
 
 @hook("hierarchy")
 def branch_delay(policy: Any, ctx: Context, sm: Sm) -> int:
-    """Further cycles until a branch is resolved."""
+    """Cycles that a branch takes to be resolved besides the machine's own."""
     return 0
 
 
@@ -332,19 +340,19 @@ def write_ready(policy: Any, ctx: Context, sm: Sm, cycle: int, form: int, value:
 
 @hook("encoding")
 def stored_lanes(policy: Any, form: int) -> int:
-    """How many of the 32 lanes' bits an access to a register in this form moves, packed from the lowest bank on."""
+    """How many of the 32 lanes of 32 bits a register takes in this form; they are packed into its lowest banks."""
     return 32
 
 
 @hook("encoding")
 def read_ready(policy: Any, ctx: Context, sm: Sm, cycle: int, form: int) -> int:
-    """The cycle at which an operand of a form other than 0 that leaves its collector at ``cycle`` is decoded."""
+    """The cycle at which an operand is decoded that leaves its collector at ``cycle`` in this form (never 0)."""
     return cycle
 
 
 @hook("encoding")
 def operand_stages(policy: Any) -> int:
-    """Pipeline stages that decoding puts between collectors and units; each holds as many instructions as the latch there."""
+    """Pipeline stages that decoding puts between collectors and units; each holds as many instructions as one latch."""
     return 0
 
 
@@ -376,18 +384,18 @@ def needs_move(policy: Any, ctx: Context, sm: Sm, warp: int, register: int, entr
 
 @hook("power")
 def prepare_read(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
-    """A collector has been assigned: the cycle from which the entry can be read."""
+    """An instruction that reads the entry has got a collector. The answer is the cycle from which the entry can be read."""
     return cycle
 
 
 @hook("power")
 def prepare_write(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-    """A collector has been assigned to an instruction that will write this entry, or a value is on its way down to it."""
+    """An instruction that will write the entry has got a collector, or a value of the upper level sets out for the entry."""
 
 
 @hook("power")
 def write_awake(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
-    """A result wants to go to its ``banks`` banks: the cycle from which they can be written."""
+    """A result is ready to be written to ``banks`` banks of the entry. The answer is the cycle from which they can be written."""
     return cycle
 
 
@@ -408,18 +416,18 @@ def on_unwritten(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> N
 
 @hook("power")
 def looks_ahead(policy: Any) -> int:
-    """How many of the coming warps the policy wants to be told of by `foresee`, where the scheduler knows them."""
+    """Of how many warps whose turns come next the policy wants to hear (`foresee`), if the scheduler can tell (`next_warp`)."""
     return 0
 
 
 @hook("power")
 def foresee(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
-    """The scheduler knows that this warp's turn will come (`next_warp`); pc is of its next instruction."""
+    """The scheduler will soon issue from this warp (`next_warp`); ``pc`` is of the warp's next instruction."""
 
 
 @hook("power")
 def powered(policy: Any, ctx: Context, sm: Sm, entry: int) -> bool:
-    """Whether a free entry could be used without waking anything; allocation policies that search take such ones first."""
+    """Whether a free entry could be used without waking anything. Allocation policies that search take such entries first."""
     return True
 
 
@@ -436,8 +444,3 @@ def awake(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
 def lanes_accessed(policy: Any, ctx: Context, sm: Sm, mask: Lanes, write: bool) -> int:
     """How many of the 32 lanes an access of the main register file really switches."""
     return 32
-
-
-@hook("gating")
-def on_gated(policy: Any, ctx: Context, sm: Sm, cycle: int, lanes: int, banks: int, write: bool) -> None:
-    """An access has switched this many lanes."""

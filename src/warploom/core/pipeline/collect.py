@@ -15,7 +15,6 @@ from warploom.register_file.hooks import (
     lanes_accessed,
     on_collected,
     on_filled,
-    on_gated,
     on_read,
     operand_stages,
     prepare_read,
@@ -68,7 +67,6 @@ def count_access(ctx: Context, sm: Sm, cycle: int, entry: int, form: int, mask: 
         sm.count.mrf_reads += 1
         sm.count.bank_reads += banks
         sm.count.rf_read_lanes += lanes
-    on_gated(ctx.design.gating, ctx, sm, cycle, lanes, banks, write)
     note_access(sm, cycle, entry)
     return banks_of(ctx, form)
 

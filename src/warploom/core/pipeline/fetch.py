@@ -98,13 +98,6 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
 
 
 @inlined
-def _at_hand(ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
-    """Whether a metadata instruction need not be fetched: the policy that it is for has it."""
-    cached = metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc)
-    return cached or metadata_cached(ctx.design.hierarchy, ctx, sm, cycle, warp, pc)
-
-
-@inlined
 def _group_end(ctx: Context, sm: Sm, cycle: int, warp: int) -> int:
     """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
     state = sm.warp[warp]
@@ -117,7 +110,7 @@ def _group_end(ctx: Context, sm: Sm, cycle: int, warp: int) -> int:
         pc = pc_at(ctx, end)
         if end > start and (jumps_after(ctx, end - 1) or pc >> shift != pc_at(ctx, start) >> shift):
             break
-        if ctx.code[pc].metadata and _at_hand(ctx, sm, cycle, warp, pc):
+        if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
             sm.count.metadata_skipped += 1
         else:
             taken += 1

@@ -27,8 +27,8 @@ from warploom.register_file.services import release, separate
 
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
-WORTHWHILE = 1.1  # so many times the warps that make progress without sharing must make it with it
-LARGEST = "largest_launch_peak"  # the figures of the launch with most instructions
+WORTHWHILE = 1.1  # sharing must let at least 1.1 times as many warps make progress as there would be without it
+LARGEST = "largest_launch_peak"  # the name under which the figures of the launch with the most instructions are kept
 COUNTED = (
     "acquires",
     "acquires_failed",  # those that had to wait, each once
@@ -179,7 +179,7 @@ def release_extended(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
 
 @separate
 def release_at(ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
-    """The same, if an instruction says so."""
+    """Let a warp give back its extended registers if its instruction at this pc is a release."""
     if ctx.code[pc].allocation.releases:
         release_extended(ctx, sm, cycle, warp)
 
@@ -205,7 +205,7 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
 
 
 def section_counters(states: Any, run: Any) -> dict[str, Any]:
-    """The same where the program acquires and releases sections of extended registers."""
+    """`shared_counters` of a policy under which the program acquires and releases sections of extended registers."""
     return shared_counters(states, run, sizes_of(run.code, run.machine), int(states["sections"].max()))
 
 

@@ -58,11 +58,14 @@ class RegMutex(NamedTuple):
     COMPILED_BY = ("extended", "weighed")
     NOTES = SECTION_NOTES
     STATE = (
-        ("holds", "u8"),  # the warp status bits
-        ("taken", "u8"),  # the section bits; those of no section are set for ever
-        ("section", "i1", (MAX_WARPS,)),  # the look-up table: the section of a warp that holds one
-        ("occupied", "i2", (MAX_WARPS,)),  # of a section, registers not yet given back
-        ("section_of", "i1", (MAX_WARP_REGISTERS,)),  # of an entry, its section + 1
+        ("holds", "u8"),  # the warp status bits: warps that hold a section
+        (
+            "taken",
+            "u8",
+        ),  # sections that are taken; the bits beyond the last section are always set, so that none of them is found free
+        ("section", "i1", (MAX_WARPS,)),  # the look-up table: for each warp that holds a section, which
+        ("occupied", "i2", (MAX_WARPS,)),  # for each section, its registers that have not been given back
+        ("section_of", "i1", (MAX_WARP_REGISTERS,)),  # for each entry, 1 + the section that it belongs to; 0: none
         ("sections", "i8"),
         *WAITING_STATE,
     )

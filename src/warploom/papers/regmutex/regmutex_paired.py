@@ -61,10 +61,13 @@ class RegMutexPaired(NamedTuple):
     COMPILED_BY = ("extended", "weighed")
     NOTES = SECTION_NOTES
     STATE = (
-        ("taken", "u8"),  # one bit a pair
-        ("holds", "u8"),  # whose it is; hardware needs no bit for it, for the other warp is waiting or has none
-        ("occupied", "i2", (MAX_WARPS,)),  # of a pair, registers not yet given back
-        ("pair_of", "i1", (MAX_WARP_REGISTERS,)),  # of an entry, its pair + 1
+        ("taken", "u8"),  # a bit for each pair of warps whose extended set is taken
+        (
+            "holds",
+            "u8",
+        ),  # which warps took it; hardware can do without, for the other warp of the pair waits or asks for nothing
+        ("occupied", "i2", (MAX_WARPS,)),  # for each pair, extended registers that have not been given back
+        ("pair_of", "i1", (MAX_WARP_REGISTERS,)),  # for each entry, 1 + the pair that it belongs to; 0: none
         ("sections", "i8"),
         *WAITING_STATE,
     )
