@@ -78,7 +78,7 @@ def test_parameters_that_are_refused(name, parameters, words):
 
 def test_a_policy_in_the_wrong_place():
     design = baseline_policies()
-    with pytest.raises(WarploomError, match="gating=none stands in the place of the scheduler"):
+    with pytest.raises(WarploomError, match="gating=none stands where the scheduler belongs"):
         check_policies(design._replace(scheduler=design.gating))
 
 

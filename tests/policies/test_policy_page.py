@@ -1,4 +1,4 @@
-"""docs/policies.md: the example runs as it stands, from a file outside the package, and every hook is mentioned."""
+"""docs/policies.md: its three policies run as they stand, from files outside the package, and it leaves nothing out."""
 
 from __future__ import annotations
 
@@ -10,55 +10,186 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from warploom.records import field_names
 from warploom.register_file import HOOKS
+from warploom.register_file.context import CodeRow, Context, Info
+from warploom.register_file.layout import Count, Cta, Entry, Slot, Sm, Warp
 
 PACKAGE = Path(__file__).parents[2] / "src" / "warploom"
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+GATE, DROWSY, WINDOW = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+# A policy file runs in a process of its own, where the core is plain Python: a small launch then takes a second.
 DRIVER = """
 import json, sys
-from timing_kernels import Kernel, add, exit_
+from timing_kernels import Kernel, add, exit_, fma, load, store
 from warploom.core.simulate import time_launches
 from warploom.machines import load_machine
-from warploom.register_file import baseline_policies, load_policy_file, make_policy, policies_of
+from warploom.register_file import baseline_policies, load_policy_file, make_policy
 
-load_policy_file(sys.argv[1])
-assert "segments" in policies_of("gating")
-masks = (0xFFFFFFFF, 0x1, 0x01010101)
-kernel = Kernel([[add(1, 2, 3), add(4, 1, 1), add(2, 4, 1), exit_()]], 8, mask=lambda warp, pc, n: masks[n % 3])
-design = baseline_policies()._replace(gating=make_policy("gating", "segments", lanes=8))
-counters = time_launches([kernel.launch()], design, load_machine("rfc"), check=True).counters
-print(json.dumps({key: counters[key] for key in ("partial_accesses", "rf_read_lanes", "rf_write_lanes")}))
+design = baseline_policies()
+for file, parameters in zip(sys.argv[2::2], map(json.loads, sys.argv[3::2])):
+    for kind in load_policy_file(file):
+        design = design._replace(**{kind.CHOICE: make_policy(kind.CHOICE, kind.NAME, **parameters)})
+kernels = {
+    "masks": Kernel(
+        [[add(1, 2, 3), add(4, 1, 1), add(2, 4, 1), exit_()]], 8, mask=lambda warp, pc, n: (0xFFFFFFFF, 0x1, 0x01010101)[n % 3]
+    ),
+    "waits": Kernel([[add(1, 2, 3), load(4, 1), add(5, 4, 4), add(1, 1, 5), exit_()]], 8),
+    "reuse": Kernel([[add(1, 2, 3), add(4, 1, 1), fma(5, 4, 1, 2), add(1, 5, 4), add(6, 7, 1), store(6, 1), exit_()]], 8),
+    "partly": Kernel(
+        [[add(1, 2, 3), add(1, 2, 2), add(4, 5, 6), add(7, 4, 1), exit_()]],
+        8,
+        warps_per_cta=4,
+        ctas=3,
+        mask=lambda warp, pc, n: 0xFF if n in (1, 2) else 0xFFFFFFFF,
+    ),
+}
+result = time_launches([kernels[sys.argv[1]].launch()], design, load_machine("rfc"), check=True)
+print(json.dumps(result.counters | {"cycles": result.cycles}))
 """
 
 
-def test_the_example_runs(tmp_path):
-    example = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert example is not None and example.group(1).count("\n") <= 48
-    policy = tmp_path / "segments.py"
-    policy.write_text(example.group(1))
-    driver = tmp_path / "driver.py"
-    driver.write_text(DRIVER)
-    path = str(Path(__file__).parents[1] / "core")
-    run = subprocess.run(
-        [sys.executable, str(driver), str(policy)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
+@pytest.fixture
+def run(tmp_path):
+    """Run a kernel of the driver, checked, under policies of the page: each a text with parameters. Returns the counters."""
+
+    def running(kernel, *policies):
+        arguments = []
+        for number, (text, parameters) in enumerate(policies):
+            file = tmp_path / f"policy_{number}.py"
+            file.write_text(text)
+            arguments += [str(file), json.dumps(parameters)]
+        driver = tmp_path / "driver.py"
+        driver.write_text(DRIVER)
+        path = os.pathsep.join([str(Path(__file__).parents[1] / "core"), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, str(driver), kernel, *arguments],
+            env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout)
+
+    return running
+
+
+def test_the_first_gates_lanes_by_mask(run):
+    counters = run("masks", (GATE, {"lanes": 8}))
     # The second instruction has one active lane (one segment of 8), the third one lane in each segment.
-    assert json.loads(run.stdout) == {
-        "partial_accesses": 3,
-        "rf_read_lanes": 2 * 32 + 2 * 8 + 2 * 32,
-        "rf_write_lanes": 32 + 8 + 32,
-    }
+    assert counters["rf_read_lanes"] == 2 * 32 + 2 * 8 + 2 * 32
+    assert counters["rf_write_lanes"] == 32 + 8 + 32
+
+
+def test_the_second_lets_idle_entries_sleep(run):
+    awake = run("waits")
+    asleep = run("waits", (DROWSY, {"idle": 20, "wakeup": 3}))
+    entries = awake["on_cycles"] // awake["cycles"]
+    assert asleep["on_cycles"] + asleep["drowsy_cycles"] == entries * asleep["cycles"]
+    # All entries but those of a handful of registers sleep from the twentieth cycle on.
+    assert asleep["on_cycles"] < 20 * entries + 8 * asleep["cycles"]
+    assert asleep["drowsy_cycles"] > 0
+    # During the load, R4 waits for its result and stays awake; R5, written next, and R1, read again, have fallen asleep.
+    assert asleep["wakeups"] == 2
+    assert asleep["cycles"] > awake["cycles"]
+    assert run("waits", (DROWSY, {"idle": 100000}))["cycles"] == awake["cycles"]
+
+
+def test_the_third_reads_recent_results_above_the_main_file(run):
+    plain = run("reuse")
+    window = run("reuse", (WINDOW, {"entries": 4}))
+    # Results: R1, R4, R5, R1, R6. Read again: R1 and R1 by the second, R4 and R1 by the third, R5 and R4, R1, R6 and R1.
+    assert window["window_hits"] == window["upper_reads"] == 9
+    assert window["window_results"] == window["upper_writes"] == 5
+    assert window["mrf_reads"] == plain["mrf_reads"] - 9
+    assert window["mrf_writes"] == plain["mrf_writes"]  # written through
+    smallest = run("reuse", (WINDOW, {"entries": 1}))
+    assert 0 < smallest["window_hits"] < 9
+
+
+def test_the_third_leaves_partial_results_to_the_main_file(run):
+    warps = 12
+    counters = run("partly", (WINDOW, {"entries": 4}))
+    assert counters["window_results"] == warps * 3  # R1 whole and then in part, R7; the partial R4 is not there to be merged with
+    assert counters["window_hits"] == warps * 1
+
+
+def test_the_three_go_together(run):
+    counters = run("partly", (GATE, {"lanes": 4}), (DROWSY, {"idle": 10}), (WINDOW, {"entries": 2}))
+    assert counters["window_hits"] > 0
+    assert counters["wakeups"] > 0
+    assert counters["rf_write_lanes"] < 32 * counters["mrf_writes"]
 
 
 def test_every_hook_is_on_the_page():
     names = {name for hooks in HOOKS.values() for name in hooks}
     missing = sorted(name for name in names if f"`{name}`" not in PAGE)
     assert not missing, f"docs/policies.md does not mention {', '.join(missing)}"
+    drawing = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    assert drawing is not None
+    missing = sorted(name for name in names if not re.search(rf"\b{name}\b", drawing.group(1)))
+    assert not missing, f"the drawing of docs/policies.md lacks {', '.join(missing)}"
+
+
+def test_the_drawing_says_whose_each_hook_is():
+    """The letters before a hook, and no others, are the choices that have it."""
+    drawing = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    assert drawing is not None
+    letters = {"S": "scheduler", "A": "allocation", "H": "hierarchy", "E": "encoding", "P": "power", "G": "gating"}
+    names = {name for hooks in HOOKS.values() for name in hooks}
+    drawn: dict[str, set[str]] = {name: set() for name in names}
+    for line in drawing.group(1).splitlines():
+        now: set[str] = set()
+        for word in re.findall(r"\w+", line):
+            if re.fullmatch(r"[SAHEPG]{1,5}", word) and word != "SP":
+                now = {letters[letter] for letter in word}
+            elif word in names:
+                drawn[word] |= now
+    owners = {name: {choice for choice, hooks in HOOKS.items() if name in hooks} for name in names}
+    assert {name: choices for name, choices in drawn.items() if choices != owners[name]} == {}
+
+
+def test_every_service_is_on_the_page():
+    tree = ast.parse((PACKAGE / "register_file" / "services.py").read_text())
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    assert len(names) > 15
+    missing = [name for name in names if not re.search(rf"\| [^|]*`{name}\b", PAGE)]
+    assert not missing, f"the services of docs/policies.md lack {', '.join(missing)}"
+
+
+def test_fields_on_the_page_exist():
+    known = {"ctx": Context._fields, "sm": field_names(Sm), "ctx.info": field_names(Info)}
+    for record, fields in known.items():
+        for field in re.findall(rf"(?<!\.)\b{re.escape(record)}\.(\w+)", PAGE.replace("ctx.info.entires", "")):
+            assert field in fields, f"docs/policies.md: {record}.{field}"
+    rows = {"ctx.code[pc]": CodeRow, "sm.entry[entry]": Entry, "sm.warp[warp]": Warp, "sm.cta[slot]": Cta, "sm.slot[slot]": Slot}
+    for row, kind in {**rows, "ctx.info": Info, "sm.count": Count}.items():
+        text = re.search(rf"^\| `{re.escape(row)}` \| (.*?)(?:, and the policies'.*)?(?: \| .*)?\|$", PAGE, re.MULTILINE)
+        assert text is not None, row
+        named = set(re.findall(r"`(\w+)`", text.group(1)))
+        assert named and named <= set(field_names(kind)), f"docs/policies.md: {row}: {sorted(named - set(field_names(kind)))}"
+
+
+def users_of_hooks() -> set[tuple[str, str]]:
+    """The hooks that some policy of the package answers, each with its choice."""
+    found = set()
+    for file in [*(PACKAGE / "policies").rglob("*.py"), *(PACKAGE / "papers").rglob("*.py")]:
+        for kind in ast.walk(ast.parse(file.read_text())):
+            if isinstance(kind, ast.ClassDef):
+                plain = {node.targets[0].id: node.value for node in kind.body if isinstance(node, ast.Assign)}
+                if "CHOICE" in plain:
+                    choice = ast.literal_eval(plain["CHOICE"])
+                    found |= {(choice, node.name) for node in kind.body if isinstance(node, ast.FunctionDef)}
+    return found
+
+
+def test_every_hook_has_a_user():
+    wanted = {(choice, name) for choice, hooks in HOOKS.items() for name in hooks}
+    assert not wanted - users_of_hooks(), f"no policy answers {sorted(wanted - users_of_hooks())}"
 
 
 def calls_of_hooks(source: str) -> set[tuple[str, str]]:

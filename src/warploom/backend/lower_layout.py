@@ -8,9 +8,6 @@ from warploom.code import instruction as code
 from warploom.errors import WarploomError
 from warploom.ptx.module import Function, Memory, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
 
-SHARED_WINDOW = 0xF000_0000
-LOCAL_WINDOW = 0xF800_0000
-
 
 @dataclass
 class Layout:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from warploom.backend.lower_layout import LOCAL_WINDOW, SHARED_WINDOW, Layout
+from warploom.backend.lower_layout import Layout
 from warploom.code.instruction import Address, Bank, Guard, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.errors import WarploomError
 from warploom.ptx import module as ptx
 from warploom.ptx.opcodes import Opcode

@@ -7,16 +7,16 @@ another owner or version, an entry given away while its owner still lives, or an
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from warploom.code.lanes import FULL
 from warploom.register_file.columns import pc_at, value_at
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import awake, recoverable
+from warploom.register_file.layout import CheckedSm
 from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
-FULL = np.uint32(0xFFFFFFFF)
 
 
 class NoChecker(NamedTuple):
@@ -24,7 +24,7 @@ class NoChecker(NamedTuple):
 
 
 @inlined
-def _fault(sm: Any, kind: int, cycle: int, warp: int, register: int, pc: int, entry: int, version: int) -> None:
+def _fault(sm: CheckedSm, kind: int, cycle: int, warp: int, register: int, pc: int, entry: int, version: int) -> None:
     if sm.fault.kind == 0:
         fault = sm.fault
         fault.kind = kind
@@ -40,11 +40,11 @@ def _fault(sm: Any, kind: int, cycle: int, warp: int, register: int, pc: int, en
 class Checker(NamedTuple):
     """The answers of a checked run."""
 
-    def check_launch(check, ctx: Any, sm: Any, warp: int) -> None:
+    def check_launch(check, ctx: Context, sm: CheckedSm, warp: int) -> None:
         for register in range(ctx.info.registers):
             sm.check.version[warp, register] = 0
 
-    def check_issue(check, ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+    def check_issue(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int) -> None:
         work = sm.slot[slot]
         shadow = sm.check
         for operand in range(work.n_reads):
@@ -54,21 +54,22 @@ class Checker(NamedTuple):
             if work.kind == INSTRUCTION:
                 shadow.version[work.warp, register] += 1
             shadow.made[slot, number] = shadow.version[work.warp, register]
-        # What an encoding reads to keep other lanes may be old where an upper level knows that these are dead.
+        # An encoding reads a destination to keep the lanes that are not written. The main file may hold an old version of it: an
+        # upper level need not write down lanes that nobody reads. Such a read expects no version (0).
         if work.kind == MOVE:
             shadow.expected[slot, 0] = 0
             shadow.made[slot, 0] = shadow.entry_version[work.writes[0]]
         elif work.kind == INSTRUCTION:
             for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
                 shadow.expected[slot, operand] = 0
-        # So may be what is spilled; what comes back is what went.
+        # A spill may store an old version for the same reason; the refill brings back the version that was stored.
         elif work.kind == SPILL:
             shadow.expected[slot, 0] = 0
             shadow.spilled[work.warp, work.sources[0]] = shadow.entry_version[work.reads[0]]
         elif work.kind == REFILL:
             shadow.made[slot, 0] = shadow.spilled[work.warp, work.registers[0]]
 
-    def check_cached(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, place: int) -> None:
+    def check_cached(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         register = ctx.code[work.pc].reads[operand]
         version = shadow.version[work.warp, register]
@@ -80,7 +81,7 @@ class Checker(NamedTuple):
             _fault(sm, STALE_PLACE, cycle, work.warp, register, work.pc, place, version)
             sm.fault.found_version = shadow.place_version[place]
 
-    def check_read(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+    def check_read(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         register, version = work.sources[operand], shadow.expected[slot, operand]
         if not awake(ctx.design.power, ctx, sm, cycle, entry):
@@ -95,7 +96,7 @@ class Checker(NamedTuple):
             _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
             sm.fault.found_version = shadow.entry_version[entry]
 
-    def check_forwarded(check, ctx: Any, sm: Any, cycle: int, slot: int, operand: int, entry: int) -> None:
+    def check_forwarded(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         register = ctx.code[work.pc].reads[operand]
         version = shadow.version[work.warp, register]
@@ -103,20 +104,20 @@ class Checker(NamedTuple):
             _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
             sm.fault.found_version = shadow.evicted_version[entry]
 
-    def check_placed(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, place: int) -> None:
+    def check_placed(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, write: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         shadow.place_warp[place] = sm.warp[work.warp].age + 1
         shadow.place_register[place] = work.registers[write]
         shadow.place_version[place] = shadow.made[slot, write]
 
-    def check_filled(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    def check_filled(check, ctx: Context, sm: CheckedSm, cycle: int, warp: int, register: int, place: int) -> None:
         # The operand's own read proves that the entry below holds this version.
         shadow = sm.check
         shadow.place_warp[place] = sm.warp[warp].age + 1
         shadow.place_register[place] = register
         shadow.place_version[place] = shadow.version[warp, register]
 
-    def check_brought(check, ctx: Any, sm: Any, cycle: int, place: int, entry: int, passing: bool) -> None:
+    def check_brought(check, ctx: Context, sm: CheckedSm, cycle: int, place: int, entry: int, passing: bool) -> None:
         # Whatever the entry holds: that it is what the program means is proved when the place is read.
         shadow, fill = sm.check, sm.fill[place]
         if not passing and not awake(ctx.design.power, ctx, sm, cycle, entry):
@@ -125,7 +126,7 @@ class Checker(NamedTuple):
         shadow.place_register[place] = fill.register if passing else shadow.entry_register[entry]
         shadow.place_version[place] = shadow.evicted_version[entry] if passing else shadow.entry_version[entry]
 
-    def check_write(check, ctx: Any, sm: Any, cycle: int, slot: int, write: int, entry: int) -> None:
+    def check_write(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, write: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         if not awake(ctx.design.power, ctx, sm, cycle, entry):
             _fault(sm, ASLEEP, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
@@ -142,7 +143,7 @@ class Checker(NamedTuple):
         shadow.entry_register[entry] = work.registers[write]
         shadow.entry_version[entry] = shadow.made[slot, write]
 
-    def check_evict(check, ctx: Any, sm: Any, cycle: int, slot: int, place: int) -> None:
+    def check_evict(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         entry, register = work.writes[0], work.registers[0]
         if shadow.place_warp[place] != sm.warp[work.warp].age + 1 or shadow.place_register[place] != register:
@@ -150,14 +151,14 @@ class Checker(NamedTuple):
         shadow.made[slot, 0] = shadow.place_version[place]
         shadow.evicted_version[entry] = shadow.place_version[place]
 
-    def check_allocate(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+    def check_allocate(check, ctx: Context, sm: CheckedSm, cycle: int, warp: int, register: int, entry: int) -> None:
         owned, shadow = sm.entry[entry], sm.check
         if owned.allocated and (owned.warp != warp or owned.register != register):
             _fault(sm, GIVEN_TWICE, cycle, warp, register, -1, entry, shadow.version[warp, register])
             sm.fault.found_warp = sm.warp[owned.warp].age + 1
             sm.fault.found_register = owned.register
 
-    def check_unmapped(check, ctx: Any, sm: Any, cycle: int, warp: int, register: int, write: bool) -> None:
+    def check_unmapped(check, ctx: Context, sm: CheckedSm, cycle: int, warp: int, register: int, write: bool) -> None:
         version = sm.check.version[warp, register]
         if write or version > 0:
             _fault(sm, UNMAPPED, cycle, warp, register, pc_at(ctx, sm.warp[warp].next), -1, version)

@@ -6,14 +6,15 @@ enter the memory system in order of cycle and SM, and CTAs that fit are given ou
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
-from warploom.core.memory import FOREVER, memory_next_event, memory_step
+from warploom.core.memory import FOREVER, Memory, Port, memory_next_event, memory_step
 from warploom.core.pipeline.residency import wants_cta
 from warploom.core.sm import reset_sm, run_sm, settle_sm
 from warploom.jit import by_reference
+from warploom.records import Array, Record, dtype_of, i8
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
@@ -34,25 +35,27 @@ SAMPLED = (
     "live_cycles",
 )
 
-CHIP_DTYPE = np.dtype(
-    [
-        ("cycle", "i8"),  # start of the next quantum
-        ("start", "i8"),
-        ("end", "i8"),
-        ("next_cta", "i8"),
-        ("last_sm", "i8"),
-        ("sample_every", "i8"),
-        ("next_sample", "i8"),
-        ("samples", "i8"),
-        ("patience", "i8"),  # cycles without progress that are taken for a deadlock
-        ("sample", "i8", (SAMPLES, len(SAMPLED))),
-    ],
-    align=True,
-)
+
+class Chip(Record):
+    """What the loop over SMs and memory keeps."""
+
+    cycle: i8  # start of the next quantum
+    start: i8
+    end: i8
+    next_cta: i8
+    last_sm: i8
+    sample_every: i8
+    next_sample: i8
+    samples: i8
+    patience: i8  # cycles without progress that are taken for a deadlock
+    sample: Annotated[Array[i8], SAMPLES, len(SAMPLED)]
+
+
+CHIP_DTYPE = dtype_of(Chip)
 
 
 @inlined
-def _give_ctas(ctx: Any, sms: Any, chip: Any, until: int) -> None:
+def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
     """Give out CTAs for the coming quantum: in each cycle each SM may take some, in turn."""
     for cycle in range(chip.cycle, until):
         given = 0
@@ -74,15 +77,15 @@ def _give_ctas(ctx: Any, sms: Any, chip: Any, until: int) -> None:
 
 
 @inlined
-def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
+def _take_sample(ctx: Context, sms: Array[Sm], chip: Chip) -> None:
     """Note the running totals; when the table is full, every other one is dropped and the interval doubled."""
     if chip.samples == SAMPLES:
-        for place in range(SAMPLES // 2):
+        for kept in range(SAMPLES // 2):
             for column in range(len(SAMPLED)):
-                chip.sample[place, column] = chip.sample[2 * place + 1, column]
+                chip.sample[kept, column] = chip.sample[2 * kept + 1, column]
         chip.samples = SAMPLES // 2
         chip.sample_every *= 2
-    row = chip.sample[chip.samples]
+    row: Any = chip.sample[chip.samples]
     chip.samples += 1
     for column in range(len(SAMPLED)):
         row[column] = 0
@@ -104,7 +107,7 @@ def _take_sample(ctx: Any, sms: Any, chip: Any) -> None:
     chip.next_sample = chip.cycle + chip.sample_every
 
 
-def reset_chip(context: Any, sms: Any, ports: Any, chip: Any) -> None:
+def reset_chip(context: Context, sms: Array[Sm], ports: Array[Port], chip: Chip) -> None:
     """Set up all SMs for a launch that begins at the chip's cycle."""
     ctx = by_reference(context)
     for number in range(len(sms)):
@@ -112,7 +115,7 @@ def reset_chip(context: Any, sms: Any, ports: Any, chip: Any) -> None:
 
 
 @inlined
-def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, end: int) -> int:
+def _next_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Port], chip: Chip, end: int) -> int:
     """Where the next quantum in which anything happens begins."""
     event = memory_next_event(ctx.machine, memory)
     for number in range(len(sms)):
@@ -127,7 +130,7 @@ def _next_quantum(ctx: Any, memory: Any, sms: Any, ports: Any, chip: Any, end: i
     return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
 
 
-def run_chip(context: Any, memory: Any, sms: Any, ports: Any, chip: Any, until: int, skip: bool) -> int:
+def run_chip(context: Any, memory: Memory, sms: Array[Sm], ports: Array[Port], chip: Chip, until: int, skip: bool) -> int:
     """Simulate until the launch is done or a cycle is reached; the status says which."""
     ctx = by_reference(context)
     while chip.cycle < until:

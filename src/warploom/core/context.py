@@ -1,80 +1,28 @@
-"""What the compiled core knows of a launch and does not change: machine, design, code, trace, and what follows from them."""
+"""Makes the parts of a launch's context (`warploom.register_file.context`): the code as a table, and the launch's numbers."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code
+from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, static_table
 from warploom.errors import WarploomError
 from warploom.machines import Machine
+from warploom.records import dtype_of, field_names
 from warploom.register_file import CHOICES, Policies
-from warploom.register_file.layout import MAX_READS, MAX_REGISTERS, REGISTER_WORDS
+from warploom.register_file.context import Info, StaticRow
+from warploom.register_file.dtypes import code_dtype, notes_dtype
+from warploom.register_file.layout import MAX_REGISTERS
 from warploom.trace.format import Trace
 
-CODE_FIELDS: list[Any] = [
-    ("traits", "u2"),  # `warploom.code.table.Flag`; an attribute `flags` would hide behind NumPy's own
-    ("op_class", "u1"),
-    ("unit", "u1"),  # 0: resolved at issue
-    ("n_reads", "u1"),
-    ("n_writes", "u1"),
-    ("space", "u1"),
-    ("metadata", "?"),
-    ("has_memory", "?"),  # has an entry in the trace's memory column
-    ("arrives_only", "?"),  # a barrier that does not wait
-    ("slow", "?"),  # its result takes long: loads from global, local and texture memory
-    ("latency", "i4"),
-    ("initiation", "i4"),
-    ("reads", "i2", (MAX_READS,)),
-    ("writes", "i2", (MAX_READS,)),
-    ("payload", "u8"),
-    ("uses", "u8", (REGISTER_WORDS,)),  # registers read or written
-    ("defines", "u8", (REGISTER_WORDS,)),
-    ("predicates_used", "u8"),
-    ("predicates_written", "u8"),
-]
-CODE_DTYPE = np.dtype(CODE_FIELDS, align=True)
+CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 
 # Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
-LOCAL_FIRST, SPILL_FIRST = 0xF800_0000 >> 5, 0xF000_0000 >> 5
-
-INFO_DTYPE = np.dtype(
-    [
-        (name, "i8")
-        for name in (
-            "registers_per_warp",  # physical entries that a warp is given where allocation is static
-            "registers",  # names that the code uses
-            "literal",
-            "words",  # of 64 registers that the scoreboard looks at
-            "groups",  # of banks: how many registers can be accessed at once
-            "core_groups",  # of one sub-core
-            "row_words",
-            "entries",
-            "warps_per_cta",
-            "ctas",
-            "cta_limit",
-            "local_bytes",  # sectors of a warp's window of local memory
-            "local_first",  # sector where the windows begin
-            "line_shift",  # instructions of a line of code, as a power of two
-            "spill_first",  # sector where the reserved memory of injected spills begins
-        )
-    ]
-)
-
-
-class Context(NamedTuple):
-    """The first argument of every hook after the policy."""
-
-    machine: Any
-    design: Policies
-    check: Any
-    observers: Any
-    info: Any
-    code: np.ndarray  # one record per pc: `CODE_FIELDS`, and the notes of the six policies
-    trace: Any  # addresses of the columns, see `warploom.register_file.columns`
+LOCAL_FIRST, SPILL_FIRST = LOCAL_WINDOW >> 5, SHARED_WINDOW >> 5
 
 
 def code_table(code: Code, machine: Machine) -> np.ndarray:
@@ -137,9 +85,8 @@ def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, r
 
 def with_notes(design: Policies, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
     """The table with what each policy has to say about each instruction, as a nested record named after its choice."""
-    fields = [(choice, notes_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)]
-    noted = np.zeros(len(table), np.dtype([*CODE_FIELDS, *fields], align=True))
-    for name in CODE_DTYPE.names or ():
+    noted = np.zeros(len(table), code_dtype(design))
+    for name in field_names(StaticRow):
         noted[name] = table[name]
     for choice, policy in zip(CHOICES, design, strict=True):
         if hasattr(policy, "annotate"):
@@ -148,8 +95,3 @@ def with_notes(design: Policies, code: Code, table: np.ndarray, machine: Machine
                 raise WarploomError(f"{choice}={policy.NAME}: annotate must return one record of its NOTES per instruction")
             noted[choice] = notes
     return noted
-
-
-def notes_dtype(policy: Any) -> np.dtype:
-    """The record of a policy's NOTES; an unused byte where it has none."""
-    return np.dtype(list(getattr(policy, "NOTES", ())) or [("unused", "u1")], align=True)

@@ -30,8 +30,8 @@ def fault(sms: np.ndarray, code: Code, design: Any) -> SimulationError:
     """What the shadow checker found first."""
     found = min((sm["fault"] for sm in sms if sm["fault"]["kind"]), key=lambda one: (int(one["cycle"]), int(one["sm"])))
     kind = int(found["kind"])
-    place = f"SM {found['sm']}, warp {found['warp']}, register R{found['register']}, cycle {found['cycle']}"
-    place += _instruction(code, int(found["pc"]))
+    where = f"SM {found['sm']}, warp {found['warp']}, register R{found['register']}, cycle {found['cycle']}"
+    where += _instruction(code, int(found["pc"]))
     entry, wanted, got = found["entry"], found["version"], found["found_version"]
     other = f"warp with age {int(found['found_warp']) - 1}, R{found['found_register']}"
     nobody = int(found["found_warp"]) == 0
@@ -42,7 +42,7 @@ def fault(sms: np.ndarray, code: Code, design: Any) -> SimulationError:
         checker.STALE: f"reads version {got} from entry {entry} where the program means version {wanted}: a newer value was not "
         "written there",
         checker.UNMAPPED: "names a register that has no physical entry: it was released too early or never allocated",
-        checker.GIVEN_TWICE: f"is given entry {entry}, which is still held by {other}: two registers are mapped to one place",
+        checker.GIVEN_TWICE: f"is given entry {entry}, which is still held by {other}: two registers share one entry",
         checker.ASLEEP: f"accesses entry {entry} before it has woken up",
         checker.STALE_PLACE: f"reads version {got} from upper-level place {entry} where the program means version {wanted}",
         checker.LOST_BELOW: f"is to be written down to entry {entry} from a place that holds another register's value",
@@ -50,7 +50,7 @@ def fault(sms: np.ndarray, code: Code, design: Any) -> SimulationError:
         checker.GARBLED: f"is written to entry {entry} in a form from which its value cannot be read back",
     }[kind]
     names = ", ".join(f"{policy.CHOICE}={policy.NAME}" for policy in design)
-    return SimulationError(f"{place}: it {what} (design {names})")
+    return SimulationError(f"{where}: it {what} (design {names})")
 
 
 def deadlock(sms: np.ndarray, code: Code, trace: Any, design: Any, cycle: int) -> SimulationError:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from warploom.jit import njit
+from warploom.register_file.columns import DEAD_WRITE
 from warploom.register_file.layout import MAX_REGISTERS
-
-DEAD_WRITE = 8  # the first bit of the writes
 
 
 @njit

@@ -12,9 +12,9 @@ from warploom.code.instruction import Code
 from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
-from warploom.core.context import Context, code_table, launch_info, with_notes
+from warploom.core.context import code_table, launch_info, with_notes
 from warploom.core.liveness import last_uses
-from warploom.core.memory import LDST_DTYPE, begin_launch, memory_counters, new_memory
+from warploom.core.memory import PORT_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
@@ -22,13 +22,13 @@ from warploom.jit import specialised
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
 from warploom.register_file.columns import NAMES, columns_record
-from warploom.register_file.layout import sm_dtype
+from warploom.register_file.context import Context
+from warploom.register_file.dtypes import sm_dtype
 from warploom.register_file.observing import linked, own_records
 from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
-PORT_DTYPE = np.dtype([("ldst", LDST_DTYPE)], align=True)
 CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
@@ -61,7 +61,7 @@ class Simulation:
         self.checker: Any = Checker() if check else NoChecker()
         self.record = machine.record()
         self.memory = new_memory(machine)
-        self.ports = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
+        self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.observers = observers
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
@@ -70,7 +70,7 @@ class Simulation:
         kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
-        self.tables: dict[int, tuple[Code, np.recarray, np.recarray]] = {}  # by identity of the code
+        self.tables: dict[int, tuple[Code, Any, Any]] = {}  # by identity of the code
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
@@ -122,7 +122,7 @@ class Simulation:
             self.record, at_run_time(self.design), self.checker, linked(self.observers), info, noted, columns_record(columns)
         )
 
-    def _tables(self, code: Code) -> tuple[np.recarray, np.recarray]:
+    def _tables(self, code: Code) -> tuple[Any, Any]:
         """The facts of each instruction, and the same with what the policies note of it: made once for each code."""
         if id(code) not in self.tables:
             table = code_table(code, self.machine).view(np.recarray)

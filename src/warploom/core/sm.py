@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from warploom.core.memory import FOREVER, ldst_idle, ldst_next_event, ldst_step
+from warploom.code.classes import Unit
+from warploom.core.memory import FOREVER, Memory, Port, ldst_idle, ldst_next_event, ldst_step
 from warploom.core.pipeline.collect import collect
 from warploom.core.pipeline.execute import execute, start_memory
 from warploom.core.pipeline.fetch import decode, fetch
@@ -12,16 +11,17 @@ from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_event, on_stuck, reset
-from warploom.register_file.layout import LATCH, MAX_COLLECTORS, MAX_SLOTS, RING
+from warploom.register_file.layout import LATCH, MAX_SLOTS, PORT_COLLECTORS, RING, UNITS, Sm
 from warploom.register_file.observing import on_stalled
-from warploom.register_file.services import ON, inlined, settle_states, stage
+from warploom.register_file.services import ON, inlined, separate, settle_states
 
-SP, SFU, MEM = 0, 1, 2
+SFU, MEM = int(Unit.SFU), int(Unit.MEM)
 
 
 @inlined
-def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+def step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
     due = next_event(ctx.design.power, ctx, sm, cycle)
     if 0 <= due <= cycle:
@@ -43,8 +43,8 @@ def step(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
     return moved
 
 
-@stage
-def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
+@separate
+def earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
     """The next cycle, after one in which nothing moved, at which something will."""
     event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
     if sm.write_head >= 0 or sm.queued_groups != NOTHING or sm.woken != NOTHING or sm.exiting != NOTHING:
@@ -57,27 +57,27 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
     while waiting != NOTHING:
         event = min(event, sm.warp[lowest(waiting)].fetch_from)
         waiting = without_lowest(waiting)
-    for number in range(3 * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sub_cores):
         if sm.issued_count[number] > 0:
             ready = sm.slot[sm.issued[number, 0]].ready_at
             if ready > cycle:
                 event = min(event, ready)
         if sm.dispatched_count[number] > 0:
-            if number % 3 != MEM:
-                return cycle + 1  # waits for a unit or a place on the result bus
+            if number % UNITS + 1 != MEM:
+                return cycle + 1  # waits for a unit or for the result bus
             decoded = sm.slot[sm.dispatched[number, 0]].ready_at
             if decoded > cycle:
                 event = min(event, decoded)
         waiting = sm.collector_full[number]
         while waiting != NOTHING:
-            ready = sm.collector[number * MAX_COLLECTORS + lowest(waiting)].ready_at
+            ready = sm.collector[number * PORT_COLLECTORS + lowest(waiting)].ready_at
             if ready > cycle:
                 event = min(event, ready)
             waiting = without_lowest(waiting)
     if sm.arriving_count > 0:
         event = min(event, sm.arriving[sm.arriving_head].at)
-    for place in range(sm.delayed_count):
-        event = min(event, sm.delayed[place].at)
+    for number in range(sm.delayed_count):
+        event = min(event, sm.delayed[number].at)
     if sm.pending_count > 0:
         event = min(event, sm.pending_at[0])
     scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
@@ -90,7 +90,7 @@ def earliest_event(ctx: Any, sm: Any, port: Any, cycle: int) -> int:
 
 
 @inlined
-def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) -> None:
+def run_sm(ctx: Context, memory: Memory, sm: Sm, port: Port, until: int, skip: bool) -> None:
     """Simulate one SM up to a cycle, jumping over those in which nothing can happen."""
     cycle = sm.cycle
     sm.next_event = min(sm.next_event, max(cycle, port.ldst.event))  # replies may have come since
@@ -117,8 +117,8 @@ def run_sm(ctx: Any, memory: Any, sm: Any, port: Any, until: int, skip: bool) ->
     sm.cycle = cycle
 
 
-@stage
-def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
+@separate
+def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
     """Set up an empty SM (a record of zeros) for a launch."""
     machine = ctx.machine
     sm.number = number
@@ -135,8 +135,8 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
     sm.state_entries[ON] = ctx.info.entries
     sm.write_head = -1
     sm.write_tail = -1
-    for place in range(RING):
-        sm.ring_head[place] = -1
+    for moment in range(RING):
+        sm.ring_head[moment] = -1
     sm.free_slot_count = MAX_SLOTS
     for slot in range(MAX_SLOTS):
         sm.free_slot[slot] = MAX_SLOTS - 1 - slot
@@ -154,8 +154,8 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         sm.scheduler_warps[core * (machine.schedulers // cores) + turn] |= bit(warp)
         sm.scheduler_core[core * (machine.schedulers // cores) + turn] = core
     first_unit = 0
-    for port_number in range(3 * cores):
-        kind = port_number % 3
+    for port_number in range(UNITS * cores):
+        kind = port_number % UNITS + 1
         built, units, latch = machine.collectors_sp, machine.units_sp, machine.units_issue_sp
         enter, leave = machine.collectors_ports_in_sp, min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
         if kind == SFU:
@@ -167,8 +167,8 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
         sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * (1 + issue_stages(ctx.design.allocation)))
         sm.ports_in[port_number] = max(1, enter // cores)
         sm.ports_out[port_number] = max(1, leave // cores)
-        size = min(MAX_COLLECTORS, collectors(ctx.design.hierarchy, ctx, kind + 1, max(1, built // cores)))
-        sm.collector_free[port_number] = below(size) if size < MAX_COLLECTORS else EVERYTHING
+        size = min(PORT_COLLECTORS, collectors(ctx.design.hierarchy, ctx, kind, max(1, built // cores)))
+        sm.collector_free[port_number] = below(size) if size < PORT_COLLECTORS else EVERYTHING
         sm.unit_first[port_number] = first_unit
         sm.unit_count[port_number] = max(1, units // cores) if kind != MEM else 0
         first_unit += sm.unit_count[port_number]
@@ -180,8 +180,8 @@ def reset_sm(ctx: Any, sm: Any, port: Any, number: int, cycle: int) -> None:
     reset(design.power, ctx, sm, cycle)
 
 
-@stage
-def settle_sm(ctx: Any, sm: Any, cycle: int) -> None:
+@separate
+def settle_sm(ctx: Context, sm: Sm, cycle: int) -> None:
     """Integrate everything that is counted over time up to now."""
     sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)
     sm.allocated_since = cycle

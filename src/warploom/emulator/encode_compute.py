@@ -7,9 +7,9 @@ by zeros or by the sign as its type says.
 from __future__ import annotations
 
 from warploom.code.instruction import Bank, Imm, Instruction, Operand, Operation, Reg
+from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.directed_rounding import ROUNDINGS
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import Rows
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warploom.code.memory_map import SHARED_WINDOW
 from warploom.code.table import Space
 from warploom.emulator.launch import MOST_LOG_BYTES
-from warploom.emulator.memory import SHARED_WINDOW
 from warploom.emulator.records import Fault, Kind, Status
 from warploom.errors import SimulationError
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.memory import access_memory, fail
 from warploom.emulator.pointers import copy_row, count_ones, fill_row, first_lane, get8, get32, put16, put32, restore_lanes
-from warploom.emulator.records import FULL, BarrierOperation, Family, Fault, Kind, PredicateOperation, Status
+from warploom.emulator.records import BarrierOperation, Family, Fault, Kind, PredicateOperation, Status
 from warploom.emulator.special_functions import special
 from warploom.emulator.textures import fetch_texels
 from warploom.emulator.warp_operations import exchange

@@ -16,9 +16,9 @@ from llvmlite.ir import Value as Vector
 from numba import types
 from numba.core import cgutils
 
+from warploom.code.lanes import LANES
 from warploom.jit import intrinsic
 
-LANES = 32
 ROW_BYTES = 128
 BIT, WORD, LONG = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 I1, I8, I16 = (ir.VectorType(ir.IntType(bits), LANES) for bits in (1, 8, 16))

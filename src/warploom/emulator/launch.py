@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
+from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
 from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run

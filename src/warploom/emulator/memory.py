@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.code.table import Space
 from warploom.emulator.pointers import (
     bits_from_double,
@@ -26,12 +27,10 @@ from warploom.emulator.pointers import (
     scatter_words,
     survey_addresses,
 )
-from warploom.emulator.records import FULL, AtomicOperation, AtomicType, Fault, Kind
+from warploom.emulator.records import AtomicOperation, AtomicType, Fault, Kind
 from warploom.jit import callee
 
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
-SHARED_WINDOW = 0xF000_0000
-LOCAL_WINDOW = 0xF800_0000
 WINDOW_BYTES = 0x0800_0000
 CANONICAL_NAN = np.uint32(0x7FFFFFFF)
 

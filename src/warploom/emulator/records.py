@@ -9,7 +9,6 @@ import numpy as np
 MOST_ELEMENTS = 8  # registers that one instruction loads, stores or writes
 STACK_DEPTH = 66  # every entry splits a warp further, so there are never more
 BARRIERS = 16
-FULL = np.uint32(0xFFFFFFFF)
 
 
 class Kind(IntEnum):

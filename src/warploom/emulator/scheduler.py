@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values
 from warploom.emulator.pointers import fill_row, get32, put32, put64
-from warploom.emulator.records import BARRIERS, FULL, BarrierOperation, Fault, ReturnReason
+from warploom.emulator.records import BARRIERS, BarrierOperation, Fault, ReturnReason
 from warploom.emulator.running import run_lanes
 from warploom.jit import callee, whole
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from warploom.code.lanes import LANES
 from warploom.energy.technology import REGISTER_BITS, Technology
 from warploom.errors import WarploomError
 
 PARTS = ("dynamic", "leakage", "overhead")
-LANES = 32
 _LANE_BITS = REGISTER_BITS // LANES
 
 Counters = Mapping[str, Any]

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from warploom.code.lanes import REGISTER_BITS
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.library import with_papers
@@ -18,7 +19,6 @@ from warploom.library import with_papers
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.
 SIZE_EXPONENT = -math.log2(0.8)
 SLICE_BITS = 128  # the access that tables quote: one register of four lanes
-REGISTER_BITS = 1024
 COMMON = "common"
 FOLDER = Path(__file__).parent / "technologies"
 

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba.extending import intrinsic as _numba_intrinsic
@@ -23,6 +23,7 @@ from warploom.jit.ways import WAY
 from warploom.storage.cache import NoCache, cache_directory
 from warploom.storage.sources import class_digest, file_digest, surroundings
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
 
 
@@ -53,7 +54,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     return _compiled(function, [_digest(function)], {**WAY.by_itself, **options})
 
 
-def whole(function: Callable) -> Any:
+def whole(function: Function) -> Function:
     """A function that is compiled with all its callees at once, cached on disk, and called by Python or by other wholes.
 
     It must not make arrays or other objects. In return it does not count references to the arrays inside of records: the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
 from numba.core import types
@@ -13,6 +13,7 @@ from warploom.errors import WarploomError
 from warploom.jit.errors import explain
 from warploom.jit.ways import WAY
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 _NARROW = (types.int8, types.int16, types.int32, types.uint8, types.uint16)
 
 
@@ -52,6 +53,12 @@ def make_callable(function: Callable, choose: Callable[..., Callable], *, inline
     infer_global(function, types.Function(Call))
 
 
+@overload
+def callee(function: Function) -> Function: ...
+@overload
+def callee(
+    function: Function | None = None, *, inlined: bool = False, widened: bool = False, stands_for: Callable | None = None
+) -> Any: ...
 def callee(function: Any = None, *, inlined: bool = False, widened: bool = False, stands_for: Callable | None = None) -> Any:
     """A function for compiled code to call, as a decorator with or without arguments.
 
@@ -66,11 +73,15 @@ def callee(function: Any = None, *, inlined: bool = False, widened: bool = False
     return mark if function is None else mark(function)
 
 
+@overload
+def inlined(function: Function) -> Function: ...
+@overload
+def inlined(*, stands_for: Callable) -> Callable[[Function], Function]: ...
 def inlined(function: Any = None, *, stands_for: Callable | None = None) -> Any:
     """A callee that is small, or called in one place: copied into its callers, compiled once for whole numbers of all widths."""
     return callee(function, inlined=True, widened=True, stands_for=stands_for)
 
 
-def stage(function: Callable) -> Any:
+def separate(function: Function) -> Function:
     """A callee that is large and called in several places: whether it is copied is left to the compiler."""
     return callee(function, widened=True)

@@ -24,13 +24,13 @@ from numba.core.lowering import Lower
 
 
 class CalleeLibrary(JITCodeLibrary):
-    """The code of one callee, for linking; what it calls itself is linked beside it."""
+    """The code of one callee. It is not optimised and never made machine code: the wholes that call it link it in."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        """Close the library: it is for linking as it is."""
+        """Nothing more is added. Each function may now be linked into several wholes, which all keep one copy (linkonce_odr)."""
         for function in self._final_module.functions:
             if not function.is_declaration:
                 function.linkage = Linkage.linkonce_odr

@@ -7,7 +7,7 @@ asked for. Named tuples inside it, as the design and its policies, are reference
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -63,7 +63,10 @@ def _read_attribute(context: Any, builder: Any, reference: Reference, pointer: A
     return impl_ret_borrowed(context, builder, kind, builder.load(member))  # the tuple keeps its own count of an array
 
 
-def by_reference(values: Any) -> Any:
+Values = TypeVar("Values")
+
+
+def by_reference(values: Values) -> Values:
     """A reference to a named tuple, for as long as the function runs that asks for it; in plain Python the tuple itself."""
     return values
 

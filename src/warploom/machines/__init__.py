@@ -1,6 +1,7 @@
 """Machine descriptions: data files, one per published configuration, each number with its source."""
 
 from warploom.machines.loader import load_machine, machine_names
-from warploom.machines.machine import MACHINE_DTYPE, Machine
+from warploom.machines.machine import Machine
+from warploom.machines.record import MACHINE_DTYPE, MachineRecord
 
-__all__ = ["MACHINE_DTYPE", "Machine", "load_machine", "machine_names"]
+__all__ = ["MACHINE_DTYPE", "Machine", "MachineRecord", "load_machine", "machine_names"]

@@ -42,14 +42,14 @@ def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
     return _build(path, text, tables, sources)
 
 
-def machine_from_dict(data: Mapping[str, Any], place: str) -> Machine:
+def machine_from_dict(data: Mapping[str, Any], where: str) -> Machine:
     """A machine from what `Machine.to_dict` gave."""
     tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title")}
     path = Path(f"{data['name']}.toml")
     try:
-        return _build(path, {"title": str(data["title"])}, tables, dict.fromkeys((key for key, _ in _leaves(tables)), place))
+        return _build(path, {"title": str(data["title"])}, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
     except WarploomError as error:
-        raise WarploomError(f"{place}: {error}") from None
+        raise WarploomError(f"{where}: {error}") from None
 
 
 def _leaves(tables: Tables) -> Iterable[tuple[str, Any]]:
@@ -133,18 +133,18 @@ def _keys(table: str) -> list[str]:
 
 
 def _source(path: Path, own: dict[str, Any], table: str, key: str) -> str:
-    for place in (f"{table}.{key}", table, "default"):
-        if place in own:
-            return str(own[place])
+    for key_or_table in (f"{table}.{key}", table, "default"):
+        if key_or_table in own:
+            return str(own[key_or_table])
     raise WarploomError(f'{path}: `{table}.{key}` has no source; add `"{table}.{key}" = "…"` or `{table} = "…"` under [sources]')
 
 
 def _check_sources(path: Path, own: dict[str, Any], covered: dict[str, str]) -> None:
     """A source for something that no file sets is a leftover or a misspelling."""
     tables = {key.partition(".")[0] for key in covered}
-    for place in own:
-        if place != "default" and place not in covered and place not in tables:
-            raise WarploomError(f"{path}: [sources] names `{place}`, which the file does not set{_nearest(place, covered)}")
+    for named in own:
+        if named != "default" and named not in covered and named not in tables:
+            raise WarploomError(f"{path}: [sources] names `{named}`, which the file does not set{_nearest(named, covered)}")
 
 
 def _build(path: Path, text: dict[str, str], tables: Tables, sources: dict[str, str]) -> Machine:
@@ -196,14 +196,14 @@ def _integer(path: Path, key: str, value: Any, low: int, high: int) -> int:
     return value
 
 
-def check(machine: Machine, place: str = "") -> None:
+def check(machine: Machine, where: str = "") -> None:
     """Refuse a machine whose numbers contradict each other."""
-    place = place or f"machine {machine.name}"
+    where = where or f"machine {machine.name}"
     sm, rf, dram, l2 = machine.sm, machine.register_file, machine.dram, machine.l2
 
     def demand(holds: bool, sentence: str) -> None:
         if not holds:
-            raise WarploomError(f"{place}: {sentence}")
+            raise WarploomError(f"{where}: {sentence}")
 
     rf_bytes = rf.banks * rf.entries_per_bank * rf.entry_bytes
     demand(

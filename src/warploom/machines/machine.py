@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from warploom.code.classes import OpClass
 from warploom.errors import WarploomError
 from warploom.machines import schema
+from warploom.machines.record import MACHINE_DTYPE, MachineRecord
 
-CLASSES = len(OpClass)
 # What GPGPU-Sim's table of latencies has no row for; of the last two it lists `mad`, but not `fma`.
 UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
 
@@ -106,7 +106,7 @@ class Machine:
         """The numeric tables by name, in the order of the file."""
         return {name: getattr(self, name) for name in TABLES}
 
-    def record(self) -> np.record:
+    def record(self) -> MachineRecord:
         """All numbers in one aligned record; words are numbered in the order in which the schema lists them."""
         array = np.zeros(1, MACHINE_DTYPE)
         row = array.view(np.recarray)[0]
@@ -119,7 +119,7 @@ class Machine:
         row["initiation"] = [self.initiation_of(kind) for kind in OpClass]
         row["xbar_flits"] = [self.interconnect.flits(32 * sectors) for sectors in range(5)]
         row["rf_banks_per_register"] = 128 // self.register_file.entry_bytes
-        return row
+        return cast(MachineRecord, row)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
@@ -147,16 +147,3 @@ TABLES: dict[str, type] = {
     "memory": schema.Fixed,
     "compatibility": schema.Compatibility,
 }
-
-
-def _record_fields() -> list[tuple[Any, ...]]:
-    columns: list[tuple[Any, ...]] = []
-    for table in TABLES.values():
-        for item in fields(table):
-            columns.append((table.PREFIX + item.name, "f8" if item.type == "float" else "i8"))  # type: ignore[attr-defined]
-    columns += [("latency", "i8", (CLASSES,)), ("initiation", "i8", (CLASSES,)), ("rf_banks_per_register", "i8")]
-    columns.append(("xbar_flits", "i8", (5,)))  # of a packet with so many sectors of data
-    return columns
-
-
-MACHINE_DTYPE = np.dtype(_record_fields(), align=True)

@@ -1,7 +1,7 @@
 """What a machine file may say: one dataclass per table, one field per key, each with its range and its meaning.
 
-A number that the timing core reads has a place in the machine's record (`machine.MACHINE_DTYPE`): the table's prefix
-followed by the key. Limits are either physical sense or the fixed maxima of the core's state records.
+The timing core reads a number from the machine's record (`record.MachineRecord`), under the table's prefix followed by the
+key. Limits are either physical sense or the fixed maxima of the core's state records.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class L2:
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
     mshrs: int = number(1, 4096, "sectors on their way")
     merged: int = number(1, 64, "requests that wait for one line")
-    dram_queue: int = number(1, 1024, "sectors that wait for a place at the DRAM controller")
+    dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 
 
 @dataclass(frozen=True, slots=True)

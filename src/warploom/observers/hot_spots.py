@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.records import Array, Lanes, Record, field_names, i8
 from warploom.register_file.bits import count
+from warploom.register_file.context import Context
 from warploom.register_file.layout import STALLS
 
 MOST_INSTRUCTIONS = 4096
 OTHER = MOST_INSTRUCTIONS  # the row of what belongs to no instruction
 ROWS = MOST_INSTRUCTIONS + 1
+
+
+class Rows(Record):
+    """Sums of each instruction, and of what belongs to none."""
+
+    issues: Annotated[Array[i8], ROWS]
+    threads: Annotated[Array[i8], ROWS]
+    stalls: Annotated[Array[i8], ROWS, len(STALLS)]
+    register_reads: Annotated[Array[i8], ROWS]
+    register_writes: Annotated[Array[i8], ROWS]
+    main_file_reads: Annotated[Array[i8], ROWS]
+    main_file_writes: Annotated[Array[i8], ROWS]
+    bank_conflicts: Annotated[Array[i8], ROWS]
 
 
 class HotSpots(NamedTuple):
@@ -22,16 +37,7 @@ class HotSpots(NamedTuple):
     """
 
     NAME = "hot-spots"
-    STATE = (
-        ("issues", "i8", (ROWS,)),
-        ("threads", "i8", (ROWS,)),
-        ("stalls", "i8", (ROWS, len(STALLS))),
-        ("register_reads", "i8", (ROWS,)),
-        ("register_writes", "i8", (ROWS,)),
-        ("main_file_reads", "i8", (ROWS,)),
-        ("main_file_writes", "i8", (ROWS,)),
-        ("bank_conflicts", "i8", (ROWS,)),
-    )
+    STATE = Rows
 
     def check(observer, code: Any) -> None:
         """Refuse code that is too long to count."""
@@ -40,34 +46,34 @@ class HotSpots(NamedTuple):
                 f"kernel {code.name}: its {len(code)} instructions are more than hot-spots holds, {MOST_INSTRUCTIONS}"
             )
 
-    def on_issued(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int, mask: Any) -> None:
+    def on_issued(observer, own: Rows, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         own.issues[pc] += 1
         own.threads[pc] += count(np.uint64(mask))
         own.register_reads[pc] += ctx.code[pc].n_reads
         own.register_writes[pc] += ctx.code[pc].n_writes
 
-    def on_stalled(observer, own: Any, ctx: Any, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
+    def on_stalled(observer, own: Rows, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
         own.stalls[pc if pc >= 0 else OTHER, reason] += cycles
 
-    def on_accessed(observer, own: Any, ctx: Any, cycle: int, pc: int, write: bool) -> None:
+    def on_accessed(observer, own: Rows, ctx: Context, cycle: int, pc: int, write: bool) -> None:
         row = pc if pc >= 0 else OTHER
         if write:
             own.main_file_writes[row] += 1
         else:
             own.main_file_reads[row] += 1
 
-    def on_conflict(observer, own: Any, ctx: Any, cycle: int, pc: int) -> None:
+    def on_conflict(observer, own: Rows, ctx: Context, cycle: int, pc: int) -> None:
         own.bank_conflicts[pc if pc >= 0 else OTHER] += 1
 
     def report(observer, states: Any, run: Any) -> list[dict[str, Any]]:
         """One row for each instruction at which something happened, in order of pc; -1 is last."""
-        sums = {name: states[name].sum(axis=0) for name, *_ in HotSpots.STATE}
+        sums = {name: states[name].sum(axis=0) for name in field_names(Rows)}
         code = [str(instruction) for instruction in run.code.instructions()]
         rows = []
-        for place in (*range(len(code)), OTHER):
-            values = {name: int(column[place]) for name, column in sums.items() if name != "stalls"}
-            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][place], strict=True) if cycles}
+        for row in (*range(len(code)), OTHER):
+            values = {name: int(column[row]) for name, column in sums.items() if name != "stalls"}
+            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][row], strict=True) if cycles}
             if any(values.values()) or stalls:
-                text = code[place] if place < OTHER else ""
-                rows.append({"pc": place if place < OTHER else -1, "instruction": text, **values, "stalls": stalls})
+                text = code[row] if row < OTHER else ""
+                rows.append({"pc": row if row < OTHER else -1, "instruction": text, **values, "stalls": stalls})
         return rows

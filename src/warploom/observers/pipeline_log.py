@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from warploom.records import Array, Lanes, Record, i2, i4, i8, u1
+from warploom.register_file.context import Context
 from warploom.register_file.services import inlined
 
 ROOM = 16384  # events of an SM between two drainings
@@ -11,8 +13,19 @@ EVENTS = ("issued", "retired", "exited")
 ISSUED, RETIRED, EXITED = range(len(EVENTS))
 
 
+class Log(Record):
+    """The events since the buffer was emptied."""
+
+    count: i8
+    dropped: i8
+    cycle: Annotated[Array[i8], ROOM]
+    event: Annotated[Array[u1], ROOM]
+    warp: Annotated[Array[i2], ROOM]
+    pc: Annotated[Array[i4], ROOM]
+
+
 @inlined
-def _note(observer: Any, own: Any, cycle: int, event: int, warp: int, pc: int) -> None:
+def _note(observer: Any, own: Log, cycle: int, event: int, warp: int, pc: int) -> None:
     if cycle < observer.first or cycle > observer.last or (observer.warp >= 0 and warp != observer.warp):
         return
     if own.count >= ROOM:
@@ -33,35 +46,28 @@ class PipelineLog(NamedTuple):
 
     NAME = "pipeline-log"
     CHUNK = 1024  # cycles between two drainings
-    STATE = (
-        ("count", "i8"),
-        ("dropped", "i8"),
-        ("cycle", "i8", (ROOM,)),
-        ("event", "u1", (ROOM,)),
-        ("warp", "i2", (ROOM,)),
-        ("pc", "i4", (ROOM,)),
-    )
+    STATE = Log
 
     first: int = 0  # cycle
     last: int = 1 << 60
     warp: int = -1  # all
 
-    def on_issued(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int, mask: Any) -> None:
+    def on_issued(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         _note(observer, own, cycle, ISSUED, warp, pc)
 
-    def on_retired(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int) -> None:
+    def on_retired(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int) -> None:
         _note(observer, own, cycle, RETIRED, warp, pc)
 
-    def on_exited(observer, own: Any, ctx: Any, cycle: int, warp: int) -> None:
+    def on_exited(observer, own: Log, ctx: Context, cycle: int, warp: int) -> None:
         _note(observer, own, cycle, EXITED, warp, -1)
 
     def drain(observer, states: Any) -> list[tuple[int, int, str, int, int]]:
         """The events since the last time, by cycle and SM; the buffers are empty afterwards."""
         events = []
         for sm, own in enumerate(states):
-            for place in range(int(own["count"])):
-                event = EVENTS[own["event"][place]]
-                events.append((sm, int(own["cycle"][place]), event, int(own["warp"][place]), int(own["pc"][place])))
+            for number in range(int(own["count"])):
+                event = EVENTS[own["event"][number]]
+                events.append((sm, int(own["cycle"][number]), event, int(own["warp"][number]), int(own["pc"][number])))
         states["count"] = 0
         return sorted(events, key=lambda event: (event[1], event[0]))
 

@@ -13,7 +13,7 @@ from warploom.observers.value_lifetimes import ValueLifetimes
 from warploom.register_file.observing import POINTS
 
 _KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog)}
-_METHODS = frozenset({"report", "drain", "check"})
+_KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "check"}
 
 
 def observer_names() -> list[str]:
@@ -46,5 +46,5 @@ def _check(kind: Any) -> None:
     if not hasattr(kind, "report"):
         raise WarploomError(f"{where}: it has no method report, which says what it saw")
     for name, value in vars(kind).items():
-        if not name.startswith("_") and name not in kind._fields and callable(value) and name not in POINTS | _METHODS:
+        if not name.startswith("_") and name not in kind._fields and callable(value) and name not in _KNOWN_NAMES:
             raise WarploomError(f"{where}: {name!r} is no point at which an observer looks{did_you_mean(name, sorted(POINTS))}")

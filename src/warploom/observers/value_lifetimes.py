@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from warploom.machines.schema import MAX_WARPS
+from warploom.records import Array, Lanes, Record, i4, i8
 from warploom.register_file.bits import highest
+from warploom.register_file.context import Context
 from warploom.register_file.layout import MAX_REGISTERS
 from warploom.register_file.services import inlined
 
@@ -13,8 +15,21 @@ LIFETIMES = 24  # bin 0: never read, or read in the cycle of its write; bin n: 2
 READS = 9  # 0 to 7 reads, and more
 
 
+class Lives(Record):
+    """When each register was written and read, and what follows from it."""
+
+    written: Annotated[Array[i8], MAX_WARPS, MAX_REGISTERS]  # cycle + 1; 0: nothing
+    last_read: Annotated[Array[i8], MAX_WARPS, MAX_REGISTERS]  # likewise
+    read: Annotated[Array[i4], MAX_WARPS, MAX_REGISTERS]
+    lifetimes: Annotated[Array[i8], LIFETIMES]
+    reads: Annotated[Array[i8], READS]
+    cycles: i8
+    values: i8
+    values_read: i8
+
+
 @inlined
-def _close(own: Any, warp: int, register: int) -> None:
+def _close(own: Lives, warp: int, register: int) -> None:
     """Count a value that is overwritten or whose warp exits."""
     if own.written[warp, register] > 0:
         cycles = own.last_read[warp, register] - own.written[warp, register]
@@ -33,18 +48,9 @@ class ValueLifetimes(NamedTuple):
     """
 
     NAME = "value-lifetimes"
-    STATE = (
-        ("written", "i8", (MAX_WARPS, MAX_REGISTERS)),  # cycle + 1; 0: nothing
-        ("last_read", "i8", (MAX_WARPS, MAX_REGISTERS)),  # likewise
-        ("read", "i4", (MAX_WARPS, MAX_REGISTERS)),
-        ("lifetimes", "i8", (LIFETIMES,)),
-        ("reads", "i8", (READS,)),
-        ("cycles", "i8"),
-        ("values", "i8"),
-        ("values_read", "i8"),
-    )
+    STATE = Lives
 
-    def on_issued(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int, mask: Any) -> None:
+    def on_issued(observer, own: Lives, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         row = ctx.code[pc]
         for operand in range(row.n_reads):
             register = int(row.reads[operand])
@@ -57,7 +63,7 @@ class ValueLifetimes(NamedTuple):
             own.last_read[warp, register] = cycle + 1
             own.read[warp, register] = 0
 
-    def on_exited(observer, own: Any, ctx: Any, cycle: int, warp: int) -> None:
+    def on_exited(observer, own: Lives, ctx: Context, cycle: int, warp: int) -> None:
         for register in range(ctx.info.registers):
             _close(own, warp, register)
 

@@ -1,7 +1,8 @@
 """What the core and the policies share: the record of an SM, hook points, services, and the registry of policies."""
 
-from warploom.register_file.combination import Policies, at_run_time, check_policies, compile_code
-from warploom.register_file.hooks import CHOICES, HOOKS
+from warploom.register_file.choices import CHOICES, Policies
+from warploom.register_file.combination import at_run_time, check_policies, compile_code
+from warploom.register_file.hooks import HOOKS
 from warploom.register_file.registry import baseline_policies, choices_of, make_policy, policies_of, policy
 from warploom.register_file.user_files import load_policy_file
 

@@ -13,9 +13,11 @@ from llvmlite import ir
 from numba.core import types
 
 from warploom.jit import inlined, intrinsic
+from warploom.records import Lanes
 
 NOTHING = np.uint64(0)
 EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
+signed: Any = np.int64  # makes an unsigned number a signed one; to a type checker it is then a number like others
 
 
 @inlined
@@ -43,7 +45,7 @@ def without_lowest(mask: np.uint64) -> np.uint64:
 
 
 @intrinsic
-def _ctz(typing_context: Any, mask: Any) -> Any:
+def _ctz(typing_context: Any, mask: Lanes) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
@@ -51,7 +53,7 @@ def _ctz(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def _ctpop(typing_context: Any, mask: Any) -> Any:
+def _ctpop(typing_context: Any, mask: Lanes) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
@@ -59,20 +61,20 @@ def _ctpop(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def _ctlz(typing_context: Any, mask: Any) -> Any:
+def _ctlz(typing_context: Any, mask: Lanes) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), generate
 
 
-def highest(mask: np.uint64) -> int:
+def highest(mask: np.uint64 | int) -> int:
     """The position of the highest set bit; -1 for an empty mask."""
     return int(mask).bit_length() - 1
 
 
 @inlined(stands_for=highest)
-def _highest(mask: Any) -> Any:
+def _highest(mask: Lanes) -> Any:
     return 63 - _ctlz(np.uint64(mask))
 
 
@@ -88,12 +90,12 @@ def count(mask: np.uint64) -> int:
 
 
 @inlined(stands_for=lowest)
-def _lowest(mask: Any) -> Any:
+def _lowest(mask: Lanes) -> Any:
     return _ctz(np.uint64(mask))
 
 
 @inlined(stands_for=count)
-def _count(mask: Any) -> Any:
+def _count(mask: Lanes) -> Any:
     return _ctpop(np.uint64(mask))
 
 

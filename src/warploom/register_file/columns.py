@@ -14,9 +14,12 @@ from llvmlite import ir
 from numba.core import types
 
 from warploom.jit import inlined, intrinsic
+from warploom.records import Lanes, dtype_of, field_names
+from warploom.register_file.context import Columns, Context
 
-NAMES = ("pc", "mask", "value", "memory", "sector", "lanes", "last", "start")
-COLUMNS_DTYPE = np.dtype([(name, "i8") for name in NAMES])
+DEAD_WRITE = 8  # in the column `last`, the bit of the first write
+NAMES = field_names(Columns)
+COLUMNS_DTYPE = dtype_of(Columns)
 
 
 def columns_record(arrays: dict[str, np.ndarray]) -> Any:
@@ -58,48 +61,48 @@ _load64 = _loader(64, ctypes.c_int64)
 
 
 @inlined
-def pc_at(ctx: Any, index: int) -> int:
+def pc_at(ctx: Context, index: int) -> int:
     """The address of a dynamic instruction."""
     return _load16(ctx.trace.pc, index)
 
 
 @inlined
-def mask_at(ctx: Any, index: int) -> Any:
+def mask_at(ctx: Context, index: int) -> Lanes:
     """The lanes that execute it."""
     return np.uint32(_load32(ctx.trace.mask, index))
 
 
 @inlined
-def last_at(ctx: Any, index: int) -> int:
-    """What the trace knows of liveness: bit n, read n is the last of its value; bit 8 + n, the value of write n is never read."""
+def last_at(ctx: Context, index: int) -> int:
+    """Which values end here: bit n, read n is the last of its value; bit DEAD_WRITE + n, nobody reads the value of write n."""
     return _load16(ctx.trace.last, index)
 
 
 @inlined
-def value_at(ctx: Any, index: int) -> Any:
+def value_at(ctx: Context, index: int) -> np.uint32:
     """An entry of the value column (`warploom.trace.format`)."""
     return np.uint32(_load32(ctx.trace.value, index))
 
 
 @inlined
-def memory_at(ctx: Any, index: int) -> int:
+def memory_at(ctx: Context, index: int) -> int:
     """An entry of the memory column."""
     return _load16(ctx.trace.memory, index)
 
 
 @inlined
-def sector_at(ctx: Any, index: int) -> int:
+def sector_at(ctx: Context, index: int) -> int:
     """A sector that a memory instruction touches."""
     return _load32(ctx.trace.sector, index)
 
 
 @inlined
-def lanes_at(ctx: Any, index: int) -> int:
+def lanes_at(ctx: Context, index: int) -> int:
     """The lanes that touch it."""
     return _load32(ctx.trace.lanes, index)
 
 
 @inlined
-def start_at(ctx: Any, warp: int, column: int) -> int:
+def start_at(ctx: Context, warp: int, column: int) -> int:
     """Where a warp's stream starts: column 0 = instructions, 1 = values, 2 = memory, 3 = sectors."""
     return _load64(ctx.trace.start, 4 * warp + column)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from warploom.code.instruction import Code
 from warploom.errors import WarploomError
-from warploom.register_file.hooks import CHOICES
+from warploom.register_file.choices import CHOICES, Policies
 from warploom.register_file.policy import check_policy_class, checked_parameters
-
-
-class Policies(NamedTuple):
-    """One policy for each choice."""
-
-    scheduler: Any
-    allocation: Any
-    hierarchy: Any
-    encoding: Any
-    power: Any
-    gating: Any
 
 
 def check_policies(design: Policies) -> Policies:
@@ -28,7 +17,7 @@ def check_policies(design: Policies) -> Policies:
         kind = type(policy)
         check_policy_class(kind)
         if choice != kind.CHOICE:
-            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands in the place of the {choice}")
+            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands where the {choice} belongs")
         checked.append(kind(**checked_parameters(kind, policy._asdict())))
     design = Policies(*checked)
     for policy in design:

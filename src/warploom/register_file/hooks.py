@@ -1,4 +1,4 @@
-"""The hook points: every place where the pipeline asks a policy, with what happens when the policy does not answer.
+"""The hook points: every question that the pipeline asks a policy, with the answer that counts when the policy has none.
 
 A hook point is called with the policy first. Which method runs is decided by the policy's *type* when Numba compiles the core,
 and by plain Python under ``NUMBA_DISABLE_JIT=1``; a policy without a method of that name gets the default written here.
@@ -9,7 +9,9 @@ All hooks share their first arguments:
 * ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
   ``ctx.code[pc]`` (what the pipeline knows of an instruction, and under the choice's name the policy's own ``NOTES``),
   ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.register_file.columns`);
-* ``sm``: the SM's record; a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so on;
+  its type is `warploom.register_file.context.Context`;
+* ``sm``: the SM's record (`warploom.register_file.layout.Sm`); a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so
+  on;
 * ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
   timestamps and integrates.
 """
@@ -18,19 +20,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from warploom.jit import make_callable
+from warploom.records import Lanes, Mask, u8
 from warploom.register_file.bits import lowest
+from warploom.register_file.choices import CHOICES
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 
-CHOICES = ("scheduler", "allocation", "hierarchy", "encoding", "power", "gating")
+Function = TypeVar("Function", bound=Callable[..., Any])
 HOOKS: dict[str, dict[str, Callable]] = {choice: {} for choice in CHOICES}
 
 
-def hook(*choices: str) -> Callable[[Callable], Any]:
+def hook(*choices: str) -> Callable[[Function], Function]:
     """Make a function a hook point of these choices; its body is the default."""
 
-    def decorate(default: Callable) -> Any:
+    def decorate(default: Function) -> Function:
         name = default.__name__
         for choice in choices:
             HOOKS[choice][name] = default
@@ -43,7 +51,7 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
             return pick(type(policy))(policy, *args)
 
         make_callable(point, lambda policy, *_: pick(policy.instance_class), inlined=True, widened=True)
-        return point
+        return cast(Function, point)
 
     return decorate
 
@@ -52,71 +60,74 @@ def hook(*choices: str) -> Callable[[Callable], Any]:
 
 
 @hook("scheduler", "allocation", "hierarchy", "encoding", "power")
-def reset(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
+def reset(policy: Any, ctx: Context, sm: Sm, cycle: int) -> None:
     """A launch begins; the policy's state is all zeros."""
 
 
 @hook("allocation", "encoding", "power")
-def finish(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
-    """The launch has ended: integrate what is still open. Also called for each periodic sample, so it may run more than once."""
+def finish(policy: Any, ctx: Context, sm: Sm, cycle: int) -> None:
+    """Add what has accumulated up to now to the policy's counters: the launch has ended, or a periodic sample is taken.
+
+    It may run many times in a launch, so it notes how far it has come.
+    """
 
 
 @hook("allocation")
-def on_cta_launch(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+def on_cta_launch(policy: Any, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
     """A CTA takes a slot; its warps are launched next."""
 
 
 @hook("allocation")
-def on_cta_exit(policy: Any, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+def on_cta_exit(policy: Any, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
     """A CTA's last warp has exited."""
 
 
 @hook("scheduler", "allocation", "hierarchy")
-def on_warp_launch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def on_warp_launch(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """A warp becomes resident. The allocation policy gives it its first registers here (`services.allocate`)."""
 
 
 @hook("scheduler", "allocation", "hierarchy")
-def on_warp_exit(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """A warp has issued its last instruction and nothing of it is in flight.
+def on_warp_exit(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A warp has issued its last instruction, and all of its instructions have ended.
 
-    Registers still mapped are freed after this, or with the CTA.
+    Registers that are still mapped are freed right after this, or with the CTA if `freed_with_cta` says so.
     """
 
 
 @hook("scheduler", "allocation", "hierarchy", "encoding")
-def on_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+def on_issue(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
     """An instruction has been issued, in program order of its warp; sources and destinations are resolved.
 
-    ``index`` is its place in the trace's columns. The allocation policy releases registers here (`services.release`): the
-    name is gone at once, the physical entry is freed when the last read or write under way has finished.
+    ``index`` is the instruction's index in the trace's columns. The allocation policy releases registers here
+    (`services.release`): from then on the register has no entry, and the entry is freed when its last access has finished.
     """
 
 
 @hook("scheduler", "hierarchy")
-def on_complete(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+def on_complete(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, issued_at: int) -> None:
     """An instruction has ended: its results are written. Not called for what is resolved at issue (branches, barriers)."""
 
 
 @hook("allocation", "hierarchy")
-def may_issue(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+def may_issue(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
     """Asked when a warp has been chosen; True lets it issue now. False holds it: not asked again until `services.wake` names it.
 
-    The hierarchy is asked first and takes nothing, for the allocation may still refuse; the allocation may take resources.
-    A hierarchy holds a warp for the few cycles of a movement, and the scheduler keeps the warp's place; of a warp that
-    the allocation holds it is told by `on_wait`.
+    The hierarchy is asked first. It must not take anything yet, for the allocation is asked next and may refuse; the allocation
+    may take entries when it answers True. The scheduler hears of a warp that the allocation holds (`on_wait`) and may let
+    another warp become active; it does not hear of one that the hierarchy holds, which takes a few cycles only.
     """
     return True
 
 
-@hook("allocation", "hierarchy")
-def metadata_cached(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
+@hook("allocation")
+def metadata_cached(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
     """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
     return False
 
 
 @hook("allocation", "hierarchy")
-def on_metadata(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+def on_metadata(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, payload: u8) -> None:
     """A metadata instruction takes effect, in program order: all instructions before it have been issued."""
 
 
@@ -124,7 +135,7 @@ def on_metadata(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, 
 
 
 @hook("scheduler")
-def choose(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+def choose(policy: Any, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
     """The warp to issue from, out of a mask (never empty) of this scheduler's warps whose next instruction could issue now.
 
     -1: none. Must not change any state: it is also asked what would be chosen.
@@ -133,7 +144,7 @@ def choose(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: An
 
 
 @hook("scheduler")
-def on_blocked(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, long_latency: bool) -> None:
+def on_blocked(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, long_latency: bool) -> None:
     """A warp's next instruction waits for a result; ``long_latency``: of a load from global, local or texture memory.
 
     A two-level scheduler suspends here by clearing the warp's bit in ``sm.active``.
@@ -141,23 +152,23 @@ def on_blocked(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, long_laten
 
 
 @hook("scheduler")
-def on_unblocked(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def on_unblocked(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """The results that a blocked warp waited for have arrived."""
 
 
 @hook("scheduler")
-def on_wait(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """A warp has arrived at a barrier or was held back by the allocation policy; `on_unblocked` ends both."""
+def on_wait(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A warp waits at a barrier, or the allocation policy holds it (`may_issue`); `on_unblocked` says when it goes on."""
 
 
 @hook("scheduler")
-def next_warp(policy: Any, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
-    """The warp to whose turn it comes after that of another, where this scheduler knows it beforehand; -1 where it does not."""
+def next_warp(policy: Any, ctx: Context, sm: Sm, cycle: int, scheduler: int, after: int) -> int:
+    """The warp that this scheduler will issue from after it has issued from warp ``after``; -1 if it cannot know that yet."""
     return -1
 
 
 @hook("scheduler", "power")
-def next_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> int:
+def next_event(policy: Any, ctx: Context, sm: Sm, cycle: int) -> int:
     """The next cycle that must not be skipped although nothing else may happen in it; -1: none.
 
     Of a scheduler, that at which `choose` could answer differently; of a power policy, that of its next `on_event`.
@@ -174,53 +185,56 @@ def on_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
 
 
 @hook("allocation")
-def can_launch(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
-    """Whether the SM may take one more CTA now, besides the occupancy limit."""
+def can_launch(policy: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
+    """Whether the SM may take one more CTA now. Asked only while there are fewer than the occupancy limit allows."""
     return True
 
 
 @hook("allocation")
 def freed_with_cta(policy: Any) -> bool:
-    """Whether what is still mapped when a warp exits belongs to its CTA until that retires; else it is freed at once."""
+    """When the registers that an exited warp still has are freed. True: when all warps of its CTA have exited; False: at once."""
     return False
 
 
 @hook("allocation")
-def map_write(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
-    """The physical entry that a result goes to; it may be allocated here (`may_issue` has made sure that there is one)."""
+def map_write(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+    """The physical entry that a result will be written to; it may be allocated here if `may_issue` made sure that one is free."""
     return sm.map[warp, register]
 
 
 @hook("allocation")
-def issue_delay(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> int:
-    """Further cycles between issue and operand collection: a renaming stage, conflicts at a renaming table."""
+def issue_delay(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
+    """Cycles that an instruction needs between issue and operand collection besides the usual ones, such as those of renaming."""
     return 0
 
 
 @hook("allocation")
 def issue_stages(policy: Any) -> int:
-    """Pipeline stages between issue and the collectors; each holds as many instructions as the latch there."""
+    """Pipeline stages that the policy puts between issue and the collectors; each holds as many instructions as one latch."""
     return 0
 
 
 @hook("allocation", "power")
-def on_allocate(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def on_allocate(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """A physical entry has been given to a register."""
 
 
 @hook("allocation", "encoding", "power")
-def on_free(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def on_free(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """A physical entry is free: nothing reads or writes it any more. The allocation policy may wake held warps."""
 
 
 @hook("allocation")
-def on_stuck(policy: Any, ctx: Any, sm: Any, cycle: int) -> bool:
-    """Warps are held and nothing else moves on this SM: the last chance to spill (`services.inject`). True: it did something."""
+def on_stuck(policy: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
+    """All warps that could issue are held and nothing is in flight: spill now (`services.inject`), or the SM never goes on.
+
+    True: the policy did something.
+    """
     return False
 
 
 @hook("allocation")
-def on_injected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+def on_injected(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
     """An injected operation (`services.SPILL`, `services.REFILL`) has finished."""
 
 
@@ -228,13 +242,13 @@ def on_injected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register:
 
 
 @hook("hierarchy")
-def lookup(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+def lookup(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
     """The place of the upper level (0 to 2047) that an operand is read from, in program order; -1: the main register file."""
     return -1
 
 
 @hook("hierarchy")
-def on_result(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+def on_result(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
     """The place of the upper level that a result is written to; -1: the main register file.
 
     A value that must leave its place first is written down with `services.write_back`.
@@ -243,43 +257,43 @@ def on_result(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: i
 
 
 @hook("hierarchy")
-def on_placed(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+def on_placed(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
     """A result is in its place of the upper level. A level that writes through calls `services.write_back` here."""
 
 
 @hook("hierarchy")
-def on_filled(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+def on_filled(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
     """What `services.bring_up` asked for has arrived in its place."""
 
 
 @hook("hierarchy")
-def on_suspend(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def on_suspend(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """The scheduler has taken a warp out of ``sm.active``."""
 
 
 @hook("hierarchy")
-def on_activate(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def on_activate(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """The scheduler has put a warp into ``sm.active``."""
 
 
 @hook("hierarchy")
-def flush(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-    """Write down what the upper level holds of a warp and the main register file does not: one of its registers is spilled."""
+def flush(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A register of a warp is about to be spilled: write down every value of the warp that only the upper level holds."""
 
 
 @hook("hierarchy")
-def on_release(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+def on_release(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
     """The allocation policy has released a register: its value is dead wherever it is."""
 
 
 @hook("hierarchy")
-def holds(policy: Any, ctx: Any, sm: Any, warp: int, register: int) -> bool:
-    """Whether the upper level holds a register, so that what the main register file has of it is old."""
+def holds(policy: Any, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
+    """Whether the upper level holds the newest value of a register, so that the main register file's may be old."""
     return False
 
 
 @hook("hierarchy")
-def collectors(policy: Any, ctx: Any, unit: int, built: int) -> int:
+def collectors(policy: Any, ctx: Context, unit: int, built: int) -> int:
     """How many operand collectors stand before a kind of unit (1: SP, 2: SFU, 3: MEM) where the machine has built so many.
 
     With `may_issue` and `on_collected` a policy gives them to warps as it likes, such as a few to each.
@@ -288,25 +302,25 @@ def collectors(policy: Any, ctx: Any, unit: int, built: int) -> int:
 
 
 @hook("hierarchy")
-def on_collected(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def on_collected(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """An instruction has all its operands and leaves its collector."""
 
 
 @hook("hierarchy")
 def shares_reads(policy: Any) -> bool:
-    """Whether an operand may be found in a place whose value is still being read for another one (`services.share_read`)."""
+    """Whether `lookup` may name a place that `services.share_read` is still filling; the operand then waits for that."""
     return False
 
 
 @hook("hierarchy")
-def fetch_cycles(policy: Any, ctx: Any, sm: Any) -> int:
-    """Cycles from the assignment of a collector until operands that do not come from a bank are there."""
+def fetch_cycles(policy: Any, ctx: Context, sm: Sm) -> int:
+    """Cycles from the assignment of a collector until operands from the upper level have arrived in it."""
     return 1
 
 
 @hook("hierarchy")
-def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
-    """Further cycles until a branch is resolved."""
+def branch_delay(policy: Any, ctx: Context, sm: Sm) -> int:
+    """Cycles that a branch takes to be resolved besides the machine's own."""
     return 0
 
 
@@ -318,7 +332,7 @@ def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
 
 
 @hook("encoding")
-def form_of(policy: Any, ctx: Any, sm: Any, cycle: int, value: Any, mask: Any, whole: bool) -> int:
+def form_of(policy: Any, ctx: Context, sm: Sm, cycle: int, value: np.uint32, mask: Lanes, whole: bool) -> int:
     """The form in which a result is stored. ``value`` is its entry in the trace's value column, or `services.UNKNOWN`.
 
     Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows.
@@ -327,31 +341,31 @@ def form_of(policy: Any, ctx: Any, sm: Any, cycle: int, value: Any, mask: Any, w
 
 
 @hook("encoding")
-def write_ready(policy: Any, ctx: Any, sm: Any, cycle: int, form: int, value: Any, whole: bool) -> int:
+def write_ready(policy: Any, ctx: Context, sm: Sm, cycle: int, form: int, value: np.uint32, whole: bool) -> int:
     """The cycle at which a result, encoded, may go to its bank."""
     return cycle
 
 
 @hook("encoding")
 def stored_lanes(policy: Any, form: int) -> int:
-    """How many of the 32 lanes' bits an access to a register in this form moves, packed from the lowest bank on."""
+    """How many of the 32 lanes of 32 bits a register takes in this form; they are packed into its lowest banks."""
     return 32
 
 
 @hook("encoding")
-def read_ready(policy: Any, ctx: Any, sm: Any, cycle: int, form: int) -> int:
-    """The cycle at which an operand of a form other than 0 that leaves its collector at ``cycle`` is decoded."""
+def read_ready(policy: Any, ctx: Context, sm: Sm, cycle: int, form: int) -> int:
+    """The cycle at which an operand is decoded that leaves its collector at ``cycle`` in this form (never 0)."""
     return cycle
 
 
 @hook("encoding")
 def operand_stages(policy: Any) -> int:
-    """Pipeline stages that decoding puts between collectors and units; each holds as many instructions as the latch there."""
+    """Pipeline stages that decoding puts between collectors and units; each holds as many instructions as one latch."""
     return 0
 
 
 @hook("encoding")
-def on_store(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, form: int) -> None:
+def on_store(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int, form: int) -> None:
     """An entry takes a value in this form; ``sm.entry[entry].form`` is still that of the old one."""
 
 
@@ -362,13 +376,13 @@ def merges(policy: Any) -> bool:
 
 
 @hook("encoding")
-def recoverable(policy: Any, form: int, value: Any) -> bool:
+def recoverable(policy: Any, form: int, value: np.uint32) -> bool:
     """Whether a value can be read back from a form. Asked by the shadow checker alone, at every write."""
     return form == 0
 
 
 @hook("encoding")
-def needs_move(policy: Any, ctx: Any, sm: Any, warp: int, register: int, entry: int, mask: Any) -> bool:
+def needs_move(policy: Any, ctx: Context, sm: Sm, warp: int, register: int, entry: int, mask: Lanes) -> bool:
     """Whether a MOV of the register onto itself must be injected before an instruction with this mask may write to it."""
     return False
 
@@ -377,56 +391,56 @@ def needs_move(policy: Any, ctx: Any, sm: Any, warp: int, register: int, entry: 
 
 
 @hook("power")
-def prepare_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
-    """A collector has been assigned: the cycle from which the entry can be read."""
+def prepare_read(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
+    """An instruction that reads the entry has got a collector. The answer is the cycle from which the entry can be read."""
     return cycle
 
 
 @hook("power")
-def prepare_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-    """A collector has been assigned to an instruction that will write this entry, or a value is on its way down to it."""
+def prepare_write(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+    """An instruction that will write the entry has got a collector, or a value of the upper level sets out for the entry."""
 
 
 @hook("power")
-def write_awake(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
-    """A result wants to go to its ``banks`` banks: the cycle from which they can be written."""
+def write_awake(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
+    """A result is ready to be written to ``banks`` banks of the entry. The answer is the cycle from which they can be written."""
     return cycle
 
 
 @hook("power")
-def on_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def on_read(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """The entry has been read; ``sm.entry[entry].readers`` says how many more reads are under way."""
 
 
 @hook("power")
-def on_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+def on_write(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> None:
     """The entry has been written."""
 
 
 @hook("power")
-def on_unwritten(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def on_unwritten(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """A result that `prepare_write` announced went to the upper level instead."""
 
 
 @hook("power")
 def looks_ahead(policy: Any) -> int:
-    """How many of the coming warps the policy wants to be told of by `foresee`, where the scheduler knows them."""
+    """Of how many warps whose turns come next the policy wants to hear (`foresee`), if the scheduler can tell (`next_warp`)."""
     return 0
 
 
 @hook("power")
-def foresee(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
-    """The scheduler knows that this warp's turn will come (`next_warp`); pc is of its next instruction."""
+def foresee(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
+    """The scheduler will soon issue from this warp (`next_warp`); ``pc`` is of the warp's next instruction."""
 
 
 @hook("power")
-def powered(policy: Any, ctx: Any, sm: Any, entry: int) -> bool:
-    """Whether a free entry could be used without waking anything; allocation policies that search take such ones first."""
+def powered(policy: Any, ctx: Context, sm: Sm, entry: int) -> bool:
+    """Whether a free entry could be used without waking anything. Allocation policies that search take such entries first."""
     return True
 
 
 @hook("power")
-def awake(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+def awake(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
     """Whether the entry can be accessed at this cycle. Asked by the shadow checker alone, at every access."""
     return True
 
@@ -435,11 +449,6 @@ def awake(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
 
 
 @hook("gating")
-def lanes_accessed(policy: Any, ctx: Any, sm: Any, mask: Any, write: bool) -> int:
+def lanes_accessed(policy: Any, ctx: Context, sm: Sm, mask: Lanes, write: bool) -> int:
     """How many of the 32 lanes an access of the main register file really switches."""
     return 32
-
-
-@hook("gating")
-def on_gated(policy: Any, ctx: Any, sm: Any, cycle: int, lanes: int, banks: int, write: bool) -> None:
-    """An access has switched this many lanes."""

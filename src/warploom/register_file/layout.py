@@ -7,24 +7,21 @@ own beside it (`warploom.core.memory`), whose type is the same under every desig
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
+from warploom.code.table import MAX_READS
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
-from warploom.register_file.combination import Policies
-from warploom.register_file.hooks import CHOICES
-from warploom.register_file.observing import observed_dtype
+from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, i4, i8, u1, u2, u4
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
 MAX_SLOTS = 1024  # instructions in flight
 SLOT_RESERVE = 160  # kept for evictions: more than one flush of everything that a warp can have in an upper level
-MAX_READS = 8
-MAX_COLLECTORS = 64  # before one kind of unit of one sub-core
+PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
-PORTS = 3 * MAX_SUB_CORES  # one way from issue to a kind of unit in each sub-core
-OPERANDS = PORTS * MAX_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
+UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
+PORTS = UNITS * MAX_SUB_CORES  # a port is the way from issue to one kind of unit of one sub-core
+OPERANDS = PORTS * PORT_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
 LATCH = 8  # instructions that fit between two stages, at most
 DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
@@ -38,292 +35,324 @@ DISTANCE_BINS = 16  # of inter-access distances: bin n counts 2**n to 2**(n+1) -
 
 STALLS = ("empty", "fetch", "barrier", "scoreboard", "pipeline", "allocation", "scheduler")
 
-WARP = np.dtype(
-    [
-        ("next", "i8"),  # place in the trace of the instruction to issue next
-        ("decoded", "i8"),  # end of what is in the instruction buffer
-        ("end", "i8"),
-        ("value", "i8"),  # cursors of the trace's other columns, at `next`
-        ("memory", "i8"),
-        ("sector", "i8"),
-        ("local_base", "i8"),
-        ("age", "i8"),  # launch order
-        ("decode_at", "i8"),
-        ("decode_end", "i8"),  # what `decoded` becomes then
-        ("fetch_from", "i8"),  # earliest cycle of the next fetch
-        ("pending", "u8", (REGISTER_WORDS,)),  # the scoreboard: registers with a result under way
-        ("long_latency", "u8", (REGISTER_WORDS,)),  # those that come from slow memory
-        ("live", "u8", (REGISTER_WORDS,)),
-        ("pending_predicates", "u8"),
-        ("cta", "i4"),
-        ("in_flight", "i4"),
-        ("memory_in_flight", "i4"),
-        ("atomics", "i4"),
-        ("wrong_path", "?"),  # the next fetch goes down the wrong path
-        ("full_group", "?"),  # the last fetch did not end at a jump
-    ],
-    align=True,
-)
 
-CTA = np.dtype(
-    [
-        ("number", "i8"),  # in the grid; -1: the slot is free
-        ("warps", "u8"),  # warps that have not exited
-        ("arrived", "u8", (MAX_BARRIERS,)),
-        ("count", "i4", (MAX_BARRIERS,)),
-        ("expected", "i4", (MAX_BARRIERS,)),
-    ],
-    align=True,
-)
+class Warp(Record):
+    """A warp slot."""
 
-ENTRY = np.dtype(
-    [
-        ("last_access", "i8"),
-        ("warp", "i2"),
-        ("register", "i2"),
-        ("readers", "i2"),  # issued instructions that have yet to read it
-        ("writers", "i2"),  # issued instructions and evictions that have yet to write it
-        ("row", "i2"),  # in its group of banks
-        ("group", "u1"),
-        ("evictions", "i2"),  # of the writers, those that write an old value down
-        ("evicted", "i8"),  # evictions ever begun, which numbers them: they are written in their order
-        ("form", "u1"),  # in which the encoding keeps its value; 0: as it is
-        ("allocated", "?"),
-        ("released", "?"),  # free it when the accesses under way have ended
-    ],
-    align=True,
-)
-
-SLOT = np.dtype(
-    [
-        ("index", "i8"),  # in the trace
-        ("value", "i8"),  # in the value column; -1: none
-        ("sector", "i8"),
-        ("ready_at", "i8"),
-        ("issued_at", "i8"),
-        ("mask", "u4"),
-        ("pc", "i4"),
-        ("warp", "i2"),
-        ("memory", "u2"),  # the entry of the memory column
-        ("traits", "u2"),  # `warploom.code.table.Flag`
-        ("next", "i2"),  # in whatever list it waits
-        ("kind", "u1"),
-        ("unit", "u1"),
-        ("stage", "u1"),  # of write-back: 0 = not yet begun, 1 = waits for banks
-        ("n_reads", "u1"),
-        ("n_writes", "u1"),
-        ("reads_left", "u1"),
-        ("writes_left", "u1"),
-        ("written", "u1"),  # bit per destination
-        ("whole", "u1"),  # bit per destination: lanes that did not execute are written too, merged
-        ("reads", "i2", (MAX_READS,)),  # physical entries; -1: not from a bank
-        ("writes", "i2", (MAX_READS,)),
-        ("read_group", "u1", (MAX_READS,)),
-        ("write_group", "u1", (MAX_READS,)),
-        ("form", "u1", (MAX_READS,)),  # of each result, as the encoding wants it
-        ("registers", "i2", (MAX_READS,)),  # written, by name
-        ("sources", "i2", (MAX_READS,)),  # read, by name
-        ("places", "i2", (MAX_READS,)),  # of operands that share a read: taken from a place, or filling it
-    ],
-    align=True,
-)
-
-COLLECTOR = np.dtype([("ready_at", "i8"), ("slot", "i2"), ("waiting", "i2")], align=True)
-INJECTED = np.dtype([("kind", "i2"), ("warp", "i2"), ("register", "i2"), ("entry", "i2")], align=True)
-DELAYED = np.dtype([("at", "i8"), ("request", "i2")], align=True)
-FILL = np.dtype([("warp", "i2"), ("register", "i2"), ("entry", "i2")], align=True)
-ARRIVING = np.dtype([("at", "i8"), ("place", "i2")], align=True)
-
-COUNTERS = (
-    "warp_instructions",
-    "issued",  # instructions and injected work
-    "metadata",
-    "metadata_skipped",
-    "moves",
-    "expansions",  # encoded entries that a write of some lanes found, read and stored as they are first
-    "spills",
-    "refills",
-    "rf_reads",
-    "rf_writes",
-    "mrf_reads",
-    "mrf_writes",
-    "rf_read_lanes",
-    "rf_write_lanes",
-    "lanes_gated",
-    "bank_reads",
-    "bank_writes",
-    "bank_conflicts",
-    "upper_reads",
-    "forwarded_reads",
-    "upper_writes",
-    "write_backs",
-    "wakeup_wait_cycles",
-    "fetches",
-    "wrong_path_fetches",
-    "ctas",
-    "distance_sum",
-    "distance_count",
-)
-
-COUNT = np.dtype(
-    [
-        *((name, "i8") for name in COUNTERS),
-        ("stall", "i8", (len(STALLS),)),
-        ("active_lanes", "i8", (33,)),
-        ("distance", "i8", (DISTANCE_BINS,)),
-        ("by_class", "i8", (24,)),
-    ],
-    align=True,
-)
-
-# The shadow checker's notes: what the program means, and what each place really holds.
-CHECK = np.dtype(
-    [
-        ("version", "i4", (MAX_WARPS, MAX_REGISTERS)),  # writes issued so far
-        ("entry_warp", "i4", (MAX_WARP_REGISTERS,)),  # ages, so that a warp's successor in its slot is another owner
-        ("entry_register", "i2", (MAX_WARP_REGISTERS,)),
-        ("entry_version", "i4", (MAX_WARP_REGISTERS,)),
-        ("evicted_version", "i4", (MAX_WARP_REGISTERS,)),  # on its way down to the entry
-        ("spilled", "i4", (MAX_WARPS, MAX_REGISTERS)),  # the version that went to memory
-        ("place_warp", "i4", (MAX_PLACES,)),
-        ("place_register", "i2", (MAX_PLACES,)),
-        ("place_version", "i4", (MAX_PLACES,)),
-        ("expected", "i4", (MAX_SLOTS, MAX_READS)),
-        ("made", "i4", (MAX_SLOTS, MAX_READS)),
-    ],
-    align=True,
-)
-FAULT = np.dtype(
-    [
-        ("kind", "i4"),
-        ("sm", "i4"),
-        ("warp", "i4"),
-        ("register", "i4"),
-        ("pc", "i4"),
-        ("entry", "i4"),
-        ("found_warp", "i4"),
-        ("found_register", "i4"),
-        ("found_version", "i4"),
-        ("version", "i4"),
-        ("cycle", "i8"),
-    ],
-    align=True,
-)
+    next: i8  # index in the trace of the instruction to issue next
+    decoded: i8  # end of what is in the instruction buffer
+    end: i8
+    value: i8  # cursors of the trace's other columns, at `next`
+    memory: i8
+    sector: i8
+    local_base: i8
+    age: i8  # launch order
+    decode_at: i8
+    decode_end: i8  # what `decoded` becomes then
+    fetch_from: i8  # earliest cycle of the next fetch
+    pending: Annotated[Array[Mask], REGISTER_WORDS]  # the scoreboard: registers with a result under way
+    long_latency: Annotated[Array[Mask], REGISTER_WORDS]  # those that come from slow memory
+    live: Annotated[Array[Mask], REGISTER_WORDS]
+    pending_predicates: Mask
+    cta: i4
+    in_flight: i4
+    memory_in_flight: i4
+    atomics: i4
+    wrong_path: flag  # the next fetch goes down the wrong path
+    full_group: flag  # the last fetch did not end at a jump
 
 
-def state_dtype(policy: Any) -> np.dtype:
-    """The sub-record of a policy's state; a policy without one gets a single unused byte, for a record cannot be empty."""
-    fields = list(getattr(policy, "STATE", ())) or [("unused", "u1")]
-    return np.dtype(fields, align=True)
+class Cta(Record):
+    """A CTA slot."""
+
+    number: i8  # in the grid; -1: the slot is free
+    warps: Mask  # warps that have not exited
+    arrived: Annotated[Array[Mask], MAX_BARRIERS]
+    count: Annotated[Array[i4], MAX_BARRIERS]
+    expected: Annotated[Array[i4], MAX_BARRIERS]
 
 
-def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -> np.dtype:
-    """The record of one SM under a design, with those of its observers."""
-    fields: list[Any] = [
-        ("number", "i8"),
-        ("cycle", "i8"),  # the next cycle to simulate
-        ("next_event", "i8"),
-        ("last_progress", "i8"),
-        ("ages", "i8"),
-        ("last_fetched", "i8"),
-        # sets of warps
-        ("resident", "u8"),
-        ("active", "u8"),
-        ("known_active", "u8"),  # `active` as the hierarchy was told
-        ("ready", "u8", (4,)),  # by unit: next instruction decoded, no hazard
-        ("blocked", "u8"),
-        ("held", "u8"),
-        ("woken", "u8"),
-        ("at_barrier", "u8"),
-        ("fetchable", "u8"),
-        ("fetching", "u8"),
-        ("no_code", "u8"),  # wait for a line of code
-        ("fills_seen", "i8"),
-        ("waiting", "u8"),  # warps of which the scheduler was told that they wait
-        ("exiting", "u8"),  # all issued, nothing in flight
-        ("draining", "u8"),  # the same, but for stores that have not been acknowledged
-        ("stalled_memory", "u8"),  # wait for their own memory accesses (fences, atomics)
-        ("scheduler_warps", "u8", (MAX_SCHEDULERS,)),
-        ("ctas_resident", "i8"),
-        ("last_exit", "i8"),  # of a CTA
-        ("pending_count", "i8"),  # CTAs given to this SM that start in the coming cycles
-        ("pending_cta", "i8", (MAX_CTAS,)),
-        ("pending_at", "i8", (MAX_CTAS,)),
-        ("stall_reason", "i8", (MAX_SCHEDULERS,)),
-        ("stall_pc", "i8", (MAX_SCHEDULERS,)),  # for observers: where
-        # the register file
-        ("allocated", "i8"),
-        ("allocated_since", "i8"),
-        ("allocated_cycles", "i8"),
-        ("allocated_peak", "i8"),
-        ("live", "i8"),
-        ("live_since", "i8"),
-        ("live_cycles", "i8"),
-        ("state_entries", "i8", (3,)),
-        ("state_cycles", "i8", (3,)),
-        ("state_since", "i8"),
-        ("free_rows", "u8", (MAX_RF_BANKS, ROW_WORDS)),
-        ("queue_head", "i2", (MAX_RF_BANKS,)),
-        ("queue_tail", "i2", (MAX_RF_BANKS,)),
-        ("queue_length", "i2", (MAX_RF_BANKS,)),
-        ("queued_groups", "u8"),
-        ("writes_in_cycle", "u1", (MAX_RF_BANKS,)),
-        ("written_groups", "u8"),
-        ("delayed_count", "i8"),
-        # collectors, latches, units
-        ("collector_last", "i2", (PORTS,)),
-        ("latch_size", "i2", (PORTS,)),  # instructions that fit between issue and the collectors
-        ("ports_in", "i2", (PORTS,)),  # instructions that enter and leave the collectors in a cycle
-        ("ports_out", "i2", (PORTS,)),
-        ("scheduler_core", "i2", (MAX_SCHEDULERS,)),
-        ("collector_free", "u8", (PORTS,)),
-        ("collector_full", "u8", (PORTS,)),  # all operands there
-        ("issued", "i2", (PORTS, LATCH)),  # waiting for a collector
-        ("issued_count", "i2", (PORTS,)),
-        ("dispatched", "i2", (PORTS, DISPATCHED)),  # waiting for a unit
-        ("dispatched_count", "i2", (PORTS,)),
-        ("in_latches", "i8"),  # instructions in all latches together
-        ("in_dispatch", "i8"),
-        ("unit_first", "i2", (PORTS,)),
-        ("unit_count", "i2", (PORTS,)),
-        ("unit_free_at", "i8", (MAX_UNITS,)),
-        ("last_memory_port", "i8"),
-        # write-back
-        ("ring_head", "i2", (RING,)),
-        ("ring_results", "u1", (RING,)),
-        ("ring_busy", "u8", (RING // 64,)),
-        ("write_head", "i2"),
-        ("write_tail", "i2"),
-        ("free_slot_count", "i8"),
-        ("free_slot", "i2", (MAX_SLOTS,)),
-        ("injected_head", "i8"),
-        ("injected_count", "i8"),
-        ("injected_in_flight", "i8"),
-        ("injected", INJECTED, (MAX_INJECTED,)),
-        ("arriving_head", "i8"),
-        ("arriving_count", "i8"),
-        ("issuing", "i8"),  # the slot of the instruction that is being issued
-        ("sectors", "u4", (256,)),  # of the memory instruction that is being handed over
-        ("lanes", "u4", (256,)),
-        ("fault", FAULT),
-        ("count", COUNT),
-        ("warp", WARP, (MAX_WARPS,)),
-        ("cta", CTA, (MAX_CTAS,)),
-        ("slot", SLOT, (MAX_SLOTS,)),
-        ("entry", ENTRY, (MAX_WARP_REGISTERS,)),
-        ("map", "i2", (MAX_WARPS, MAX_REGISTERS)),
-        # long arrays of which little is used, apart from what every cycle looks at
-        ("queue_next", "i2", (REQUESTS,)),
-        ("delayed", DELAYED, (REQUESTS,)),
-        ("collector", COLLECTOR, (PORTS * MAX_COLLECTORS,)),
-        ("fill", FILL, (MAX_PLACES,)),  # what is being read for a place
-        ("arriving", ARRIVING, (MAX_PLACES,)),  # read and on the way, in order
-        ("place_read", "i2", (MAX_PLACES,)),  # 1: the value of the place is being read for an operand
-        ("place_waiting", "i2", (MAX_PLACES,)),  # 1 + the first read of a list that waits for it
-        ("place_value", "i8", (MAX_PLACES,)),  # where in the value column the contents of an upper-level place come from
-        *((choice, state_dtype(policy)) for choice, policy in zip(CHOICES, design, strict=True)),
-        ("observed", observed_dtype(observers)),
-    ]
-    if checked:
-        fields.append(("check", CHECK))
-    return np.dtype(fields, align=True)
+class Entry(Record):
+    """A physical entry of the main register file."""
+
+    last_access: i8
+    warp: i2
+    register: i2
+    readers: i2  # issued instructions that have yet to read it
+    writers: i2  # issued instructions and evictions that have yet to write it
+    row: i2  # in its group of banks
+    group: u1
+    evictions: i2  # of the writers, those that write an old value down
+    evicted: i8  # evictions ever begun, which numbers them: they are written in their order
+    form: u1  # in which the encoding keeps its value; 0: as it is
+    allocated: flag
+    released: flag  # free it when the accesses under way have ended
+
+
+class Slot(Record):
+    """Work in flight: an instruction, or what a policy injected."""
+
+    index: i8  # in the trace
+    value: i8  # in the value column; -1: none
+    sector: i8
+    ready_at: i8
+    issued_at: i8
+    mask: Lanes
+    pc: i4
+    warp: i2
+    memory: u2  # the entry of the memory column
+    traits: u2  # `warploom.code.table.Flag`
+    next: i2  # in whatever list it waits
+    kind: u1
+    unit: u1
+    storing: u1  # 1: its results have been sent to the upper level or to banks, which may be busy
+    n_reads: u1
+    n_writes: u1
+    reads_left: u1
+    writes_left: u1
+    written: u1  # bit per destination
+    whole: u1  # bit per destination: lanes that did not execute are written too, merged
+    reads: Annotated[Array[i2], MAX_READS]  # physical entries; -1: not from a bank
+    writes: Annotated[Array[i2], MAX_READS]
+    read_group: Annotated[Array[u1], MAX_READS]
+    write_group: Annotated[Array[u1], MAX_READS]
+    form: Annotated[Array[u1], MAX_READS]  # of each result, as the encoding wants it
+    registers: Annotated[Array[i2], MAX_READS]  # written, by name
+    sources: Annotated[Array[i2], MAX_READS]  # read, by name
+    places: Annotated[Array[i2], MAX_READS]  # of operands that share a read: taken from a place, or filling it
+
+
+class Collector(Record):
+    """An operand collector."""
+
+    ready_at: i8
+    slot: i2
+    waiting: i2
+
+
+class Injected(Record):
+    """Work that a policy has asked for and that has not been issued."""
+
+    kind: i2
+    warp: i2
+    register: i2
+    entry: i2
+
+
+class Delayed(Record):
+    """A read that waits for its entry to wake up."""
+
+    at: i8
+    request: i2
+
+
+class Fill(Record):
+    """What is being read for a place of the upper level."""
+
+    warp: i2
+    register: i2
+    entry: i2
+
+
+class Arriving(Record):
+    """A value on its way to a place of the upper level."""
+
+    at: i8
+    place: i2
+
+
+class Counters(Record):
+    """What is counted, one number each."""
+
+    warp_instructions: i8
+    issued: i8  # instructions and injected work
+    metadata: i8
+    metadata_skipped: i8
+    moves: i8
+    expansions: i8  # encoded entries that a write of some lanes found, read and stored as they are first
+    spills: i8
+    refills: i8
+    rf_reads: i8
+    rf_writes: i8
+    mrf_reads: i8
+    mrf_writes: i8
+    rf_read_lanes: i8
+    rf_write_lanes: i8
+    lanes_gated: i8
+    bank_reads: i8
+    bank_writes: i8
+    bank_conflicts: i8
+    upper_reads: i8
+    forwarded_reads: i8
+    upper_writes: i8
+    write_backs: i8
+    wakeup_wait_cycles: i8
+    fetches: i8
+    wrong_path_fetches: i8
+    ctas: i8
+    distance_sum: i8
+    distance_count: i8
+
+
+class Count(Counters):
+    """The counters, and those that are tables."""
+
+    stall: Annotated[Array[i8], len(STALLS)]
+    active_lanes: Annotated[Array[i8], 33]
+    distance: Annotated[Array[i8], DISTANCE_BINS]
+    by_class: Annotated[Array[i8], 24]
+
+
+COUNTERS = field_names(Counters)
+
+
+class Check(Record):
+    """The shadow checker's notes: what the program means, and what entries and places really hold."""
+
+    version: Annotated[Array[i4], MAX_WARPS, MAX_REGISTERS]  # writes issued so far
+    entry_warp: Annotated[Array[i4], MAX_WARP_REGISTERS]  # ages, so that a warp's successor in its slot is another owner
+    entry_register: Annotated[Array[i2], MAX_WARP_REGISTERS]
+    entry_version: Annotated[Array[i4], MAX_WARP_REGISTERS]
+    evicted_version: Annotated[Array[i4], MAX_WARP_REGISTERS]  # on its way down to the entry
+    spilled: Annotated[Array[i4], MAX_WARPS, MAX_REGISTERS]  # the version that went to memory
+    place_warp: Annotated[Array[i4], MAX_PLACES]
+    place_register: Annotated[Array[i2], MAX_PLACES]
+    place_version: Annotated[Array[i4], MAX_PLACES]
+    expected: Annotated[Array[i4], MAX_SLOTS, MAX_READS]
+    made: Annotated[Array[i4], MAX_SLOTS, MAX_READS]
+
+
+class Fault(Record):
+    """The first fault that the shadow checker found; `kind` 0: none."""
+
+    kind: i4
+    sm: i4
+    warp: i4
+    register: i4
+    pc: i4
+    entry: i4
+    found_warp: i4
+    found_register: i4
+    found_version: i4
+    version: i4
+    cycle: i8
+
+
+class Sm(Record):
+    """One SM. The last fields depend on the design and on who watches; `register_file.dtypes` puts in their dtypes."""
+
+    number: i8
+    cycle: i8  # the next cycle to simulate
+    next_event: i8
+    last_progress: i8
+    ages: i8
+    last_fetched: i8
+    # sets of warps
+    resident: Mask
+    active: Mask
+    known_active: Mask  # `active` as the hierarchy was told
+    ready: Annotated[Array[Mask], 4]  # by unit: next instruction decoded, no hazard
+    blocked: Mask
+    held: Mask
+    woken: Mask
+    at_barrier: Mask
+    fetchable: Mask
+    fetching: Mask
+    no_code: Mask  # wait for a line of code
+    fills_seen: i8
+    waiting: Mask  # warps of which the scheduler was told that they wait
+    exiting: Mask  # all issued, nothing in flight
+    draining: Mask  # the same, but for stores that have not been acknowledged
+    stalled_memory: Mask  # wait for their own memory accesses (fences, atomics)
+    scheduler_warps: Annotated[Array[Mask], MAX_SCHEDULERS]
+    ctas_resident: i8
+    last_exit: i8  # of a CTA
+    pending_count: i8  # CTAs given to this SM that start in the coming cycles
+    pending_cta: Annotated[Array[i8], MAX_CTAS]
+    pending_at: Annotated[Array[i8], MAX_CTAS]
+    stall_reason: Annotated[Array[i8], MAX_SCHEDULERS]
+    stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # for observers: where
+    # the register file
+    allocated: i8
+    allocated_since: i8
+    allocated_cycles: i8
+    allocated_peak: i8
+    live: i8
+    live_since: i8
+    live_cycles: i8
+    state_entries: Annotated[Array[i8], 3]
+    state_cycles: Annotated[Array[i8], 3]
+    state_since: i8
+    free_rows: Annotated[Array[Mask], MAX_RF_BANKS, ROW_WORDS]
+    queue_head: Annotated[Array[i2], MAX_RF_BANKS]
+    queue_tail: Annotated[Array[i2], MAX_RF_BANKS]
+    queue_length: Annotated[Array[i2], MAX_RF_BANKS]
+    queued_groups: Mask
+    writes_in_cycle: Annotated[Array[u1], MAX_RF_BANKS]
+    written_groups: Mask
+    delayed_count: i8
+    # collectors, latches, units
+    collector_last: Annotated[Array[i2], PORTS]
+    latch_size: Annotated[Array[i2], PORTS]  # instructions that fit between issue and the collectors
+    ports_in: Annotated[Array[i2], PORTS]  # instructions that enter and leave the collectors in a cycle
+    ports_out: Annotated[Array[i2], PORTS]
+    scheduler_core: Annotated[Array[i2], MAX_SCHEDULERS]
+    collector_free: Annotated[Array[Mask], PORTS]
+    collector_full: Annotated[Array[Mask], PORTS]  # all operands there
+    issued: Annotated[Array[i2], PORTS, LATCH]  # waiting for a collector
+    issued_count: Annotated[Array[i2], PORTS]
+    dispatched: Annotated[Array[i2], PORTS, DISPATCHED]  # waiting for a unit
+    dispatched_count: Annotated[Array[i2], PORTS]
+    in_latches: i8  # instructions in all latches together
+    in_dispatch: i8
+    unit_first: Annotated[Array[i2], PORTS]
+    unit_count: Annotated[Array[i2], PORTS]
+    unit_free_at: Annotated[Array[i8], MAX_UNITS]
+    last_memory_port: i8
+    # write-back
+    ring_head: Annotated[Array[i2], RING]
+    ring_results: Annotated[Array[u1], RING]
+    ring_busy: Annotated[Array[Mask], RING // 64]
+    write_head: i2
+    write_tail: i2
+    free_slot_count: i8
+    free_slot: Annotated[Array[i2], MAX_SLOTS]
+    injected_head: i8
+    injected_count: i8
+    injected_in_flight: i8
+    injected: Annotated[Array[Injected], MAX_INJECTED]
+    arriving_head: i8
+    arriving_count: i8
+    issuing: i8  # the slot of the instruction that is being issued
+    sectors: Annotated[Array[u4], 256]  # of the memory instruction that is being handed over
+    lanes: Annotated[Array[u4], 256]
+    fault: Fault
+    count: Count
+    warp: Annotated[Array[Warp], MAX_WARPS]
+    cta: Annotated[Array[Cta], MAX_CTAS]
+    slot: Annotated[Array[Slot], MAX_SLOTS]
+    entry: Annotated[Array[Entry], MAX_WARP_REGISTERS]
+    map: Annotated[Array[i2], MAX_WARPS, MAX_REGISTERS]
+    # long arrays of which little is used, apart from what every cycle looks at
+    queue_next: Annotated[Array[i2], REQUESTS]
+    delayed: Annotated[Array[Delayed], REQUESTS]
+    collector: Annotated[Array[Collector], PORTS * PORT_COLLECTORS]
+    fill: Annotated[Array[Fill], MAX_PLACES]  # what is being read for a place
+    arriving: Annotated[Array[Arriving], MAX_PLACES]  # read and on the way, in order
+    place_read: Annotated[Array[i2], MAX_PLACES]  # 1: the value of the place is being read for an operand
+    place_waiting: Annotated[Array[i2], MAX_PLACES]  # 1 + the first read of a list that waits for it
+    place_value: Annotated[Array[i8], MAX_PLACES]  # where in the value column the contents of an upper-level place come from
+    # the states of the six policies: `STATE` of each
+    scheduler: Any
+    allocation: Any
+    hierarchy: Any
+    encoding: Any
+    power: Any
+    gating: Any
+    observed: Any  # the records of observers
+
+
+class CheckedSm(Sm):
+    """An SM in a run with the shadow checker."""
+
+    check: Check

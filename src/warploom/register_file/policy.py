@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from warploom.errors import WarploomError
-from warploom.register_file.hooks import CHOICES, HOOKS
+from warploom.records import own_dtype
+from warploom.register_file.choices import CHOICES
+from warploom.register_file.hooks import HOOKS
 
 # What a policy class may hold besides hooks and parameters; see docs/policies.md.
 PYTHON_METHODS = frozenset(
@@ -50,7 +52,8 @@ def check_policy_class(kind: Any) -> None:
             raise WarploomError(
                 f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words"
             )
-    for name, *_ in (*getattr(kind, "STATE", ()), *getattr(kind, "NOTES", ())):
+    kept = [own_dtype(getattr(kind, part, ())) for part in ("STATE", "NOTES")]
+    for name in (name for dtype in kept for name in dtype.names or ()):
         if hasattr(np.void, name):
             raise WarploomError(f"{where}: the field name {name!r} is hidden by an attribute of NumPy's records; take another")
     known = set(HOOKS[kind.CHOICE]) | PYTHON_METHODS
@@ -91,7 +94,7 @@ def _checked(where: str, field: str, value: Any, default: Any, limits: Any) -> A
         if value not in limits:
             raise WarploomError(f"{where}: {field} must be one of {', '.join(limits)}, not {value!r}")
         return str(value)
-    whole = isinstance(value, int) and not isinstance(value, bool)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole and not (
         isinstance(value, float) and math.isfinite(value) and (isinstance(default, float) or value.is_integer())
     ):

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from warploom.errors import WarploomError
 from warploom.library import papers
-from warploom.register_file.combination import Policies
-from warploom.register_file.hooks import CHOICES
+from warploom.register_file.choices import CHOICES, Policies
 from warploom.register_file.policy import check_policy_class, checked_parameters
 from warploom.storage.sources import remember_class
 

@@ -5,15 +5,15 @@ All of these are plain functions on the SM's record; call them from any hook tha
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from warploom.jit import inlined, stage
+from warploom.jit import inlined, separate
+from warploom.records import Lanes, Mask
 from warploom.register_file.bits import NOTHING, bit, lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
-from warploom.register_file.layout import MAX_PLACES, OPERANDS
+from warploom.register_file.layout import MAX_PLACES, OPERANDS, Sm
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
@@ -21,7 +21,7 @@ UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the
 
 
 @inlined
-def group_of(ctx: Any, warp: int, register: int) -> int:
+def group_of(ctx: Context, warp: int, register: int) -> int:
     """The bank group in which the compiler and the machine's mapping want a register of a warp to be."""
     machine, groups = ctx.machine, ctx.info.core_groups
     if machine.sub_cores == 1:
@@ -31,7 +31,7 @@ def group_of(ctx: Any, warp: int, register: int) -> int:
 
 
 @inlined
-def scheduler_of(ctx: Any, warp: int) -> int:
+def scheduler_of(ctx: Context, warp: int) -> int:
     """The scheduler that a warp belongs to."""
     machine = ctx.machine
     if machine.schedulers == 2 and machine.sub_cores == 1:
@@ -41,7 +41,7 @@ def scheduler_of(ctx: Any, warp: int) -> int:
 
 
 @inlined
-def find_free(ctx: Any, sm: Any, group: int) -> int:
+def find_free(ctx: Context, sm: Sm, group: int) -> int:
     """The lowest free entry of a bank group; -1: none."""
     for word in range(ctx.info.row_words):
         rows = sm.free_rows[group, word]
@@ -51,7 +51,7 @@ def find_free(ctx: Any, sm: Any, group: int) -> int:
 
 
 @inlined
-def find_free_anywhere(ctx: Any, sm: Any, group: int) -> int:
+def find_free_anywhere(ctx: Context, sm: Sm, group: int) -> int:
     """The lowest free entry of a bank group, else of the next group that has one; -1: the register file is full."""
     groups = ctx.info.groups
     for step in range(groups):
@@ -62,15 +62,15 @@ def find_free_anywhere(ctx: Any, sm: Any, group: int) -> int:
 
 
 @inlined
-def _count_allocated(sm: Any, cycle: int, change: int) -> None:
+def _count_allocated(sm: Sm, cycle: int, change: int) -> None:
     sm.allocated_cycles += sm.allocated * (cycle - sm.allocated_since)
     sm.allocated_since = cycle
     sm.allocated += change
     sm.allocated_peak = max(sm.allocated_peak, sm.allocated)
 
 
-@stage
-def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+@separate
+def allocate(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int) -> None:
     """Let a physical entry hold a register of a warp."""
     check_allocate(ctx.check, ctx, sm, cycle, warp, register, entry)
     owned = sm.entry[entry]
@@ -86,8 +86,8 @@ def allocate(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int
     on_allocate(ctx.design.power, ctx, sm, cycle, entry)
 
 
-@stage
-def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+@separate
+def free_entry(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """Give a physical entry back. Policies use `release`, which waits for accesses under way."""
     owned = sm.entry[entry]
     owned.allocated = False
@@ -100,8 +100,8 @@ def free_entry(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
     owned.form = 0
 
 
-@stage
-def release(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+@separate
+def release(ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
     """Unmap a register: its value is dead. The entry is freed as soon as no read or write of it is under way."""
     entry = sm.map[warp, register]
     if entry < 0:
@@ -116,7 +116,7 @@ def release(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
 
 
 @inlined
-def settle(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def settle(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """An access has ended: free the entry if it was released and this was the last one."""
     owned = sm.entry[entry]
     if owned.released and owned.readers == 0 and owned.writers == 0:
@@ -124,7 +124,7 @@ def settle(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def wake(sm: Any, warps: Any) -> None:
+def wake(sm: Sm, warps: Mask) -> None:
     """Let held warps (a mask) be asked again by `may_issue`."""
     woken = sm.held & warps
     sm.held &= ~woken
@@ -132,7 +132,7 @@ def wake(sm: Any, warps: Any) -> None:
 
 
 @inlined
-def move_entries(sm: Any, cycle: int, source: int, target: int, entries: int) -> None:
+def move_entries(sm: Sm, cycle: int, source: int, target: int, entries: int) -> None:
     """Put entries from one power state into another. The core integrates; entries x cycles of all states always add up."""
     settle_states(sm, cycle)
     sm.state_entries[source] -= entries
@@ -140,7 +140,7 @@ def move_entries(sm: Any, cycle: int, source: int, target: int, entries: int) ->
 
 
 @inlined
-def settle_states(sm: Any, cycle: int) -> None:
+def settle_states(sm: Sm, cycle: int) -> None:
     """Integrate the entries in each power state up to now."""
     passed = cycle - sm.state_since
     if passed != 0:
@@ -150,14 +150,14 @@ def settle_states(sm: Any, cycle: int) -> None:
 
 
 @inlined
-def new_slot(sm: Any) -> int:
+def new_slot(sm: Sm) -> int:
     """Take a record for work in flight. The issue stage keeps a reserve, so there always is one."""
     sm.free_slot_count -= 1
     return sm.free_slot[sm.free_slot_count]
 
 
-@stage
-def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int, lanes: Any) -> None:
+@separate
+def write_back(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int, lanes: Lanes) -> None:
     """Write the lanes (a mask) of an upper-level place down to its register in the main file, through the bank's port."""
     entry = sm.map[warp, register]
     if entry < 0:
@@ -175,7 +175,7 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
     work.writes[0] = entry
     work.mask = lanes
     work.value = sm.place_value[place]
-    work.stage = 0
+    work.storing = 0
     work.written = 0
     work.whole = 0
     work.ready_at = cycle
@@ -190,13 +190,13 @@ def write_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: i
 
 
 @inlined
-def fill(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+def fill(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
     """Let a place of the upper level take a copy of a source operand of the instruction that is being issued."""
     check_filled(ctx.check, ctx, sm, cycle, warp, register, place)
 
 
 @inlined
-def share_read(ctx: Any, sm: Any, cycle: int, operand: int, place: int) -> None:
+def share_read(ctx: Context, sm: Sm, cycle: int, operand: int, place: int) -> None:
     """Let a place take a copy of an operand of the instruction that is being issued, from when the operand has been read.
 
     Operands that later instructions look up there wait for it; the policy says so with `shares_reads`.
@@ -208,8 +208,8 @@ def share_read(ctx: Any, sm: Any, cycle: int, operand: int, place: int) -> None:
         sm.place_read[place] = 1
 
 
-@stage
-def bring_up(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> bool:
+@separate
+def bring_up(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> bool:
     """Read a register of the main file into a place of the upper level; `on_filled` says when it is there.
 
     It queues for its bank as operands do, and takes as long on the way. False: the register has no entry. A place is asked
@@ -239,7 +239,7 @@ def bring_up(ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int
 
 
 @inlined
-def arrive_later(sm: Any, at: int, place: int) -> None:
+def arrive_later(sm: Sm, at: int, place: int) -> None:
     """Put what has been read for a place on its way; what sets out later does not overtake it."""
     if sm.arriving_count > 0:
         last = (sm.arriving_head + sm.arriving_count - 1) % MAX_PLACES
@@ -251,7 +251,7 @@ def arrive_later(sm: Any, at: int, place: int) -> None:
 
 
 @inlined
-def enqueue(sm: Any, request: int, group: int) -> None:
+def enqueue(sm: Sm, request: int, group: int) -> None:
     """Put a read at the end of its bank group's queue."""
     sm.queue_next[request] = -1
     if sm.queue_length[group] == 0:
@@ -264,7 +264,7 @@ def enqueue(sm: Any, request: int, group: int) -> None:
 
 
 @inlined
-def append_write(sm: Any, slot: int) -> None:
+def append_write(sm: Sm, slot: int) -> None:
     """Put work at the end of the list of those that wait for a bank's write port."""
     sm.slot[slot].next = -1
     if sm.write_tail >= 0:
@@ -275,7 +275,7 @@ def append_write(sm: Any, slot: int) -> None:
 
 
 @inlined
-def inject(sm: Any, kind: int, warp: int, register: int, entry: int) -> bool:
+def inject(sm: Sm, kind: int, warp: int, register: int, entry: int) -> bool:
     """Queue the store (SPILL: entry to reserved memory) or load (REFILL) of one whole register; False: the queue is full.
 
     The core sends it through the collectors, banks and memory like an instruction and reports to `on_injected`.

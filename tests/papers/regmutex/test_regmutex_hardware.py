@@ -18,7 +18,7 @@ from warploom.papers.regmutex import acquire_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.register_sharing import SECTION_NOTES
 from warploom.register_file.bits import has
-from warploom.register_file.layout import sm_dtype
+from warploom.register_file.dtypes import sm_dtype
 
 MACHINE = load_machine("regmutex").scaled(1)
 ACQUIRE, RELEASE = Instruction(acquire_regions.ACQUIRE), Instruction(acquire_regions.RELEASE)

@@ -24,7 +24,18 @@ from warploom.core.memory.ldst import (
     ldst_pop_done,
     ldst_step,
 )
-from warploom.core.memory.state import DONE_LOAD, DONE_STORES, FOREVER, LDST_DTYPE, MAX_SLOTS, MEMORY_DTYPE, new_memory
+from warploom.core.memory.state import (
+    DONE_LOAD,
+    DONE_STORES,
+    FOREVER,
+    LDST_DTYPE,
+    MAX_SLOTS,
+    MEMORY_DTYPE,
+    PORT_DTYPE,
+    Memory,
+    Port,
+    new_memory,
+)
 from warploom.core.memory.system import begin_launch, memory_idle, memory_next_event, memory_step, warm_l2
 
 __all__ = [
@@ -34,6 +45,9 @@ __all__ = [
     "LDST_DTYPE",
     "MAX_SLOTS",
     "MEMORY_DTYPE",
+    "PORT_DTYPE",
+    "Memory",
+    "Port",
     "begin_launch",
     "done_kind",
     "done_value",

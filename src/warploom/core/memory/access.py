@@ -22,16 +22,22 @@ from warploom.core.memory.state import (
     RESERVED,
     SILENT,
     WRITE,
-    Record,
+    Access,
+    CacheState,
+    Ldst,
+    Memory,
+    Pipe,
+    Port,
 )
 from warploom.jit import callee, whole
+from warploom.machines import MachineRecord
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
 
 
 @callee
-def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
+def _room(pipe: Pipe, requests: int, depth: int, cycle: int) -> bool:
     """Whether the miss queue has room for further requests; if not, when the pipe should look again."""
     before = pipe.sent + requests - 1 - depth
     if before >= 0 and pipe.leave[before % _LEAVE_ENTRIES] > cycle:
@@ -42,9 +48,9 @@ def _room(pipe: Record, requests: int, depth: int, cycle: int) -> bool:
 
 @callee
 def _request(
-    machine: Record,
-    ldst: Record,
-    pipe: Record,
+    machine: MachineRecord,
+    ldst: Ldst,
+    pipe: Pipe,
     cycle: int,
     line: int,
     sectors: int,
@@ -62,11 +68,11 @@ def _request(
 
 @callee
 def _load(
-    machine: Record,
-    ldst: Record,
-    cache: Record,
-    pipe: Record,
-    access: Record,
+    machine: MachineRecord,
+    ldst: Ldst,
+    cache: CacheState,
+    pipe: Pipe,
+    access: Access,
     cycle: int,
     sets: int,
     ways: int,
@@ -79,37 +85,37 @@ def _load(
 ) -> int:
     line = access.line
     first = set_of(line, sets, hashed) * ways
-    place = find(cache, line, first, ways)
+    way = find(cache, line, first, ways)
     pipe.wake = FOREVER
-    if place >= 0:
-        state = cache.state[place]
+    if way >= 0:
+        state = cache.state[way]
         if state != RESERVED:
-            cache.used[place] = cycle
+            cache.used[way] = cycle
             cache.accesses += 1
             cache.hits += 1
             return FINISHED
-        mshr = cache.mshr[place]
+        mshr = cache.mshr[way]
         if cache.mshr_count[mshr] >= merged:
             return BLOCKED
         wait_for(cache, mshr, access.slot)
-        cache.used[place] = cycle
+        cache.used[way] = cycle
         cache.accesses += 1
         cache.pending_hits += 1
         return UNDER_WAY
     if cache.mshrs_used >= mshrs:
         return BLOCKED
-    place = victim(cache, first, ways)
-    if place < 0:
+    way = victim(cache, first, ways)
+    if way < 0:
         return BLOCKED
-    dirty = cache.state[place] == DIRTY
+    dirty = cache.state[way] == DIRTY
     if not _room(pipe, 2 if dirty else 1, depth, cycle):
         return BLOCKED
     shift = 2 if line_bytes == 128 else (1 if line_bytes == 64 else 0)
     whole = (1 << (1 << shift)) - 1
     if dirty:
         ldst.l1_write_backs += 1
-        _request(machine, ldst, pipe, cycle, cache.tag[place], whole, shift, WRITE, SILENT, 0)
-    mshr = reserve(cache, place, line, cycle)
+        _request(machine, ldst, pipe, cycle, cache.tag[way], whole, shift, WRITE, SILENT, 0)
+    mshr = reserve(cache, way, line, cycle)
     wait_for(cache, mshr, access.slot)
     cache.accesses += 1
     cache.misses += 1
@@ -118,16 +124,16 @@ def _load(
 
 
 @callee
-def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: int) -> int:
+def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
     cache = ldst.l1
     line = access.line
     first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
-    place = find(cache, line, first, machine.l1_ways)
-    there = place >= 0 and holds(cache.state[place])
+    way = find(cache, line, first, machine.l1_ways)
+    there = way >= 0 and holds(cache.state[way])
     if there and access.local:
-        cache.state[place] = DIRTY
-        cache.used[place] = cycle
+        cache.state[way] = DIRTY
+        cache.used[way] = cycle
         cache.accesses += 1
         cache.hits += 1
         return FINISHED
@@ -136,7 +142,7 @@ def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: i
         return BLOCKED
     cache.accesses += 1
     if there:
-        cache.state[place] = INVALID
+        cache.state[way] = INVALID
         cache.hits += 1
         ldst.store_evictions += 1
     else:
@@ -148,7 +154,7 @@ def _store(machine: Record, ldst: Record, pipe: Record, access: Record, cycle: i
 
 
 @callee
-def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int) -> int:
+def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle: int) -> int:
     """One access at the tags: BLOCKED, UNDER_WAY to L2, or FINISHED."""
     pipe = ldst.pipe[number]
     if number == DATA:
@@ -213,7 +219,7 @@ def serve(machine: Record, ldst: Record, number: int, access: Record, cycle: int
 
 
 @whole
-def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: int) -> int:
+def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, pc: int) -> int:
     """When the instruction at `pc` is there: at once from the instruction cache, or FOREVER.
 
     After FOREVER its line is on its way (or no miss register is free); ask again when `sm.ldst.fetch_fills` has changed.
@@ -226,21 +232,21 @@ def fetch_access(machine: Record, memory: Record, sm: Record, cycle: int, pc: in
     sector = CODE_BASE + ldst.code_base + (pc * machine.l1i_instruction_bytes >> 5)
     line = sector >> shift
     first = set_of(line, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
-    place = find(cache, line, first, machine.l1i_ways)
+    way = find(cache, line, first, machine.l1i_ways)
     cache.accesses += 1
-    if place >= 0:
-        if cache.state[place] == RESERVED:
+    if way >= 0:
+        if cache.state[way] == RESERVED:
             cache.pending_hits += 1
             return FOREVER
-        cache.used[place] = cycle
+        cache.used[way] = cycle
         cache.hits += 1
         return cycle + machine.l1i_latency
-    place = victim(cache, first, machine.l1i_ways)
-    if place < 0 or cache.mshrs_used >= machine.l1i_mshrs:
+    way = victim(cache, first, machine.l1i_ways)
+    if way < 0 or cache.mshrs_used >= machine.l1i_mshrs:
         cache.reservation_failures += 1
         return FOREVER
     cache.misses += 1
-    mshr = reserve(cache, place, line, cycle)
+    mshr = reserve(cache, way, line, cycle)
     whole = (1 << (1 << shift)) - 1
     offset = (line & ((1 << (2 - shift)) - 1)) << shift
     send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, FILL_CODE, mshr)

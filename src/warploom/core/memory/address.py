@@ -7,38 +7,39 @@ from their results.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import Record
+from warploom.core.memory.state import Memory
 from warploom.jit import callee
+from warploom.machines import MachineRecord
 
 
 @callee
-def channel_of(machine: Record, memory: Record, line: int) -> int:
+def channel_of(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The DRAM channel of a line."""
     return (line >> memory.interleave_shift) % machine.dram_channels
 
 
 @callee
-def within_channel(machine: Record, memory: Record, line: int) -> int:
+def within_channel(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The line's number among those of its channel."""
     shift = memory.interleave_shift
     return (line >> shift) // machine.dram_channels << shift | line & ((1 << shift) - 1)
 
 
 @callee
-def slice_of(memory: Record, channel: int, within: int) -> int:
+def slice_of(memory: Memory, channel: int, within: int) -> int:
     """The L2 slice of a line: one or two to a channel."""
     twice = memory.slices_per_channel - 1
     return channel << twice | within >> memory.slice_shift & twice
 
 
 @callee
-def channel_of_slice(memory: Record, number: int) -> int:
+def channel_of_slice(memory: Memory, number: int) -> int:
     """The channel behind a slice."""
     return number >> (memory.slices_per_channel - 1)
 
 
 @callee
-def first_way(machine: Record, memory: Record, number: int, within: int) -> int:
+def first_way(machine: MachineRecord, memory: Memory, number: int, within: int) -> int:
     """The first way of a line's set in its slice, among all lines of L2."""
     low = memory.slice_shift
     high = low + memory.slices_per_channel - 1
@@ -47,13 +48,13 @@ def first_way(machine: Record, memory: Record, number: int, within: int) -> int:
 
 
 @callee
-def bank_of(machine: Record, within: int) -> int:
+def bank_of(machine: MachineRecord, within: int) -> int:
     """The DRAM bank of a line."""
     low = within >> (machine.dram_bank_low_bit - 7) & 1
     return (within >> (machine.dram_bank_high_bit - 7) << 1 | low) & (machine.dram_banks - 1)
 
 
 @callee
-def row_of(machine: Record, within: int) -> int:
+def row_of(machine: MachineRecord, within: int) -> int:
     """The row of a line in its bank."""
     return within >> (machine.dram_row_bit - 7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, Record
+from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, CacheState
 from warploom.jit import callee
 
 
@@ -15,30 +15,30 @@ def set_of(line: int, sets: int, hashed: int) -> int:
 
 
 @callee
-def find(cache: Record, line: int, first: int, ways: int) -> int:
-    """The place of a line in the set that starts at `first`, or -1."""
-    for place in range(first, first + ways):
-        if cache.tag[place] == line and cache.state[place] != INVALID:
-            return place
+def find(cache: CacheState, line: int, first: int, ways: int) -> int:
+    """The way, counted through all sets, that holds a line in the set that starts at `first`; -1: none."""
+    for way in range(first, first + ways):
+        if cache.tag[way] == line and cache.state[way] != INVALID:
+            return way
     return -1
 
 
 @callee
-def victim(cache: Record, first: int, ways: int) -> int:
-    """The place that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
+def victim(cache: CacheState, first: int, ways: int) -> int:
+    """The way that a new line takes: an empty one, else the least recently used; -1 where every line is on its way."""
     best = -1
-    for place in range(first, first + ways):
-        state = cache.state[place]
+    for way in range(first, first + ways):
+        state = cache.state[way]
         if state == INVALID:
-            return place
-        if state != RESERVED and (best < 0 or cache.used[place] < cache.used[best]):
-            best = place
+            return way
+        if state != RESERVED and (best < 0 or cache.used[way] < cache.used[best]):
+            best = way
     return best
 
 
 @callee
-def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
-    """Give a place to a line that is being fetched; the miss register that stands for it."""
+def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
+    """Give a way to a line that is being fetched; the miss register that stands for it."""
     if cache.spare_count > 0:
         cache.spare_count -= 1
         mshr = cache.mshr_spare[cache.spare_count]
@@ -46,24 +46,24 @@ def reserve(cache: Record, place: int, line: int, cycle: int) -> int:
         mshr = cache.fresh
         cache.fresh += 1
     cache.mshrs_used += 1
-    cache.tag[place] = line
-    cache.state[place] = RESERVED
-    cache.mshr[place] = mshr
-    cache.used[place] = cycle
-    cache.mshr_line[mshr] = place
+    cache.tag[way] = line
+    cache.state[way] = RESERVED
+    cache.mshr[way] = mshr
+    cache.used[way] = cycle
+    cache.mshr_line[mshr] = way
     cache.mshr_count[mshr] = 0
     return mshr
 
 
 @callee
-def wait_for(cache: Record, mshr: int, slot: int) -> None:
+def wait_for(cache: CacheState, mshr: int, slot: int) -> None:
     """Let an instruction wait for a line."""
     cache.mshr_target[mshr, cache.mshr_count[mshr]] = slot
     cache.mshr_count[mshr] += 1
 
 
 @callee
-def fill(cache: Record, mshr: int) -> None:
+def fill(cache: CacheState, mshr: int) -> None:
     """The line has arrived."""
     cache.state[cache.mshr_line[mshr]] = VALID
     cache.mshr_spare[cache.spare_count] = mshr
@@ -72,11 +72,11 @@ def fill(cache: Record, mshr: int) -> None:
 
 
 @callee
-def forget(cache: Record) -> None:
+def forget(cache: CacheState) -> None:
     """Empty the cache, but for lines that are still on their way."""
-    for place in range(len(cache.state)):
-        if cache.state[place] != RESERVED:
-            cache.state[place] = INVALID
+    for way in range(len(cache.state)):
+        if cache.state[way] != RESERVED:
+            cache.state[way] = INVALID
 
 
 @callee

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.core.memory.state import LDST_COUNTERS
+from warploom.core.memory.state import LdstCounters
+from warploom.records import field_names
 
 _CACHES = ("l1", "l1i", "l1c", "l1t")
 _OF_CACHE = ("accesses", "hits", "misses", "pending_hits", "reservation_failures")
@@ -26,7 +27,7 @@ _OF_DRAM = ("reads", "writes", "bursts", "row_hits", "activations")
 def memory_counters(memory: np.record, sms: np.ndarray) -> dict[str, int]:
     """Sums over the chip. L2 and DRAM count sectors of 32 bytes, first-level caches lines."""
     ldst = sms["ldst"]
-    counters = {name: int(ldst[name].sum()) for name, _ in LDST_COUNTERS}
+    counters = {name: int(ldst[name].sum()) for name in field_names(LdstCounters)}
     for cache in _CACHES:
         counters |= {f"{cache}_{name}": int(ldst[cache][name].sum()) for name in _OF_CACHE}
     counters |= {f"l2_{name}": int(memory[f"l2_{name}"]) for name in _OF_L2}

@@ -7,12 +7,12 @@ one in order of time; among those that can go in the same cycle the inputs take 
 
 from __future__ import annotations
 
-from warploom.core.memory.state import FOREVER, Record
+from warploom.core.memory.state import FOREVER, Crossbar, Memory
 from warploom.jit import callee
 
 
 @callee
-def new_request(memory: Record) -> int:
+def new_request(memory: Memory) -> int:
     """A free request from the pool, as index + 1."""
     if memory.spare > 0:
         request = memory.spare
@@ -23,14 +23,14 @@ def new_request(memory: Record) -> int:
 
 
 @callee
-def free_request(memory: Record, request: int) -> None:
+def free_request(memory: Memory, request: int) -> None:
     """Give a request back to the pool."""
     memory.pool[request - 1].next = memory.spare
     memory.spare = request
 
 
 @callee
-def enter_crossbar(memory: Record, crossbar: Record, port: int, request: int, destination: int) -> None:
+def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, destination: int) -> None:
     """Queue a packet at an input; its `cycle` says from when on it can go."""
     node = memory.pool[request - 1]
     node.destination = destination
@@ -43,7 +43,7 @@ def enter_crossbar(memory: Record, crossbar: Record, port: int, request: int, de
 
 
 @callee
-def next_departure(memory: Record, crossbar: Record, inputs: int) -> tuple[int, int]:
+def next_departure(memory: Memory, crossbar: Crossbar, inputs: int) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none."""
     soonest, chosen = FOREVER, -1
     for step in range(1, inputs + 1):
@@ -62,7 +62,7 @@ def next_departure(memory: Record, crossbar: Record, inputs: int) -> tuple[int, 
 
 
 @callee
-def depart(memory: Record, crossbar: Record, port: int, at: int) -> int:
+def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
     """Take the packet at the head of an input through; both its ports are busy for its flits."""
     request = crossbar.head[port]
     node = memory.pool[request - 1]

@@ -8,12 +8,13 @@ turn where several can. All times are ticks.
 from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, TICKS, Record
+from warploom.core.memory.state import FOREVER, TICKS, Bank, Channel, Memory
 from warploom.jit import callee
+from warploom.machines import MachineRecord
 
 
 @callee
-def new_transfer(channel: Record) -> int:
+def new_transfer(channel: Channel) -> int:
     """A free transfer, as index + 1."""
     if channel.spare > 0:
         transfer = channel.spare
@@ -26,14 +27,14 @@ def new_transfer(channel: Record) -> int:
 
 
 @callee
-def free_transfer(channel: Record, transfer: int) -> None:
+def free_transfer(channel: Channel, transfer: int) -> None:
     """Give a transfer back."""
     channel.transfer[transfer - 1].next = channel.spare
     channel.spare = transfer
 
 
 @callee
-def _activate(memory: Record, channel: Record, bank: Record, row: int, now: int) -> None:
+def _activate(memory: Memory, channel: Channel, bank: Bank, row: int, now: int) -> None:
     """Close the open row and open another."""
     at = now
     if bank.row != 0:
@@ -52,7 +53,7 @@ def _activate(memory: Record, channel: Record, bank: Record, row: int, now: int)
 
 
 @callee
-def _choose(memory: Record, channel: Record, bank: Record, now: int) -> None:
+def _choose(memory: Memory, channel: Channel, bank: Bank, now: int) -> None:
     """The bank's next candidate."""
     bank.candidate = bank.head
     bank.before = 0
@@ -69,20 +70,20 @@ def _choose(memory: Record, channel: Record, bank: Record, now: int) -> None:
 
 
 @callee
-def _earliest(machine: Record, memory: Record, channel: Record, number: int, now: int) -> int:
+def _earliest(machine: MachineRecord, memory: Memory, channel: Channel, number: int, now: int) -> int:
     """When the bank's candidate can have its column command."""
     bank = channel.bank[number]
     at = max(now, bank.column_ready)
     if channel.bursts > 0:
         at = max(at, channel.last_column + max(memory.t_ccd, memory.t_burst))
         at = max(at, channel.group_column[number & (machine.dram_bank_groups - 1)] + memory.t_ccdl)
-    if channel.transfer[bank.candidate - 1].place >= 0:
+    if channel.transfer[bank.candidate - 1].way >= 0:
         return max(at, channel.read_ready)
     return max(at, channel.write_ready)
 
 
 @callee
-def enqueue(machine: Record, memory: Record, channel: Record, transfer: int, now: int) -> None:
+def enqueue(machine: MachineRecord, memory: Memory, channel: Channel, transfer: int, now: int) -> None:
     """A transfer has reached the controller."""
     number = channel.transfer[transfer - 1].bank
     bank = channel.bank[number]
@@ -101,7 +102,7 @@ def enqueue(machine: Record, memory: Record, channel: Record, transfer: int, now
 
 
 @callee
-def _schedule(machine: Record, memory: Record, channel: Record, now: int) -> None:
+def _schedule(machine: MachineRecord, memory: Memory, channel: Channel, now: int) -> None:
     """Find the bank whose candidate can go first; the search ends at one that can go as early as the bus allows."""
     channel.next_pick = FOREVER
     if channel.busy_banks == 0:
@@ -119,7 +120,7 @@ def _schedule(machine: Record, memory: Record, channel: Record, now: int) -> Non
 
 
 @callee
-def pick(machine: Record, memory: Record, channel: Record) -> int:
+def pick(machine: MachineRecord, memory: Memory, channel: Channel) -> int:
     """Issue the column command that is due; the transfer (index + 1) if this was its last burst, else 0."""
     now, number = channel.next_pick, channel.next_bank
     bank = channel.bank[number]
@@ -130,7 +131,7 @@ def pick(machine: Record, memory: Record, channel: Record) -> int:
     channel.group_column[number & (machine.dram_bank_groups - 1)] = now
     channel.bursts += 1
     channel.busy_ticks += memory.t_burst
-    if transfer.place >= 0:
+    if transfer.way >= 0:
         bank.precharge_ready = max(bank.precharge_ready, now + memory.t_rtpl)
         channel.write_ready = max(channel.write_ready, now + memory.t_cl + memory.t_burst - memory.t_wl)
     else:
@@ -157,7 +158,7 @@ def pick(machine: Record, memory: Record, channel: Record) -> int:
 
 
 @callee
-def bursts_of(machine: Record, sectors: int, writes: bool) -> int:
+def bursts_of(machine: MachineRecord, sectors: int, writes: bool) -> int:
     """Bursts that a transfer takes: neighbouring sectors share one where it is wide enough."""
     if machine.dram_burst_bytes == 32 or (machine.compat_sectors_travel_alone and not writes):
         return sectors_in(sectors)
@@ -167,7 +168,7 @@ def bursts_of(machine: Record, sectors: int, writes: bool) -> int:
 
 
 @callee
-def grant(machine: Record, memory: Record, channel: Record, now: int) -> None:
+def grant(machine: MachineRecord, memory: Memory, channel: Channel, now: int) -> None:
     """Let waiting transfers set out for the controller while it has credits."""
     while channel.waiting_head != 0:
         index = channel.waiting_head

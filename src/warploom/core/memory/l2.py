@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from warploom.core.memory.address import bank_of, channel_of_slice, first_way, row_of
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Record
+from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Memory
 from warploom.jit import callee
+from warploom.machines import MachineRecord
+from warploom.register_file.bits import signed
 
 
 @callee
-def _reply(machine: Record, memory: Record, number: int, request: int, cycle: int) -> None:
+def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cycle: int) -> None:
     """Answer a request: loads with data, everything else with a packet of one header."""
     node = memory.pool[request - 1]
     if node.reply != SILENT:
@@ -29,16 +29,16 @@ def _reply(machine: Record, memory: Record, number: int, request: int, cycle: in
 
 
 @callee
-def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors: int, place: int, cycle: int) -> None:
-    """Queue a transfer; `place` is the L2 line that waits for it, or -1 for a write."""
+def _to_dram(machine: MachineRecord, memory: Memory, number: int, within: int, sectors: int, way: int, cycle: int) -> None:
+    """Queue a transfer; `way` is of the L2 line that waits for it, or -1 for a write."""
     channel = memory.channel[channel_of_slice(memory, number)]
     index = new_transfer(channel)
     transfer = channel.transfer[index - 1]
-    transfer.place = place
+    transfer.way = way
     transfer.row = row_of(machine, within)
     transfer.bank = bank_of(machine, within)
     transfer.sectors = sectors
-    transfer.bursts = bursts_of(machine, sectors, place < 0)
+    transfer.bursts = bursts_of(machine, sectors, way < 0)
     transfer.slice = number
     memory.slice[number].queued += sectors_in(sectors)
     if channel.waiting_head == 0:
@@ -46,7 +46,7 @@ def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors:
     else:
         channel.transfer[channel.waiting_tail - 1].next = index
     channel.waiting_tail = index
-    if place >= 0:
+    if way >= 0:
         channel.reads += sectors_in(sectors)
     else:
         channel.writes += sectors_in(sectors)
@@ -54,25 +54,25 @@ def _to_dram(machine: Record, memory: Record, number: int, within: int, sectors:
 
 
 @callee
-def _find(memory: Record, first: int, ways: int, within: int) -> int:
-    for place in range(first, first + ways):
-        if memory.line[place].tag == within + 1:
-            return place
+def _find(memory: Memory, first: int, ways: int, within: int) -> int:
+    for way in range(first, first + ways):
+        if memory.line[way].tag == within + 1:
+            return way
     return -1
 
 
 @callee
-def _victim(memory: Record, first: int, ways: int) -> int:
+def _victim(memory: Memory, first: int, ways: int) -> int:
     """The least recently used line that nobody waits for; an empty way has never been used."""
     best = -1
-    for place in range(first, first + ways):
-        if memory.line[place].pending == 0 and (best < 0 or memory.line[place].used < memory.line[best].used):
-            best = place
+    for way in range(first, first + ways):
+        if memory.line[way].pending == 0 and (best < 0 or memory.line[way].used < memory.line[best].used):
+            best = way
     return best
 
 
 @callee
-def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) -> None:
+def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) -> None:
     accesses, misses = sectors_in(sectors), sectors_in(missing)
     memory.l2_accesses += accesses
     memory.l2_misses += misses
@@ -88,29 +88,29 @@ def _count(memory: Record, kind: int, sectors: int, missing: int, waiting: int) 
 
 
 @callee
-def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
+def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> None:
     """The head of a slice's queue is at the tags."""
     part = memory.slice[number]
     request = part.head
     node = memory.pool[request - 1]
     first = first_way(machine, memory, number, node.within)
-    place = _find(memory, first, machine.l2_ways, node.within)
-    found = place >= 0
-    valid, pending = np.int64(0), np.int64(0)
+    way = _find(memory, first, machine.l2_ways, node.within)
+    found = way >= 0
+    valid, pending = signed(0), signed(0)
     if found:
-        valid, pending = np.int64(memory.line[place].valid), np.int64(memory.line[place].pending)
-    sectors = np.int64(node.sectors)
+        valid, pending = signed(memory.line[way].valid), signed(memory.line[way].pending)
+    sectors = signed(node.sectors)
     missing = sectors & ~valid & ~pending
     waiting = sectors & pending
     writes = node.kind == WRITE
     fetched = 0 if writes else sectors_in(missing)
-    if not writes and found and memory.line[place].merged >= machine.l2_merged and (missing | waiting) != 0:
+    if not writes and found and memory.line[way].merged >= machine.l2_merged and (missing | waiting) != 0:
         part.stalled = 1
     if fetched > 0 and (part.mshrs_used + fetched > machine.l2_mshrs or part.queued >= machine.l2_dram_queue):
         part.stalled = 1
     if not found and part.stalled == 0:
-        place = _victim(memory, first, machine.l2_ways)
-        if place < 0 or (memory.line[place].dirty != 0 and part.queued >= machine.l2_dram_queue):
+        way = _victim(memory, first, machine.l2_ways)
+        if way < 0 or (memory.line[way].dirty != 0 and part.queued >= machine.l2_dram_queue):
             part.stalled = 1
     if part.stalled:
         memory.l2_stalls += 1
@@ -119,7 +119,7 @@ def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
     node.next = 0
     busy = sectors_in(node.sectors)
     part.tags_free = cycle + busy
-    line = memory.line[place]
+    line = memory.line[way]
     if not found:
         if line.dirty != 0:
             memory.l2_write_backs += sectors_in(line.dirty)
@@ -145,27 +145,27 @@ def access(machine: Record, memory: Record, number: int, cycle: int) -> None:
     if missing != 0:
         line.pending |= missing
         part.mshrs_used += fetched
-        _to_dram(machine, memory, number, node.within, missing, place, cycle)
+        _to_dram(machine, memory, number, node.within, missing, way, cycle)
 
 
 @callee
-def filled(machine: Record, memory: Record, number: int, place: int, sectors: int, cycle: int) -> None:
+def filled(machine: MachineRecord, memory: Memory, number: int, way: int, sectors: int, cycle: int) -> None:
     """Sectors of a line have come from DRAM: answer those who waited for them, oldest first."""
-    line = memory.line[place]
+    line = memory.line[way]
     line.valid |= sectors
     line.pending &= ~sectors
     part = memory.slice[number]
     part.mshrs_used -= sectors_in(sectors)
-    oldest, request = np.int64(0), np.int64(line.waiters)
+    oldest, request = signed(0), signed(line.waiters)
     while request != 0:  # the list holds the youngest first
-        following = np.int64(memory.pool[request - 1].next)
+        following = signed(memory.pool[request - 1].next)
         memory.pool[request - 1].next = oldest
         oldest, request = request, following
     line.waiters = 0
     request = oldest
     while request != 0:
         node = memory.pool[request - 1]
-        following = np.int64(node.next)
+        following = signed(node.next)
         node.need &= ~sectors
         if node.need == 0:
             line.merged -= 1

@@ -8,8 +8,6 @@ Nothing is stepped cycle by cycle: `event` says when the unit next has something
 
 from __future__ import annotations
 
-import numpy as np
-
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
@@ -38,9 +36,15 @@ from warploom.core.memory.state import (
     SHARED_ENTRIES,
     TEXTURE,
     WRITE,
-    Record,
+    Access,
+    Ldst,
+    Memory,
+    Port,
 )
 from warploom.jit import callee, whole
+from warploom.machines import MachineRecord
+from warploom.records import Array
+from warploom.register_file.bits import signed
 
 _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
@@ -50,13 +54,13 @@ _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other bef
 
 
 @callee
-def _done(ldst: Record, kind: int, value: int) -> None:
+def _done(ldst: Ldst, kind: int, value: int) -> None:
     ldst.done[(ldst.done_head + ldst.done_count) % DONE_ENTRIES] = value | kind << _KIND_SHIFT
     ldst.done_count += 1
 
 
 @callee
-def _arrived(ldst: Record, slot: int) -> None:
+def _arrived(ldst: Ldst, slot: int) -> None:
     """One access of an instruction has its data."""
     ldst.pending[slot] -= 1
     if ldst.pending[slot] == 0:
@@ -64,8 +68,8 @@ def _arrived(ldst: Record, slot: int) -> None:
 
 
 @callee
-def _acknowledged(ldst: Record, warp: int) -> None:
-    """One line of a warp's stores is in place."""
+def _acknowledged(ldst: Ldst, warp: int) -> None:
+    """One line of a warp's stores has arrived."""
     ldst.stores_outstanding -= 1
     ldst.warp_stores[warp] -= 1
     if ldst.warp_stores[warp] == 0:
@@ -73,7 +77,7 @@ def _acknowledged(ldst: Record, warp: int) -> None:
 
 
 @callee
-def latency_of(machine: Record, pipe: int) -> int:
+def latency_of(machine: MachineRecord, pipe: int) -> int:
     """Cycles from the unit to the tags behind a pipe."""
     if pipe == DATA:
         return machine.l1_latency
@@ -85,7 +89,7 @@ def latency_of(machine: Record, pipe: int) -> int:
 
 
 @whole
-def ldst_can_accept(machine: Record, sm: Record, cycle: int) -> bool:
+def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
     """Whether the unit takes an instruction in this cycle."""
     ldst = sm.ldst
     return (
@@ -99,7 +103,7 @@ def ldst_can_accept(machine: Record, sm: Record, cycle: int) -> bool:
 
 
 @callee
-def _enter(ldst: Record, number: int, cycle: int, line: int, sectors: int, kind: int, slot: int, warp: int, local: int) -> Record:
+def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: int, slot: int, warp: int, local: int) -> Access:
     pipe = ldst.pipe[number]
     if pipe.count == 0:
         pipe.head = 0  # keeps the part of the ring in use small
@@ -117,7 +121,7 @@ def _enter(ldst: Record, number: int, cycle: int, line: int, sectors: int, kind:
 
 
 @callee
-def _line_shift(machine: Record, pipe: int) -> int:
+def _line_shift(machine: MachineRecord, pipe: int) -> int:
     """Sectors of a line behind a pipe, as a power of two."""
     line_bytes = machine.l1_line_bytes
     if pipe == CONSTANT:
@@ -131,7 +135,7 @@ def _line_shift(machine: Record, pipe: int) -> int:
 
 
 @callee
-def _count(ldst: Record, space: int, flags: int, accesses: int) -> None:
+def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
     if flags & _ATOMIC:
         ldst.atomics += 1
         ldst.global_transactions += accesses
@@ -154,7 +158,7 @@ def _count(ldst: Record, space: int, flags: int, accesses: int) -> None:
 
 
 @callee
-def _accept_shared(machine: Record, ldst: Record, cycle: int, slot: int, flags: int, passes: int) -> None:
+def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, flags: int, passes: int) -> None:
     busy = passes * machine.shared_cycles_per_pass
     ldst.free_at = cycle + busy
     ldst.shared_accesses += 1
@@ -162,16 +166,16 @@ def _accept_shared(machine: Record, ldst: Record, cycle: int, slot: int, flags: 
     if flags & (_LOAD | _ATOMIC):
         if ldst.shared_count == 0:
             ldst.shared_head = 0
-        place = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
+        behind = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
         ldst.shared_count += 1
-        ldst.shared_at[place] = cycle + machine.shared_latency + busy - 1
-        ldst.shared_slot[place] = slot
-        ldst.event = min(ldst.event, ldst.shared_at[place])
+        ldst.shared_at[behind] = cycle + machine.shared_latency + busy - 1
+        ldst.shared_slot[behind] = slot
+        ldst.event = min(ldst.event, ldst.shared_at[behind])
 
 
 @callee
 def _accept_fixed(
-    machine: Record, ldst: Record, cycle: int, slot: int, warp: int, space: int, flags: int, sectors: int, lanes: int
+    machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, space: int, flags: int, sectors: int, lanes: int
 ) -> None:
     """The simple memory: bandwidth, then a fixed time."""
     ldst.fixed_sequence += 1
@@ -200,17 +204,17 @@ def _accept_fixed(
 
 @whole
 def ldst_accept(
-    machine: Record,
-    memory: Record,
-    sm: Record,
+    machine: MachineRecord,
+    memory: Memory,
+    sm: Port,
     cycle: int,
     slot: int,
     warp: int,
     space: int,
     flags: int,
     count: int,
-    sectors: Record,
-    lanes: Record,
+    sectors: Array[int],
+    lanes: Array[int],
     first: int,
     local_base: int,
 ) -> None:
@@ -261,7 +265,7 @@ def ldst_accept(
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
-        sector = base + np.int64(sectors[index])
+        sector = base + signed(sectors[index])
         line = sector >> shift
         if line != current:
             if current >= 0:
@@ -282,11 +286,13 @@ def ldst_accept(
 
 
 @callee
-def _accept_atomic(ldst: Record, cycle: int, slot: int, warp: int, count: int, sectors: Record, lanes: Record, first: int) -> int:
+def _accept_atomic(
+    ldst: Ldst, cycle: int, slot: int, warp: int, count: int, sectors: Array[int], lanes: Array[int], first: int
+) -> int:
     """One transaction per lane: L2 performs them one after the other."""
     transactions = 0
     for index in range(first, first + count):
-        sector = np.int64(sectors[index])
+        sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
         access.transactions = lanes_in(lanes[index])
         transactions += access.transactions
@@ -294,7 +300,7 @@ def _accept_atomic(ldst: Record, cycle: int, slot: int, warp: int, count: int, s
 
 
 @callee
-def _pipe_event(machine: Record, ldst: Record, number: int) -> int:
+def _pipe_event(machine: MachineRecord, ldst: Ldst, number: int) -> int:
     """When the head of a pipe next moves."""
     pipe = ldst.pipe[number]
     if pipe.count == 0:
@@ -305,7 +311,7 @@ def _pipe_event(machine: Record, ldst: Record, number: int) -> int:
 
 
 @callee
-def _take_reply(ldst: Record, what: int) -> None:
+def _take_reply(ldst: Ldst, what: int) -> None:
     reply, token = what & 0xF, what >> TOKEN_SHIFT
     if reply == FILL_DATA:
         for index in range(ldst.l1.mshr_count[token]):
@@ -331,7 +337,7 @@ def _take_reply(ldst: Record, what: int) -> None:
 
 
 @callee
-def _run_pipe(machine: Record, ldst: Record, number: int, cycle: int, retry: bool) -> None:
+def _run_pipe(machine: MachineRecord, ldst: Ldst, number: int, cycle: int, retry: bool) -> None:
     pipe = ldst.pipe[number]
     while pipe.count > 0:
         if pipe.blocked_since > 0:
@@ -369,7 +375,7 @@ def _run_pipe(machine: Record, ldst: Record, number: int, cycle: int, retry: boo
 
 
 @whole
-def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
+def ldst_step(machine: MachineRecord, memory: Memory, sm: Port, cycle: int) -> None:
     """Everything that is due in the unit up to this cycle."""
     ldst = sm.ldst
     if cycle < ldst.event:
@@ -393,7 +399,7 @@ def ldst_step(machine: Record, memory: Record, sm: Record, cycle: int) -> None:
 
 
 @whole
-def ldst_next_event(machine: Record, sm: Record, cycle: int) -> int:
+def ldst_next_event(machine: MachineRecord, sm: Port, cycle: int) -> int:
     """The next cycle in which the unit does something, hands something back or takes an instruction again."""
     ldst = sm.ldst
     if ldst.done_count > 0:
@@ -405,7 +411,7 @@ def ldst_next_event(machine: Record, sm: Record, cycle: int) -> int:
 
 
 @whole
-def ldst_pop_done(sm: Record, cycle: int) -> int:
+def ldst_pop_done(sm: Port, cycle: int) -> int:
     """The next finished entry, or -1; `done_kind` and `done_value` say what it is."""
     ldst = sm.ldst
     if ldst.done_count == 0:
@@ -429,7 +435,7 @@ def done_value(entry: int) -> int:
 
 
 @whole
-def ldst_idle(sm: Record) -> bool:
+def ldst_idle(sm: Port) -> bool:
     """Whether the unit has nothing under way."""
     ldst = sm.ldst
     waiting = ldst.shared_count + ldst.done_count + ldst.outbox_count + ldst.reply_count + ldst.stores_outstanding

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Record
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Ldst
 from warploom.jit import callee
+from warploom.machines import MachineRecord
 
 SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
 TOKEN_SHIFT = 4
 
 
 @callee
-def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
+def send(machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
     packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
     starts = max(ldst.port_free, cycle)
@@ -29,26 +30,26 @@ def send(machine: Record, ldst: Record, cycle: int, line: int, sectors: int, kin
 
 
 @callee
-def push_reply(ldst: Record, arrival: int, source: int, reply: int, token: int) -> None:
+def push_reply(ldst: Ldst, arrival: int, source: int, reply: int, token: int) -> None:
     """Put a reply on its way to the SM."""
     key = arrival << SLICE_BITS | source
     what = reply | token << TOKEN_SHIFT
-    place = ldst.reply_count
+    position = ldst.reply_count
     ldst.reply_count += 1
-    while place > 0:
-        parent = (place - 1) >> 1
+    while position > 0:
+        parent = (position - 1) >> 1
         if ldst.reply_key[parent] <= key:
             break
-        ldst.reply_key[place] = ldst.reply_key[parent]
-        ldst.reply_what[place] = ldst.reply_what[parent]
-        place = parent
-    ldst.reply_key[place] = key
-    ldst.reply_what[place] = what
+        ldst.reply_key[position] = ldst.reply_key[parent]
+        ldst.reply_what[position] = ldst.reply_what[parent]
+        position = parent
+    ldst.reply_key[position] = key
+    ldst.reply_what[position] = what
     ldst.event = min(ldst.event, arrival)
 
 
 @callee
-def next_reply(ldst: Record) -> int:
+def next_reply(ldst: Ldst) -> int:
     """When the earliest reply arrives."""
     if ldst.reply_count == 0:
         return FOREVER
@@ -56,23 +57,23 @@ def next_reply(ldst: Record) -> int:
 
 
 @callee
-def pop_reply(ldst: Record) -> int:
+def pop_reply(ldst: Ldst) -> int:
     """Take the earliest reply; what it is."""
     what = ldst.reply_what[0]
     ldst.reply_count -= 1
     count = ldst.reply_count
     key, moved = ldst.reply_key[count], ldst.reply_what[count]
-    place = 0
+    position = 0
     child = 1
     while child < count:
         if child + 1 < count and ldst.reply_key[child + 1] < ldst.reply_key[child]:
             child += 1
         if ldst.reply_key[child] >= key:
             break
-        ldst.reply_key[place] = ldst.reply_key[child]
-        ldst.reply_what[place] = ldst.reply_what[child]
-        place = child
-        child = 2 * place + 1
-    ldst.reply_key[place] = key
-    ldst.reply_what[place] = moved
+        ldst.reply_key[position] = ldst.reply_key[child]
+        ldst.reply_what[position] = ldst.reply_what[child]
+        position = child
+        child = 2 * position + 1
+    ldst.reply_key[position] = key
+    ldst.reply_what[position] = moved
     return what

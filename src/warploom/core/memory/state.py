@@ -7,7 +7,7 @@ the DRAM's clock is no multiple of the core's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
@@ -24,12 +24,11 @@ from warploom.machines.schema import (
     MAX_SMS,
     MAX_WARPS,
 )
-
-Record = Any  # a NumPy record inside compiled code
+from warploom.records import Array, Record, dtype_of, field_names, i2, i4, i8, u1, u4
+from warploom.register_file.layout import MAX_SLOTS
 
 FOREVER = 1 << 60
 TICKS = 1024
-MAX_SLOTS = 1024  # memory instructions that an SM may have in flight
 PIPE_ENTRIES = 1024  # accesses of instructions that the unit has accepted; at most 256 of one instruction
 OUTBOX_ENTRIES = 1024
 REPLY_ENTRIES = 4096
@@ -52,260 +51,274 @@ DONE_LOAD, DONE_STORES = 0, 1
 
 INVALID, RESERVED, VALID, DIRTY = 0, 1, 2, 3
 
-CACHE_DTYPE = np.dtype(
-    [
-        ("tag", "u4", (MAX_CACHE_LINES,)),
-        ("state", "u1", (MAX_CACHE_LINES,)),
-        ("mshr", "i2", (MAX_CACHE_LINES,)),  # of a reserved line
-        ("used", "i8", (MAX_CACHE_LINES,)),  # cycle of the last use
-        ("mshr_line", "i2", (MAX_MSHRS,)),
-        ("mshr_count", "i2", (MAX_MSHRS,)),
-        ("mshr_target", "i2", (MAX_MSHRS, MAX_MERGED)),
-        ("mshr_spare", "i2", (MAX_MSHRS,)),  # a stack of numbers that have been freed
-        ("spare_count", "i4"),
-        ("fresh", "i4"),  # numbers from here on have never been used
-        ("mshrs_used", "i4"),
-        ("accesses", "i8"),
-        ("hits", "i8"),
-        ("misses", "i8"),
-        ("pending_hits", "i8"),
-        ("reservation_failures", "i8"),  # cycles that the head of the pipe stood still
-    ],
-    align=True,
-)
 
-ACCESS_DTYPE = np.dtype(
-    [
-        ("entered", "i8"),
-        ("line", "u4"),
-        ("slot", "i2"),
-        ("sectors", "u1"),  # mask within the line
-        ("kind", "u1"),  # READ, WRITE, ATOMIC
-        ("warp", "u1"),
-        ("local", "u1"),
-        ("transactions", "u1"),  # of an atomic: one per lane
-    ],
-    align=True,
-)
+class CacheState(Record):
+    """A first-level cache."""
 
-PIPE_DTYPE = np.dtype(
-    [
-        ("head", "i4"),
-        ("count", "i4"),
-        ("next_at", "i8"),  # no access reaches the tags before
-        ("blocked_since", "i8"),  # cycle + 1, or 0
-        ("wake", "i8"),  # while blocked: when to try again (a reply tries earlier)
-        ("sent", "i8"),  # requests so far
-        ("leave", "i8", (64,)),  # when the last ones left through the port
-        ("access", ACCESS_DTYPE, (PIPE_ENTRIES,)),
-    ],
-    align=True,
-)
+    tag: Annotated[Array[u4], MAX_CACHE_LINES]
+    state: Annotated[Array[u1], MAX_CACHE_LINES]
+    mshr: Annotated[Array[i2], MAX_CACHE_LINES]  # of a reserved line
+    used: Annotated[Array[i8], MAX_CACHE_LINES]  # cycle of the last use
+    mshr_line: Annotated[Array[i2], MAX_MSHRS]
+    mshr_count: Annotated[Array[i2], MAX_MSHRS]
+    mshr_target: Annotated[Array[i2], MAX_MSHRS, MAX_MERGED]
+    mshr_spare: Annotated[Array[i2], MAX_MSHRS]  # a stack of numbers that have been freed
+    spare_count: i4
+    fresh: i4  # numbers from here on have never been used
+    mshrs_used: i4
+    accesses: i8
+    hits: i8
+    misses: i8
+    pending_hits: i8
+    reservation_failures: i8  # cycles that the head of the pipe stood still
 
-REQUEST_DTYPE = np.dtype(
-    [
-        ("cycle", "i8"),  # when it can enter the crossbar; in a slice's queue: when it reaches the tags
-        ("line", "u4"),
-        ("within", "u4"),  # the line's number in its channel
-        ("next", "i4"),
-        ("token", "i2"),  # MSHR, slot or warp, as `reply` says
-        ("sm", "u1"),
-        ("sectors", "u1"),
-        ("kind", "u1"),
-        ("reply", "u1"),
-        ("need", "u1"),  # sectors that have not arrived
-        ("flits", "u1"),
-        ("destination", "u1"),  # the port at which it leaves the crossbar
-    ],
-    align=True,
-)
 
-LDST_COUNTERS = [
-    (name, "i8")
-    for name in (
-        "global_loads",
-        "global_stores",
-        "local_loads",
-        "local_stores",
-        "atomics",
-        "constant_loads",
-        "texture_loads",
-        "shared_accesses",
-        "shared_conflict_passes",  # passes beyond the first of each access
-        "global_transactions",  # lines, or lanes of atomics
-        "local_transactions",
-        "l1_write_backs",
-        "store_evictions",
-    )
-]
+class Access(Record):
+    """An access of an instruction to one cache line."""
 
-LDST_DTYPE = np.dtype(
-    [
-        ("event", "i8"),  # nothing happens in the unit before
-        ("free_at", "i8"),  # the unit takes no instruction before
-        ("port_free", "i8"),  # the SM's way into the crossbar
-        ("texture_free", "i8"),  # the texture unit of the simple memory
-        ("fixed_sequence", "i8"),
-        ("outbox_head", "i4"),
-        ("outbox_count", "i4"),
-        ("reply_count", "i4"),
-        ("shared_head", "i4"),
-        ("shared_count", "i4"),
-        ("done_head", "i4"),
-        ("done_count", "i4"),
-        ("stores_outstanding", "i4"),  # lines not yet acknowledged, accesses in the pipe included
-        ("store_credits_used", "i4"),  # lines sent and not yet acknowledged
-        ("direct_outstanding", "i4"),  # transactions past the L1
-        ("code_base", "i8"),  # where this launch's code lies, in sectors above CODE_BASE
-        ("fetch_fills", "i8"),  # lines of code that have arrived: a fetch that waits tries again when this changes
-        ("pending", "i2", (MAX_SLOTS,)),  # accesses that an instruction waits for
-        ("warp_stores", "i4", (MAX_WARPS,)),  # lines not yet acknowledged by warp
-        ("outbox", REQUEST_DTYPE, (OUTBOX_ENTRIES,)),
-        ("reply_key", "i8", (REPLY_ENTRIES,)),  # a heap: arrival << 8 | slice
-        ("reply_what", "i8", (REPLY_ENTRIES,)),
-        ("shared_at", "i8", (SHARED_ENTRIES,)),
-        ("shared_slot", "i2", (SHARED_ENTRIES,)),
-        ("done", "i4", (DONE_ENTRIES,)),
-        ("pipe", PIPE_DTYPE, (PIPES,)),
-        ("l1", CACHE_DTYPE),
-        ("l1c", CACHE_DTYPE),
-        ("l1t", CACHE_DTYPE),
-        ("l1i", CACHE_DTYPE),
-        *LDST_COUNTERS,
-    ],
-    align=True,
-)
+    entered: i8
+    line: u4
+    slot: i2
+    sectors: u1  # mask within the line
+    kind: u1  # READ, WRITE, ATOMIC
+    warp: u1
+    local: u1
+    transactions: u1  # of an atomic: one per lane
 
-LINE_DTYPE = np.dtype(
-    [
-        ("used", "i8"),
-        ("tag", "u4"),  # the line's number in its channel + 1, so that 0 is an empty way
-        ("waiters", "i4"),  # requests that wait for a fill, as pool index + 1
-        ("valid", "u1"),
-        ("dirty", "u1"),
-        ("pending", "u1"),
-        ("merged", "u1"),
-    ],
-    align=True,
-)
 
-SLICE_DTYPE = np.dtype(
-    [
-        ("tags_free", "i8"),
-        ("head", "i4"),  # pool index + 1
-        ("tail", "i4"),
-        ("stalled", "i4"),  # the head could not be served and waits for a fill or for room at the DRAM
-        ("mshrs_used", "i4"),
-        ("queued", "i4"),  # sectors between L2 and the controller
-    ],
-    align=True,
-)
+class Pipe(Record):
+    """A way through the load/store unit: accesses in order."""
 
-CROSSBAR_DTYPE = np.dtype(
-    [
-        ("now", "i8"),  # of the last departure
-        ("last", "i4"),  # the input that it was from
-        ("head", "i4", (MAX_SMS,)),  # queues at the inputs, as pool index + 1
-        ("tail", "i4", (MAX_SMS,)),
-        ("in_free", "i8", (MAX_SMS,)),
-        ("out_free", "i8", (MAX_SMS,)),
-    ],
-    align=True,
-)
+    head: i4
+    count: i4
+    next_at: i8  # no access reaches the tags before
+    blocked_since: i8  # cycle + 1, or 0
+    wake: i8  # while blocked: when to try again (a reply tries earlier)
+    sent: i8  # requests so far
+    leave: Annotated[Array[i8], 64]  # when the last ones left through the port
+    access: Annotated[Array[Access], PIPE_ENTRIES]
+
+
+class Request(Record):
+    """What an SM asks of the memory system."""
+
+    cycle: i8  # when it can enter the crossbar; in a slice's queue: when it reaches the tags
+    line: u4
+    within: u4  # the line's number in its channel
+    next: i4
+    token: i2  # MSHR, slot or warp, as `reply` says
+    sm: u1
+    sectors: u1
+    kind: u1
+    reply: u1
+    need: u1  # sectors that have not arrived
+    flits: u1
+    destination: u1  # the port at which it leaves the crossbar
+
+
+class LdstUnit(Record):
+    """A load/store unit with its caches and its way to the crossbar."""
+
+    event: i8  # nothing happens in the unit before
+    free_at: i8  # the unit takes no instruction before
+    port_free: i8  # the SM's way into the crossbar
+    texture_free: i8  # the texture unit of the simple memory
+    fixed_sequence: i8
+    outbox_head: i4
+    outbox_count: i4
+    reply_count: i4
+    shared_head: i4
+    shared_count: i4
+    done_head: i4
+    done_count: i4
+    stores_outstanding: i4  # lines not yet acknowledged, accesses in the pipe included
+    store_credits_used: i4  # lines sent and not yet acknowledged
+    direct_outstanding: i4  # transactions past the L1
+    code_base: i8  # where this launch's code lies, in sectors above CODE_BASE
+    fetch_fills: i8  # lines of code that have arrived: a fetch that waits tries again when this changes
+    pending: Annotated[Array[i2], MAX_SLOTS]  # accesses that an instruction waits for
+    warp_stores: Annotated[Array[i4], MAX_WARPS]  # lines not yet acknowledged by warp
+    outbox: Annotated[Array[Request], OUTBOX_ENTRIES]
+    reply_key: Annotated[Array[i8], REPLY_ENTRIES]  # a heap: arrival << 8 | slice
+    reply_what: Annotated[Array[i8], REPLY_ENTRIES]
+    shared_at: Annotated[Array[i8], SHARED_ENTRIES]
+    shared_slot: Annotated[Array[i2], SHARED_ENTRIES]
+    done: Annotated[Array[i4], DONE_ENTRIES]
+    pipe: Annotated[Array[Pipe], PIPES]
+    l1: CacheState
+    l1c: CacheState
+    l1t: CacheState
+    l1i: CacheState
+
+
+class LdstCounters(Record):
+    """What a load/store unit counts."""
+
+    global_loads: i8
+    global_stores: i8
+    local_loads: i8
+    local_stores: i8
+    atomics: i8
+    constant_loads: i8
+    texture_loads: i8
+    shared_accesses: i8
+    shared_conflict_passes: i8  # passes beyond the first of each access
+    global_transactions: i8  # lines, or lanes of atomics
+    local_transactions: i8
+    l1_write_backs: i8
+    store_evictions: i8
+
+
+class Ldst(LdstUnit, LdstCounters):
+    """A load/store unit and its counters."""
+
+
+class Port(Record):
+    """What the memory system sees of an SM."""
+
+    ldst: Ldst
+
+
+class Line(Record):
+    """A line of L2."""
+
+    used: i8
+    tag: u4  # the line's number in its channel + 1, so that 0 is an empty way
+    waiters: i4  # requests that wait for a fill, as pool index + 1
+    valid: u1
+    dirty: u1
+    pending: u1
+    merged: u1
+
+
+class Slice(Record):
+    """A slice of L2."""
+
+    tags_free: i8
+    head: i4  # pool index + 1
+    tail: i4
+    stalled: i4  # the head could not be served and waits for a fill or for room at the DRAM
+    mshrs_used: i4
+    queued: i4  # sectors between L2 and the controller
+
+
+class Crossbar(Record):
+    """One direction of the crossbar."""
+
+    now: i8  # of the last departure
+    last: i4  # the input that it was from
+    head: Annotated[Array[i4], MAX_SMS]  # queues at the inputs, as pool index + 1
+    tail: Annotated[Array[i4], MAX_SMS]
+    in_free: Annotated[Array[i8], MAX_SMS]
+    out_free: Annotated[Array[i8], MAX_SMS]
+
 
 MAX_TRANSFERS = 4096  # of one channel
-TRANSFER_DTYPE = np.dtype(
-    [
-        ("at", "i8"),  # in ticks: arrival at the controller; later the return to L2
-        ("place", "i4"),  # index of the L2 line; -1 for a write
-        ("row", "i4"),
-        ("next", "i4"),
-        ("sectors", "u1"),
-        ("bursts", "u1"),
-        ("bank", "u1"),
-        ("slice", "u1"),
-    ],
-    align=True,
-)
 
-BANK_DTYPE = np.dtype(
-    [
-        ("column_ready", "i8"),
-        ("precharge_ready", "i8"),
-        ("activated", "i8"),
-        ("row", "i4"),  # + 1; 0 when none is open
-        ("head", "i4"),  # transfers in order of arrival, as index + 1
-        ("tail", "i4"),
-        ("candidate", "i4"),
-        ("before", "i4"),  # the transfer in front of the candidate
-    ],
-    align=True,
-)
 
-CHANNEL_DTYPE = np.dtype(
-    [
-        ("next_pick", "i8"),  # in ticks
-        ("next_bank", "i4"),
-        ("last_bank", "i4"),
-        ("busy_banks", "i4"),  # bit mask
-        ("credits_used", "i4"),
-        ("last_column", "i8"),
-        ("last_activation", "i8"),
-        ("read_ready", "i8"),
-        ("write_ready", "i8"),
-        ("group_column", "i8", (MAX_DRAM_BANKS,)),
-        ("bank", BANK_DTYPE, (MAX_DRAM_BANKS,)),
-        ("transfer", TRANSFER_DTYPE, (MAX_TRANSFERS,)),
-        ("spare", "i4"),  # free transfers, as index + 1
-        ("fresh", "i4"),
-        ("waiting_head", "i4"),  # transfers that wait for a credit
-        ("waiting_tail", "i4"),
-        ("arriving_head", "i4"),  # on their way from L2 to the controller
-        ("arriving_tail", "i4"),
-        ("returning_head", "i4"),  # reads on their way back
-        ("returning_tail", "i4"),
-        ("reads", "i8"),
-        ("writes", "i8"),
-        ("bursts", "i8"),
-        ("row_hits", "i8"),
-        ("activations", "i8"),
-        ("busy_ticks", "i8"),
-    ],
-    align=True,
-)
+class Transfer(Record):
+    """Sectors of one line between L2 and a DRAM channel."""
 
-TIMING = ("burst", "ccd", "ccdl", "rrd", "rcd", "ras", "rp", "rc", "cl", "wl", "cdlr", "wr", "rtpl")
+    at: i8  # in ticks: arrival at the controller; later the return to L2
+    way: i4  # of the L2 line, counted through all sets of all slices; -1 for a write
+    row: i4
+    next: i4
+    sectors: u1
+    bursts: u1
+    bank: u1
+    slice: u1
 
-MEMORY_DTYPE = np.dtype(
-    [
-        ("in_flight", "i8"),  # requests of SMs that have no reply yet
-        ("spare", "i4"),  # free requests, as pool index + 1
-        ("fresh", "i4"),
-        ("warm_clock", "i8"),  # lines that copies from the host have left in L2 so far
-        ("horizon", "i8"),  # events before this cycle have happened
-        ("slices_per_channel", "i8"),
-        ("interleave_shift", "i8"),  # of line addresses
-        ("slice_shift", "i8"),
-        *((f"t_{name}", "i8") for name in TIMING),  # in ticks
-        ("l2_accesses", "i8"),  # in sectors, as all L2 counters
-        ("l2_misses", "i8"),
-        ("l2_pending_hits", "i8"),
-        ("l2_read_accesses", "i8"),
-        ("l2_read_misses", "i8"),
-        ("l2_write_accesses", "i8"),
-        ("l2_write_misses", "i8"),
-        ("l2_atomic_accesses", "i8"),
-        ("l2_write_backs", "i8"),
-        ("l2_stalls", "i8"),
-        ("requests", CROSSBAR_DTYPE),  # from SMs to slices
-        ("replies", CROSSBAR_DTYPE),  # and back
-        ("slice", SLICE_DTYPE, (MAX_L2_SLICES,)),
-        ("channel", CHANNEL_DTYPE, (MAX_CHANNELS,)),
-        ("line", LINE_DTYPE, (MAX_L2_LINES,)),
-        ("pool", REQUEST_DTYPE, (POOL_ENTRIES,)),
-    ],
-    align=True,
-)
+
+class Bank(Record):
+    """A bank of a DRAM channel."""
+
+    column_ready: i8
+    precharge_ready: i8
+    activated: i8
+    row: i4  # + 1; 0 when none is open
+    head: i4  # transfers in order of arrival, as index + 1
+    tail: i4
+    candidate: i4
+    before: i4  # the transfer in front of the candidate
+
+
+class Channel(Record):
+    """A DRAM channel."""
+
+    next_pick: i8  # in ticks
+    next_bank: i4
+    last_bank: i4
+    busy_banks: i4  # bit mask
+    credits_used: i4
+    last_column: i8
+    last_activation: i8
+    read_ready: i8
+    write_ready: i8
+    group_column: Annotated[Array[i8], MAX_DRAM_BANKS]
+    bank: Annotated[Array[Bank], MAX_DRAM_BANKS]
+    transfer: Annotated[Array[Transfer], MAX_TRANSFERS]
+    spare: i4  # free transfers, as index + 1
+    fresh: i4
+    waiting_head: i4  # transfers that wait for a credit
+    waiting_tail: i4
+    arriving_head: i4  # on their way from L2 to the controller
+    arriving_tail: i4
+    returning_head: i4  # reads on their way back
+    returning_tail: i4
+    reads: i8
+    writes: i8
+    bursts: i8
+    row_hits: i8
+    activations: i8
+    busy_ticks: i8
+
+
+class Memory(Record):
+    """Everything behind the SMs' ports: crossbar, L2, DRAM."""
+
+    in_flight: i8  # requests of SMs that have no reply yet
+    spare: i4  # free requests, as pool index + 1
+    fresh: i4
+    warm_clock: i8  # lines that copies from the host have left in L2 so far
+    horizon: i8  # events before this cycle have happened
+    slices_per_channel: i8
+    interleave_shift: i8  # of line addresses
+    slice_shift: i8
+    # the DRAM's times in ticks; the machine has them in DRAM cycles
+    t_burst: i8
+    t_ccd: i8
+    t_ccdl: i8
+    t_rrd: i8
+    t_rcd: i8
+    t_ras: i8
+    t_rp: i8
+    t_rc: i8
+    t_cl: i8
+    t_wl: i8
+    t_cdlr: i8
+    t_wr: i8
+    t_rtpl: i8
+    # counters
+    l2_accesses: i8  # in sectors, as all L2 counters
+    l2_misses: i8
+    l2_pending_hits: i8
+    l2_read_accesses: i8
+    l2_read_misses: i8
+    l2_write_accesses: i8
+    l2_write_misses: i8
+    l2_atomic_accesses: i8
+    l2_write_backs: i8
+    l2_stalls: i8
+    requests: Crossbar  # from SMs to slices
+    replies: Crossbar  # and back
+    slice: Annotated[Array[Slice], MAX_L2_SLICES]
+    channel: Annotated[Array[Channel], MAX_CHANNELS]
+    line: Annotated[Array[Line], MAX_L2_LINES]
+    pool: Annotated[Array[Request], POOL_ENTRIES]
+
+
+LDST_DTYPE, MEMORY_DTYPE, PORT_DTYPE = dtype_of(Ldst), dtype_of(Memory), dtype_of(Port)
+TIMES = tuple(name.removeprefix("t_") for name in field_names(Memory) if name.startswith("t_"))
 
 
 def new_memory(machine: Machine) -> np.record:
@@ -318,7 +331,7 @@ def new_memory(machine: Machine) -> np.record:
     memory["interleave_shift"] = machine.dram.interleave_bytes.bit_length() - 8
     memory["slice_shift"] = machine.dram.bank_low_bit - 7
     ratio = TICKS * machine.chip.clock_core_mhz / machine.chip.clock_dram_mhz
-    for name in TIMING:
+    for name in TIMES:
         cycles = machine.dram.burst_cycles if name == "burst" else getattr(machine.dram, name)
         memory[f"t_{name}"] = round(cycles * ratio)
     return memory

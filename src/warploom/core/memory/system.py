@@ -17,15 +17,17 @@ from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle
 from warploom.core.memory.port import push_reply
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, Record
+from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, Memory, Port
 from warploom.jit import callee, whole
+from warploom.machines import MachineRecord
+from warploom.records import Array
 
 KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
 
 @callee
-def _collect(machine: Record, memory: Record, sms: Record, end: int) -> None:
+def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int) -> None:
     """Take over the requests that SMs have handed to the crossbar before `end`."""
     for number in range(len(sms)):
         ldst = sms[number].ldst
@@ -44,7 +46,7 @@ def _collect(machine: Record, memory: Record, sms: Record, end: int) -> None:
 
 
 @callee
-def _move_requests(machine: Record, memory: Record, inputs: int, until: int) -> None:
+def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: int) -> None:
     """Through the crossbar to the queues of the slices."""
     while True:
         at, port = next_departure(memory, memory.requests, inputs)
@@ -62,7 +64,7 @@ def _move_requests(machine: Record, memory: Record, inputs: int, until: int) -> 
 
 
 @callee
-def _move_replies(machine: Record, memory: Record, sms: Record, until: int) -> None:
+def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], until: int) -> None:
     """Through the crossbar to the SMs."""
     while True:
         at, port = next_departure(memory, memory.replies, machine.l2_slices)
@@ -76,7 +78,7 @@ def _move_replies(machine: Record, memory: Record, sms: Record, until: int) -> N
 
 
 @callee
-def _channel_event(memory: Record, number: int) -> tuple[int, int, int]:
+def _channel_event(memory: Memory, number: int) -> tuple[int, int, int]:
     """The next event of a channel and its slices: when (ticks), what, and in which slice. What frees room goes first."""
     channel = memory.channel[number]
     at, what, where = FOREVER, _RETURN, 0
@@ -97,8 +99,8 @@ def _channel_event(memory: Record, number: int) -> tuple[int, int, int]:
 
 
 @callee
-def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now: int) -> None:
-    """A place at the controller is free: the next transfer sets out, and slices that stood still try again."""
+def _credit_back(machine: MachineRecord, memory: Memory, number: int, sectors: int, now: int) -> None:
+    """The controller has room: the next transfer sets out, and slices that stood still try again."""
     channel = memory.channel[number]
     channel.credits_used -= sectors_in(sectors)
     grant(machine, memory, channel, now)
@@ -112,20 +114,20 @@ def _credit_back(machine: Record, memory: Record, number: int, sectors: int, now
 
 
 @callee
-def _return(machine: Record, memory: Record, number: int) -> None:
+def _return(machine: MachineRecord, memory: Memory, number: int) -> None:
     """A read is back at L2."""
     channel = memory.channel[number]
     index = channel.returning_head
     transfer = channel.transfer[index - 1]
     channel.returning_head = transfer.next
     now, sectors = transfer.at, transfer.sectors
-    filled(machine, memory, transfer.slice, transfer.place, sectors, (now + TICKS - 1) // TICKS)
+    filled(machine, memory, transfer.slice, transfer.way, sectors, (now + TICKS - 1) // TICKS)
     free_transfer(channel, index)
     _credit_back(machine, memory, number, sectors, now)
 
 
 @callee
-def _command(machine: Record, memory: Record, number: int) -> None:
+def _command(machine: MachineRecord, memory: Memory, number: int) -> None:
     """A column command; with its last burst a read sets out for L2 and a write is over."""
     channel = memory.channel[number]
     now = channel.next_pick
@@ -133,7 +135,7 @@ def _command(machine: Record, memory: Record, number: int) -> None:
     if index == 0:
         return
     transfer = channel.transfer[index - 1]
-    if transfer.place >= 0:
+    if transfer.way >= 0:
         if channel.returning_head == 0:
             channel.returning_head = index
         else:
@@ -146,7 +148,7 @@ def _command(machine: Record, memory: Record, number: int) -> None:
 
 
 @callee
-def _run_channel(machine: Record, memory: Record, number: int, until: int) -> None:
+def _run_channel(machine: MachineRecord, memory: Memory, number: int, until: int) -> None:
     channel = memory.channel[number]
     while True:
         at, what, where = _channel_event(memory, number)
@@ -165,7 +167,7 @@ def _run_channel(machine: Record, memory: Record, number: int, until: int) -> No
 
 
 @whole
-def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, to_cycle: int) -> None:
+def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_cycle: int, to_cycle: int) -> None:
     """All that follows from what the SMs sent before `to_cycle`: replies that arrive from `to_cycle` on are in their heaps."""
     if machine.fixed_model == 1:
         return
@@ -178,7 +180,7 @@ def memory_step(machine: Record, memory: Record, sms: Record, from_cycle: int, t
 
 
 @whole
-def begin_launch(sms: Record, kernel: int) -> None:
+def begin_launch(sms: Array[Port], kernel: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
     for number in range(len(sms)):
         ldst = sms[number].ldst
@@ -190,7 +192,7 @@ def begin_launch(sms: Record, kernel: int) -> None:
 
 
 @whole
-def memory_idle(memory: Record, sms: Record) -> bool:
+def memory_idle(memory: Memory, sms: Array[Port]) -> bool:
     """Whether every access of every SM is over; write-backs from L2 may still be under way."""
     busy = memory.in_flight
     for number in range(len(sms)):
@@ -200,7 +202,7 @@ def memory_idle(memory: Record, sms: Record) -> bool:
 
 
 @whole
-def memory_next_event(machine: Record, memory: Record) -> int:
+def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
@@ -214,18 +216,18 @@ def memory_next_event(machine: Record, memory: Record) -> int:
 
 
 @whole
-def warm_l2(machine: Record, memory: Record, base_sector: int, count: int) -> None:
+def warm_l2(machine: MachineRecord, memory: Memory, base_sector: int, count: int) -> None:
     """Leave `count` sectors from `base_sector` in L2, clean, as a copy from the host does; later ones push out earlier ones."""
     for line in range(base_sector >> 2, (base_sector + count + 3) >> 2):
         within = within_channel(machine, memory, line)
         first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
         oldest = first
-        for place in range(first, first + machine.l2_ways):
-            if memory.line[place].tag == within + 1:
-                oldest = place
+        for way in range(first, first + machine.l2_ways):
+            if memory.line[way].tag == within + 1:
+                oldest = way
                 break
-            if memory.line[place].used < memory.line[oldest].used:
-                oldest = place
+            if memory.line[way].used < memory.line[oldest].used:
+                oldest = way
         entry = memory.line[oldest]
         if entry.tag != within + 1:
             entry.tag = within + 1

@@ -5,18 +5,16 @@ Every bank group has a queue of reads in order of arrival. A write of the same c
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from warploom.code.lanes import FULL
+from warploom.records import Lanes
 from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
 from warploom.register_file.checking import check_brought, check_read
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     fetch_cycles,
     lanes_accessed,
     on_collected,
     on_filled,
-    on_gated,
     on_read,
     operand_stages,
     prepare_read,
@@ -25,16 +23,15 @@ from warploom.register_file.hooks import (
     shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_COLLECTORS, MAX_PLACES, MAX_READS, OPERANDS
+from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_PLACES, MAX_READS, OPERANDS, PORT_COLLECTORS, UNITS, Sm
 from warploom.register_file.observing import observed, on_accessed, on_conflict
-from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, settle, stage
+from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
-FULL = np.uint32(0xFFFFFFFF)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
 @inlined
-def note_access(sm: Any, cycle: int, entry: int) -> None:
+def note_access(sm: Sm, cycle: int, entry: int) -> None:
     """Add to the statistics of the time between two accesses to an entry."""
     owned = sm.entry[entry]
     if owned.last_access > 0:
@@ -47,14 +44,14 @@ def note_access(sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def banks_of(ctx: Any, form: int) -> int:
+def banks_of(ctx: Context, form: int) -> int:
     """How many of its neighbouring banks a register in this form lies in, from the lowest on."""
     span = ctx.machine.rf_banks_per_register
     return (stored_lanes(ctx.design.encoding, form) * span + 31) // 32
 
 
 @inlined
-def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any, write: bool) -> int:
+def count_access(ctx: Context, sm: Sm, cycle: int, entry: int, form: int, mask: Lanes, write: bool) -> int:
     """Account for one access of the main register file; in how many banks the register lies."""
     stored = stored_lanes(ctx.design.encoding, form)
     lanes = stored
@@ -70,13 +67,12 @@ def count_access(ctx: Any, sm: Any, cycle: int, entry: int, form: int, mask: Any
         sm.count.mrf_reads += 1
         sm.count.bank_reads += banks
         sm.count.rf_read_lanes += lanes
-    on_gated(ctx.design.gating, ctx, sm, cycle, lanes, banks, write)
     note_access(sm, cycle, entry)
     return banks_of(ctx, form)
 
 
-@stage
-def collect(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def collect(ctx: Context, sm: Sm, cycle: int) -> bool:
     """One cycle of all collectors: send on, read, take in."""
     moved = _dispatch(ctx, sm, cycle)
     if sm.arriving_count > 0:
@@ -92,10 +88,10 @@ def collect(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
+def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
     moved = False
-    for number in range(3 * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sub_cores):
         mine = sm.collector_full[number]
         if mine == NOTHING:
             continue
@@ -106,7 +102,7 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
                 break
             place = next_after(mine, sm.collector_last[number])
             mine &= ~bit(place)
-            unit = sm.collector[number * MAX_COLLECTORS + place]
+            unit = sm.collector[number * PORT_COLLECTORS + place]
             if unit.ready_at > cycle:
                 continue
             sm.collector_last[number] = place
@@ -122,7 +118,7 @@ def _dispatch(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
+def _arrive(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Fill the places of the upper level whose values have come up."""
     moved = False
     while sm.arriving_count > 0 and sm.arriving[sm.arriving_head].at <= cycle:
@@ -135,7 +131,7 @@ def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _undelay(sm: Any, cycle: int) -> bool:
+def _undelay(sm: Sm, cycle: int) -> bool:
     """Queue the reads whose entry has woken up."""
     moved = False
     kept = 0
@@ -157,7 +153,7 @@ def _undelay(sm: Any, cycle: int) -> bool:
 
 
 @inlined
-def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
+def _read_banks(ctx: Context, sm: Sm, cycle: int) -> None:
     """Every bank group with waiting reads serves the first of them, unless it has just been written."""
     machine = ctx.machine
     groups = sm.queued_groups
@@ -186,7 +182,7 @@ def _read_banks(ctx: Any, sm: Any, cycle: int) -> None:
 
 
 @inlined
-def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
+def _tell_conflicts(ctx: Context, sm: Sm, cycle: int, group: int) -> None:
     """Tell observers of all reads that wait for a bank."""
     request = sm.queue_head[group]
     for _ in range(sm.queue_length[group]):
@@ -198,7 +194,7 @@ def _tell_conflicts(ctx: Any, sm: Any, cycle: int, group: int) -> None:
 
 
 @inlined
-def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
+def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     number, operand = request // MAX_READS, request % MAX_READS
     unit = sm.collector[number]
     work = sm.slot[unit.slot]
@@ -220,16 +216,16 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
 
 
 @inlined
-def _operand_there(sm: Any, number: int) -> None:
+def _operand_there(sm: Sm, number: int) -> None:
     """A collector has one more operand."""
     unit = sm.collector[number]
     unit.waiting -= 1
     if unit.waiting == 0:
-        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+        sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 
 @inlined
-def _serve_sharers(sm: Any, place: int, there: int) -> None:
+def _serve_sharers(sm: Sm, place: int, there: int) -> None:
     """The value of a place has been read for one operand: the others that wait for it have it too."""
     sm.place_read[place] = 0
     request = sm.place_waiting[place] - 1
@@ -242,7 +238,7 @@ def _serve_sharers(sm: Any, place: int, there: int) -> None:
 
 
 @inlined
-def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
+def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
     """A register has been read for a place of the upper level."""
     entry = int(sm.fill[place].entry)
     check_brought(ctx.check, ctx, sm, cycle, place, entry, False)
@@ -257,10 +253,10 @@ def _serve_fill(ctx: Any, sm: Any, cycle: int, place: int) -> None:
 
 
 @inlined
-def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
+def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
-    for number in range(3 * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sub_cores):
         for _ in range(sm.ports_in[number]):
             if sm.issued_count[number] == 0:
                 break
@@ -275,13 +271,13 @@ def _take_in(ctx: Any, sm: Any, cycle: int) -> bool:
             sm.in_latches -= 1
             collector = lowest(free)
             sm.collector_free[number] &= ~bit(collector)
-            _assign(ctx, sm, cycle, number * MAX_COLLECTORS + collector, slot)
+            _assign(ctx, sm, cycle, number * PORT_COLLECTORS + collector, slot)
             moved = True
     return moved
 
 
 @inlined
-def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
+def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
     unit = sm.collector[number]
     work = sm.slot[slot]
     unit.slot = slot
@@ -306,11 +302,11 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
         if work.writes[number_written] >= 0:
             prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
     if unit.waiting == 0:
-        sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
+        sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 
 @inlined
-def _wait_for_sharer(sm: Any, number: int, request: int, place: int) -> None:
+def _wait_for_sharer(sm: Sm, number: int, request: int, place: int) -> None:
     """Let an operand wait, if the place that it comes from is still being read for another instruction."""
     if place >= 0 and sm.place_read[place] != 0:
         sm.collector[number].waiting += 1

@@ -5,20 +5,21 @@ A warp that has been woken is examined once: it becomes ready, or it is blocked 
 
 from __future__ import annotations
 
-from typing import Any
-
 from warploom.code.table import Flag
+from warploom.core.memory import Port
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.columns import pc_at
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined
 
 FENCE = int(Flag.FENCE)
 
 
 @inlined
-def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
+def examine_woken(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     """Sort the woken warps into ready and blocked, and tell the scheduler of changes."""
     while sm.woken != NOTHING:
         warp = lowest(sm.woken)
@@ -63,7 +64,7 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
 
 
 @inlined
-def _tell_hierarchy(ctx: Any, sm: Any, cycle: int) -> None:
+def _tell_hierarchy(ctx: Context, sm: Sm, cycle: int) -> None:
     changed = (sm.active ^ sm.known_active) & sm.resident
     sm.known_active = sm.active
     while changed != NOTHING:

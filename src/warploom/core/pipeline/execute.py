@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from warploom.code.classes import Unit
 from warploom.code.table import Flag, Space
-from warploom.core.memory import ldst_accept, ldst_can_accept
+from warploom.core.memory import Memory, Port, ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
-from warploom.register_file.layout import MAX_REGISTERS, RING
-from warploom.register_file.services import INSTRUCTION, inlined, stage
+from warploom.register_file.context import Context
+from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
+from warploom.register_file.services import INSTRUCTION, inlined, separate
 
 STORE = int(Flag.STORE)
 SHARED = int(Space.SHARED)
-MEM = 2
+MEM = int(Unit.MEM)
 MOVE_CLASS = 0
 
 
 @inlined
-def _pop(sm: Any, number: int) -> int:
+def _pop(sm: Sm, number: int) -> int:
     slot = sm.dispatched[number, 0]
-    for place in range(1, sm.dispatched_count[number]):
-        sm.dispatched[number, place - 1] = sm.dispatched[number, place]
+    for position in range(1, sm.dispatched_count[number]):
+        sm.dispatched[number, position - 1] = sm.dispatched[number, position]
     sm.dispatched_count[number] -= 1
     sm.in_dispatch -= 1
     return slot
 
 
-@stage
-def execute(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Start instructions in free SP and SFU units."""
     moved = False
-    for number in range(3 * ctx.machine.sub_cores):
-        if number % 3 == MEM:
+    for number in range(UNITS * ctx.machine.sub_cores):
+        if number % UNITS + 1 == MEM:
             continue
         for unit in range(sm.unit_first[number], sm.unit_first[number] + sm.unit_count[number]):
             if sm.dispatched_count[number] == 0:
@@ -55,13 +55,13 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
     return moved
 
 
-@stage
-def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+@separate
+def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
     cores = ctx.machine.sub_cores
     for step in range(cores):
         core = 0 if cores == 1 else (sm.last_memory_port + 1 + step) % cores
-        number = 3 * core + MEM
+        number = UNITS * core + MEM - 1
         if sm.dispatched_count[number] == 0 or sm.slot[sm.dispatched[number, 0]].ready_at > cycle:
             continue
         if not ldst_can_accept(ctx.machine, port, cycle):

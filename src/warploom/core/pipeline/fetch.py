@@ -7,23 +7,23 @@ wrong path first, that fetch is charged too.
 
 from __future__ import annotations
 
-from typing import Any
-
-from warploom.core.memory import FOREVER, fetch_access
+from warploom.core.memory import FOREVER, Memory, Port, fetch_access
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import pc_at
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import metadata_cached
-from warploom.register_file.services import inlined, stage
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined, separate
 
 
 @inlined
-def jumps_after(ctx: Any, index: int) -> bool:
+def jumps_after(ctx: Context, index: int) -> bool:
     """Whether the instruction after this one in the trace is elsewhere in the code (both must belong to one warp)."""
     return pc_at(ctx, index + 1) != pc_at(ctx, index) + 1
 
 
 @inlined
-def update_fetchable(ctx: Any, sm: Any, warp: int) -> None:
+def update_fetchable(ctx: Context, sm: Sm, warp: int) -> None:
     """Put the warp among those to fetch for, if its buffer has room and the next address is known."""
     state = sm.warp[warp]
     if state.decoded >= state.end or has(sm.fetching | sm.no_code, warp):
@@ -37,8 +37,8 @@ def update_fetchable(ctx: Any, sm: Any, warp: int) -> None:
     sm.fetchable |= bit(warp)
 
 
-@stage
-def decode(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def decode(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Fill instruction buffers with what has been fetched."""
     moved = False
     waiting = sm.fetching
@@ -55,8 +55,8 @@ def decode(ctx: Any, sm: Any, cycle: int) -> bool:
     return moved
 
 
-@stage
-def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
+@separate
+def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """Ask the instruction cache for the next few instructions of `fetch_width` warps."""
     moved = False
     if sm.no_code != NOTHING and port.ldst.fetch_fills != sm.fills_seen:
@@ -98,14 +98,7 @@ def fetch(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
 
 
 @inlined
-def _at_hand(ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
-    """Whether a metadata instruction need not be fetched: the policy that it is for has it."""
-    cached = metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc)
-    return cached or metadata_cached(ctx.design.hierarchy, ctx, sm, cycle, warp, pc)
-
-
-@inlined
-def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
+def _group_end(ctx: Context, sm: Sm, cycle: int, warp: int) -> int:
     """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
     state = sm.warp[warp]
     shift = ctx.info.line_shift
@@ -117,7 +110,7 @@ def _group_end(ctx: Any, sm: Any, cycle: int, warp: int) -> int:
         pc = pc_at(ctx, end)
         if end > start and (jumps_after(ctx, end - 1) or pc >> shift != pc_at(ctx, start) >> shift):
             break
-        if ctx.code[pc].metadata and _at_hand(ctx, sm, cycle, warp, pc):
+        if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
             sm.count.metadata_skipped += 1
         else:
             taken += 1

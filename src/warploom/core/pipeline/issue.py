@@ -6,17 +6,20 @@ given entries, registers are released.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from warploom.code.classes import Unit
+from warploom.code.lanes import FULL
 from warploom.code.table import Flag, Space
+from warploom.core.memory import Port
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
+from warploom.records import Lanes, Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
-from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
+from warploom.register_file.columns import DEAD_WRITE, last_at, mask_at, memory_at, pc_at
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import (
     branch_delay,
     choose,
@@ -35,20 +38,18 @@ from warploom.register_file.hooks import (
     on_wait,
     shares_reads,
 )
-from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
+from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
 from warploom.register_file.observing import observed, on_issued, on_stalled
-from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
+from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, separate
 
-NONE, SP, SFU, MEM = 0, 1, 2, 3
+NONE, SP, SFU, MEM = (int(unit) for unit in Unit)
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
 SHARED, LOCAL = int(Space.SHARED), int(Space.LOCAL)
 EMPTY, FETCH, BARRIER_WAIT, SCOREBOARD, PIPELINE, ALLOCATION, SCHEDULER = range(len(STALLS))
-FULL = np.uint32(0xFFFFFFFF)
-DEAD_WRITE = 8
 
 
-@stage
-def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
+@separate
+def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     """Let every scheduler issue; whether any did."""
     moved = False
     machine = ctx.machine
@@ -69,7 +70,7 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             for unit in range(SP, MEM + 1):
                 waiting = sm.ready[unit] & only
                 if waiting != NOTHING:
-                    if sm.issued_count[3 * core + unit - 1] < sm.latch_size[3 * core + unit - 1]:
+                    if sm.issued_count[UNITS * core + unit - 1] < sm.latch_size[UNITS * core + unit - 1]:
                         ready |= waiting
                     else:
                         blocked = True
@@ -108,7 +109,7 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
 
 
 @inlined
-def _why_not(sm: Any, mine: Any, ready: Any, blocked: bool) -> int:
+def _why_not(sm: Sm, mine: Mask, ready: Mask, blocked: bool) -> int:
     """The reason why a scheduler issued nothing, the one closest to issue first."""
     reason = EMPTY
     if ready != NOTHING:
@@ -127,7 +128,7 @@ def _why_not(sm: Any, mine: Any, ready: Any, blocked: bool) -> int:
 
 
 @inlined
-def _where_not(ctx: Any, sm: Any, mine: Any, ready: Any, reason: int) -> int:
+def _where_not(ctx: Context, sm: Sm, mine: Mask, ready: Mask, reason: int) -> int:
     """The pc at which the oldest warp stands of which a reason is true; -1: there is none."""
     warps = sm.resident
     if reason == SCHEDULER:
@@ -153,14 +154,14 @@ def _where_not(ctx: Any, sm: Any, mine: Any, ready: Any, reason: int) -> int:
 
 
 @inlined
-def _put(sm: Any, port_number: int, slot: int) -> None:
+def _put(sm: Sm, port_number: int, slot: int) -> None:
     sm.issued[port_number, sm.issued_count[port_number]] = slot
     sm.issued_count[port_number] += 1
     sm.in_latches += 1
 
 
 @inlined
-def _group(ctx: Any, sm: Any, warp: int, register: int, entry: int) -> int:
+def _group(ctx: Context, sm: Sm, warp: int, register: int, entry: int) -> int:
     """The bank group of an access. Literal code has more names than registers; there the name decides, as in its model."""
     if ctx.info.literal != 0:
         return group_of(ctx, warp, register)
@@ -168,7 +169,7 @@ def _group(ctx: Any, sm: Any, warp: int, register: int, entry: int) -> int:
 
 
 @inlined
-def _add_write(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int) -> None:
+def _add_write(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
     """Note a destination: scoreboard and physical entry."""
     number = work.n_writes
     work.n_writes = number + 1
@@ -182,7 +183,7 @@ def _add_write(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: in
 
 
 @inlined
-def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int) -> None:
+def _add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
     """Note a source that is read from a bank."""
     number = work.n_reads
     work.n_reads = number + 1
@@ -197,12 +198,12 @@ def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int
 
 
 @inlined
-def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
+def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
     work = sm.slot[slot]
     work.kind = kind
     work.warp = warp
     work.unit = unit
-    work.stage = 0
+    work.storing = 0
     work.n_reads = 0
     work.n_writes = 0
     work.reads_left = 0
@@ -218,10 +219,10 @@ def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> N
 
 
 @inlined
-def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
+def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
     """Issue the oldest spill or refill that a policy has asked for."""
     queued = sm.injected[sm.injected_head]
-    port_number = 3 * core + MEM - 1
+    port_number = UNITS * core + MEM - 1
     if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= sm.latch_size[port_number]:
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
@@ -256,7 +257,7 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
 
 
 @inlined
-def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, mask: Any) -> int:
+def _issue_move(ctx: Context, sm: Sm, cycle: int, core: int, warp: int, row: CodeRow, mask: Lanes) -> int:
     """Issue a MOV of a destination onto itself where the encoding asks for one: 0 = not needed, 1 = issued, 2 = no room."""
     for number in range(row.n_writes):
         register = int(row.writes[number])
@@ -267,7 +268,7 @@ def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, m
             continue
         if sm.entry[entry].evictions > 0:
             return 2  # the value is on its way down
-        port_number = 3 * core
+        port_number = UNITS * core
         if sm.issued_count[port_number] >= sm.latch_size[port_number]:
             return 2
         slot = new_slot(sm)
@@ -286,7 +287,7 @@ def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, m
 
 
 @inlined
-def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) -> bool:
+def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: int) -> bool:
     """Issue a warp's next instruction, or a MOV in front of it; False: it has been held back."""
     state = sm.warp[warp]
     index = state.next
@@ -372,7 +373,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         sm.free_slot[sm.free_slot_count] = slot
         sm.free_slot_count += 1
     else:
-        _put(sm, 3 * core + row.unit - 1, slot)
+        _put(sm, UNITS * core + row.unit - 1, slot)
     if row.traits & BARRIER != 0:
         arrive_at_barrier(ctx, sm, cycle, warp, int(work.memory), row.arrives_only)
     if not has(sm.at_barrier, warp):
@@ -387,7 +388,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
 
 
 @inlined
-def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: Any) -> None:
+def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row: CodeRow) -> None:
     work = sm.slot[slot]
     for operand in range(row.n_reads):
         register = int(row.reads[operand])
@@ -409,7 +410,7 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
 
 
 @inlined
-def _read_destinations(ctx: Any, sm: Any, work: Any, warp: int, row: Any) -> None:
+def _read_destinations(ctx: Context, sm: Sm, work: Slot, warp: int, row: CodeRow) -> None:
     """Let an instruction of some lanes also read what it writes, so that its results are whole registers."""
     for number in range(row.n_writes):
         register = int(row.writes[number])
@@ -424,21 +425,21 @@ def _read_destinations(ctx: Any, sm: Any, work: Any, warp: int, row: Any) -> Non
 
 
 @inlined
-def _account_live(ctx: Any, sm: Any, cycle: int, warp: int, index: int, row: Any) -> None:
+def _account_live(ctx: Context, sm: Sm, cycle: int, warp: int, index: int, row: CodeRow) -> None:
     """Count live registers: from the issue of the write of a value that will be read to the issue of its last read."""
     last = last_at(ctx, index)
     live = sm.warp[warp].live
     change = 0
     for operand in range(row.n_reads):
         if last >> operand & 1 != 0:
-            word, place = row.reads[operand] >> 6, row.reads[operand] & 63
-            if has(live[word], place):
-                live[word] &= ~bit(place)
+            word, within = row.reads[operand] >> 6, row.reads[operand] & 63
+            if has(live[word], within):
+                live[word] &= ~bit(within)
                 change -= 1
     for number in range(row.n_writes):
-        word, place = row.writes[number] >> 6, row.writes[number] & 63
-        if last >> (DEAD_WRITE + number) & 1 == 0 and not has(live[word], place):
-            live[word] |= bit(place)
+        word, within = row.writes[number] >> 6, row.writes[number] & 63
+        if last >> (DEAD_WRITE + number) & 1 == 0 and not has(live[word], within):
+            live[word] |= bit(within)
             change += 1
     if change != 0:
         sm.live_cycles += sm.live * (cycle - sm.live_since)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from warploom.core.memory import Port
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_launch
 from warploom.register_file.columns import start_at
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     can_launch,
     freed_with_cta,
@@ -17,19 +17,19 @@ from warploom.register_file.hooks import (
     on_warp_exit,
     on_warp_launch,
 )
-from warploom.register_file.layout import MAX_BARRIERS
+from warploom.register_file.layout import MAX_BARRIERS, Sm
 from warploom.register_file.observing import on_exited
-from warploom.register_file.services import inlined, release, stage
+from warploom.register_file.services import inlined, release, separate
 
 
 @inlined
-def wants_cta(ctx: Any, sm: Any, cycle: int) -> bool:
+def wants_cta(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Whether the SM can take one more CTA."""
     return sm.ctas_resident + sm.pending_count < ctx.info.cta_limit and can_launch(ctx.design.allocation, ctx, sm, cycle)
 
 
-@stage
-def launch_pending(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def launch_pending(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Launch the CTAs whose time has come; they were given to this SM at the start of the quantum."""
     launched = 0
     while launched < sm.pending_count and sm.pending_at[launched] <= cycle:
@@ -37,14 +37,14 @@ def launch_pending(ctx: Any, sm: Any, cycle: int) -> bool:
         launched += 1
     if launched > 0:
         sm.pending_count -= launched
-        for place in range(sm.pending_count):
-            sm.pending_at[place] = sm.pending_at[place + launched]
-            sm.pending_cta[place] = sm.pending_cta[place + launched]
+        for position in range(sm.pending_count):
+            sm.pending_at[position] = sm.pending_at[position + launched]
+            sm.pending_cta[position] = sm.pending_cta[position + launched]
     return launched > 0
 
 
 @inlined
-def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
+def launch_cta(ctx: Context, sm: Sm, cycle: int, number: int) -> None:
     """Give a CTA the first free slot and start its warps."""
     slot = 0
     while sm.cta[slot].number >= 0:
@@ -68,7 +68,7 @@ def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
 
 
 @inlined
-def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int) -> None:
+def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: int) -> None:
     state = sm.warp[warp]
     state.next = start_at(ctx, stream, 0)
     state.decoded = state.next
@@ -109,8 +109,8 @@ def _start_warp(ctx: Any, sm: Any, cycle: int, warp: int, stream: int, slot: int
         update_fetchable(ctx, sm, warp)
 
 
-@stage
-def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
+@separate
+def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     """Retire the warps that have nothing left to do, and CTAs with their last warp."""
     while sm.exiting != NOTHING:
         warp = lowest(sm.exiting)
@@ -148,7 +148,7 @@ def exit_warps(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
 
 
 @inlined
-def _drop_registers(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def _drop_registers(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Free what the allocation policy has left to the exit."""
     names = min(ctx.info.registers, ctx.info.registers_per_warp) if ctx.info.literal != 0 else ctx.info.registers
     for register in range(max(names, ctx.info.registers_per_warp)):
@@ -156,7 +156,7 @@ def _drop_registers(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 
 
 @inlined
-def _drop_live(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def _drop_live(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Forget the live values of a warp that has exited."""
     dead = 0
     for word in range(ctx.info.words):
@@ -169,7 +169,7 @@ def _drop_live(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 
 
 @inlined
-def arrive_at_barrier(ctx: Any, sm: Any, cycle: int, warp: int, entry: int, arrives_only: bool) -> None:
+def arrive_at_barrier(ctx: Context, sm: Sm, cycle: int, warp: int, entry: int, arrives_only: bool) -> None:
     """A warp has issued a barrier instruction; `entry` is of the trace: id, and how many warps it expects (0: all)."""
     slot = sm.warp[warp].cta
     cta = sm.cta[slot]
@@ -186,7 +186,7 @@ def arrive_at_barrier(ctx: Any, sm: Any, cycle: int, warp: int, entry: int, arri
 
 
 @inlined
-def _open_barrier(sm: Any, slot: int, barrier: int) -> None:
+def _open_barrier(sm: Sm, slot: int, barrier: int) -> None:
     """Let the warps go when all expected ones have arrived. Warps that have exited are not waited for."""
     cta = sm.cta[slot]
     expected = cta.expected[barrier] if cta.expected[barrier] > 0 else count(cta.warps)

@@ -1,4 +1,4 @@
-"""Write-back: results find their place in the upper level or in a bank, the scoreboard lets go, warps wake up.
+"""Write-back: results go to the upper level or to a bank, the scoreboard lets go, warps wake up.
 
 Results of the units arrive at planned cycles; loads when the load/store unit hands them back, one a cycle. A bank takes its
 writes in order of arrival, and before reads. A write waits until the readers of the old value have read it.
@@ -6,16 +6,17 @@ writes in order of arrival, and before reads. A write waits until the readers of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from warploom.code.classes import Unit
+from warploom.code.lanes import FULL
 from warploom.code.table import Flag
-from warploom.core.memory import DONE_STORES, FOREVER, done_kind, done_value, ldst_pop_done
+from warploom.core.memory import DONE_STORES, FOREVER, Port, done_kind, done_value, ldst_pop_done
 from warploom.core.pipeline.collect import banks_of, count_access
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.checking import check_placed, check_write
 from warploom.register_file.columns import value_at
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     form_of,
     on_complete,
@@ -29,42 +30,41 @@ from warploom.register_file.hooks import (
     write_awake,
     write_ready,
 )
-from warploom.register_file.layout import RING
+from warploom.register_file.layout import RING, Slot, Sm
 from warploom.register_file.observing import on_accessed, on_conflict, on_retired
-from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
+from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, separate, settle
 
-MEM = 3
+MEM = int(Unit.MEM)
 ATOMIC = int(Flag.ATOMIC)
-FULL = np.uint32(0xFFFFFFFF)
 
 
 @inlined
-def plan(sm: Any, cycle: int, at: int, slot: int) -> None:
+def plan(sm: Sm, cycle: int, at: int, slot: int) -> None:
     """Let work go on at a later cycle; what is farther than the ring reaches is looked at once a round."""
     sm.slot[slot].ready_at = at
-    place = min(at, cycle + RING - 1) % RING
-    sm.slot[slot].next = sm.ring_head[place]
-    sm.ring_head[place] = slot
-    sm.ring_busy[place >> 6] |= bit(place & 63)
+    moment = min(at, cycle + RING - 1) % RING
+    sm.slot[slot].next = sm.ring_head[moment]
+    sm.ring_head[moment] = slot
+    sm.ring_busy[moment >> 6] |= bit(moment & 63)
 
 
 @inlined
-def next_planned(sm: Any, cycle: int) -> int:
+def next_planned(sm: Sm, cycle: int) -> int:
     """The first cycle after this one for which something is planned."""
     start = (cycle + 1) % RING
     word = start >> 6
     busy = sm.ring_busy[word] & ~(bit(start & 63) - np.uint64(1))
     for _ in range(RING // 64 + 1):
         if busy != NOTHING:
-            place = word * 64 + lowest(busy)
-            return cycle + 1 + (place - start) % RING
+            moment = word * 64 + lowest(busy)
+            return cycle + 1 + (moment - start) % RING
         word = (word + 1) % (RING // 64)
         busy = sm.ring_busy[word]
     return FOREVER
 
 
-@stage
-def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
+@separate
+def write_results(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     """Everything that arrives in this cycle, and writes that wait for their bank."""
     moved = False
     if sm.written_groups != NOTHING:
@@ -73,13 +73,13 @@ def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
         while written != NOTHING:
             sm.writes_in_cycle[lowest(written)] = 0
             written = without_lowest(written)
-    place = cycle % RING
+    moment = cycle % RING
     arrived = -1
-    if has(sm.ring_busy[place >> 6], place & 63):
-        sm.ring_busy[place >> 6] &= ~bit(place & 63)
-        arrived = sm.ring_head[place]
-        sm.ring_head[place] = -1
-    sm.ring_results[place] = 0
+    if has(sm.ring_busy[moment >> 6], moment & 63):
+        sm.ring_busy[moment >> 6] &= ~bit(moment & 63)
+        arrived = sm.ring_head[moment]
+        sm.ring_head[moment] = -1
+    sm.ring_results[moment] = 0
     while port.ldst.done_count > 0:
         entry = ldst_pop_done(port, cycle)
         moved = True
@@ -114,14 +114,14 @@ def write_results(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
 
 
 @inlined
-def _write(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+def _write(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     """Take one piece of work as far as it comes in this cycle."""
     work = sm.slot[slot]
     if work.ready_at > cycle:
         plan(sm, cycle, work.ready_at, slot)
         return
-    if work.stage == 0:
-        work.stage = 1
+    if work.storing == 0:
+        work.storing = 1
         later = _place_results(ctx, sm, cycle, slot)
         if later > cycle:
             plan(sm, cycle, later, slot)
@@ -139,7 +139,7 @@ def _write(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
 
 
 @inlined
-def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
+def _place_results(ctx: Context, sm: Sm, cycle: int, slot: int) -> int:
     """Ask where each result goes and when it can; what goes to the upper level is written at once."""
     work = sm.slot[slot]
     latest = cycle
@@ -173,14 +173,14 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
 
 
 @inlined
-def _is_oldest_eviction(sm: Any, slot: int, entry: int) -> bool:
+def _is_oldest_eviction(sm: Sm, slot: int, entry: int) -> bool:
     """Whether work is the oldest eviction to an entry that is on its way down; when a bank wakes up, several arrive at once."""
     owned = sm.entry[entry]
     return sm.slot[slot].kind == EVICTION and sm.slot[slot].index == owned.evicted - owned.evictions
 
 
 @inlined
-def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
+def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int:
     """Write one result if its bank has a port left and nobody waits for the old value; 1 if it was written."""
     work = sm.slot[slot]
     entry, group = int(work.writes[number]), int(work.write_group[number])
@@ -219,13 +219,13 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
 
 
 @inlined
-def _asked_by(work: Any) -> int:
+def _asked_by(work: Slot) -> int:
     """The pc of the instruction that work is done for; -1: none of the program."""
     return work.pc if work.kind == INSTRUCTION else -1
 
 
 @inlined
-def _expand(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def _expand(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """A result for some lanes has found an encoded register, come down from the upper level since it was issued.
 
     The register is read and decoded in the buffer in front of the bank, and the write that follows stores all of its lanes.
@@ -239,7 +239,7 @@ def _expand(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
+def finish_work(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     """An instruction has ended: clear the scoreboard, wake its warp, give its record back."""
     work = sm.slot[slot]
     warp = int(work.warp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.integer_operations import integer32, integer64
@@ -32,7 +33,7 @@ from warploom.emulator.pointers import (
     put64,
     restore_lanes,
 )
-from warploom.emulator.records import FULL, Family, Fault, Kind
+from warploom.emulator.records import Family, Fault, Kind
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
 from warploom.emulator.sass.groups import AT_BARRIER as AT_MEETING

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL, REGISTER_BITS
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.bow.hints import HINT_FIELDS, window_hints
 from warploom.papers.bow.window import (
@@ -22,14 +23,14 @@ from warploom.papers.bow.window import (
     take,
     write_down,
 )
+from warploom.records import Lanes
 from warploom.register_file import policy
 from warploom.register_file.bits import bit
 from warploom.register_file.columns import mask_at
-from warploom.register_file.layout import MAX_COLLECTORS
+from warploom.register_file.context import Context
+from warploom.register_file.layout import PORT_COLLECTORS, Sm
 from warploom.register_file.services import share_read, wake, write_back
 
-FULL = np.uint32(0xFFFFFFFF)
-REGISTER_BITS = 1024
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, transient
 OPERANDS = 3  # that a plain collector holds
@@ -81,22 +82,22 @@ class Bow(NamedTuple):
 
     # Collectors of the warps' own.
 
-    def collectors(policy, ctx: Any, unit: int, built: int) -> int:
-        return MAX_COLLECTORS if policy.window > 0 else built
+    def collectors(policy, ctx: Context, unit: int, built: int) -> int:
+        return PORT_COLLECTORS if policy.window > 0 else built
 
     def shares_reads(policy) -> bool:
         return True
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         return policy.window == 0 or ctx.code[pc].unit == 0 or sm.hierarchy.collecting[warp] < policy.window
 
-    def on_collected(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_collected(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         sm.hierarchy.collecting[warp] -= 1
         wake(sm, bit(warp))
 
     # Reads.
 
-    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+    def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
         way = find(policy, sm, warp, register)
         if way < 0:
             return -1
@@ -109,7 +110,7 @@ class Bow(NamedTuple):
         state.hits += 1
         return place_of(warp, way)
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         row, state = ctx.code[pc], sm.hierarchy
         if row.unit != 0:
             state.collecting[warp] += 1
@@ -135,7 +136,7 @@ class Bow(NamedTuple):
 
     # Writes.
 
-    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+    def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
         row, state = ctx.code[pc], sm.hierarchy
         number = np.int64(0)
         for place in range(row.n_writes):
@@ -169,30 +170,30 @@ class Bow(NamedTuple):
         state.results += 1
         return place_of(warp, way)
 
-    def on_placed(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    def on_placed(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
         if policy.write == THROUGH:
             way = place - place_of(warp, 0)
             write_back(ctx, sm, cycle, warp, register, place, sm.hierarchy.lanes[warp, way])
             sm.hierarchy.status[warp, way] = VALID
             sm.hierarchy.writebacks += 1
 
-    def flush(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def flush(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         for way in range(policy.entries):
             if sm.hierarchy.status[warp, way] & VALID != 0:
                 write_down(ctx, sm, cycle, warp, way)
 
-    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+    def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
         way = find(policy, sm, warp, register)
         if way >= 0:
             sm.hierarchy.status[warp, way] = 0
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         sm.hierarchy.collecting[warp] = 0
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         forget(policy, sm, warp)
 
-    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+    def holds(policy, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
         way = find(policy, sm, warp, register)
         return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
 

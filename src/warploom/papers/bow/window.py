@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.machines.schema import MAX_WARPS
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, write_back
 
 MOST_ENTRIES = 28  # four operands of each of seven instructions
@@ -20,7 +22,7 @@ WINDOW_STATE = (
 
 
 @inlined
-def find(policy: Any, sm: Any, warp: int, register: int) -> int:
+def find(policy: Any, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's window that holds a register; -1: none."""
     found = -1
     for way in range(policy.entries):
@@ -30,7 +32,7 @@ def find(policy: Any, sm: Any, warp: int, register: int) -> int:
 
 
 @inlined
-def take(policy: Any, sm: Any, warp: int, register: int) -> int:
+def take(policy: Any, sm: Sm, warp: int, register: int) -> int:
     """An empty way for a register; -1: the window is full. A way whose old value is still being read is not empty yet."""
     for way in range(policy.entries):
         if sm.hierarchy.status[warp, way] & VALID == 0 and sm.place_read[place_of(warp, way)] == 0:
@@ -46,7 +48,7 @@ def place_of(warp: int, way: int) -> int:
 
 
 @inlined
-def write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> None:
+def write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> None:
     """Empty a way whose value is still needed."""
     state = sm.hierarchy
     if state.status[warp, way] & DIRTY != 0:
@@ -56,7 +58,7 @@ def write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> None:
 
 
 @inlined
-def slide(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, upcoming: int) -> None:
+def slide(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, upcoming: int) -> None:
     """Empty what no instruction of the window has used, seen from the upcoming one."""
     state = sm.hierarchy
     for way in range(policy.entries):
@@ -69,7 +71,7 @@ def slide(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, upcoming: int) 
 
 
 @inlined
-def forget(policy: Any, sm: Any, warp: int) -> None:
+def forget(policy: Any, sm: Sm, warp: int) -> None:
     """Empty all ways of a warp whose values nobody needs."""
     for way in range(policy.entries):
         sm.hierarchy.status[warp, way] = 0

@@ -6,17 +6,19 @@ from typing import Any, NamedTuple
 
 from warploom.machines.schema import MAX_RF_BANKS, MAX_WARP_REGISTERS
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import OFF, ON, inlined, move_entries
 
 
 @inlined
-def _weight(ctx: Any) -> int:
+def _weight(ctx: Context) -> int:
     """How many warp registers a bank is worth."""
     return ctx.info.entries // ctx.machine.rf_banks
 
 
 @inlined
-def _take(policy: Any, ctx: Any, sm: Any, cycle: int, bank: int) -> None:
+def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
     """One more valid entry in a bank; the first wakes it."""
     state = sm.power
     if state.valid[bank] == 0:
@@ -28,7 +30,7 @@ def _take(policy: Any, ctx: Any, sm: Any, cycle: int, bank: int) -> None:
 
 
 @inlined
-def _give(ctx: Any, sm: Any, cycle: int, bank: int) -> None:
+def _give(ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
     """One valid entry less; without any the bank is gated."""
     state = sm.power
     state.valid[bank] -= 1
@@ -38,7 +40,7 @@ def _give(ctx: Any, sm: Any, cycle: int, bank: int) -> None:
 
 
 @inlined
-def _awake_at(ctx: Any, sm: Any, entry: int) -> int:
+def _awake_at(ctx: Context, sm: Sm, entry: int) -> int:
     """When all banks that hold an entry can be accessed."""
     first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
     at = 0
@@ -67,15 +69,15 @@ class BankGating(NamedTuple):
 
     wakeup: int = 10
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         for bank in range(ctx.machine.rf_banks):
             sm.power.gated_since[bank] = cycle
         move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.rf_banks)
 
-    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+    def prepare_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
         return max(cycle, _awake_at(ctx, sm, entry))
 
-    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
+    def write_awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
         state = sm.power
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
         for bank in range(state.held[entry], banks):
@@ -83,7 +85,7 @@ class BankGating(NamedTuple):
         state.held[entry] = max(banks, state.held[entry])
         return max(cycle, _awake_at(ctx, sm, entry))
 
-    def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+    def on_write(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> None:
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
         for bank in range(sm.power.held[entry], banks):  # an eviction in between was shorter
             _take(policy, ctx, sm, cycle, first + bank)
@@ -91,16 +93,16 @@ class BankGating(NamedTuple):
             _give(ctx, sm, cycle, first + bank)
         sm.power.held[entry] = banks
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
         for bank in range(sm.power.held[entry]):
             _give(ctx, sm, cycle, first + bank)
         sm.power.held[entry] = 0
 
-    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+    def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
         return _awake_at(ctx, sm, entry) <= cycle
 
-    def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         for bank in range(ctx.machine.rf_banks):
             if sm.power.valid[bank] == 0:
                 sm.power.gated_cycles[bank] += cycle - sm.power.gated_since[bank]

@@ -7,10 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.machines.schema import MAX_WARPS
+from warploom.records import Lanes
 from warploom.register_file import policy
 from warploom.register_file.bits import lowest
 from warploom.register_file.columns import mask_at
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import UNKNOWN, inlined
 from warploom.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
 from warploom.trace.format import ACTIVE_HALF_SHIFT, BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
@@ -28,7 +32,6 @@ NINE = (1 << len(PAIRS)) - 1
 BINS = ("zero", "128", "32K", "random")
 PHASES = ("non_divergent", "divergent")
 MAX_DECODERS = 16
-FULL = np.uint32(0xFFFFFFFF)
 MOV, MERGE = 0, 1
 
 
@@ -49,7 +52,7 @@ def _allowed(policy: Any) -> int:
 
 
 @inlined
-def _fitting(value: Any) -> int:
+def _fitting(value: np.uint32) -> int:
     """The pairs that a whole register fits, a bit each."""
     known = int(value)
     four = known >> BASE4_SHIFT & 3
@@ -91,7 +94,7 @@ def _pass_through(policy: Any, unit: Any, units: int, latency: int, cycle: int) 
 
 
 @inlined
-def _characterise(policy: Any, state: Any, value: Any, divergent: int) -> None:
+def _characterise(policy: Any, state: Any, value: np.uint32, divergent: int) -> None:
     """Note what a written register is like, however it is stored."""
     fitting = _fitting(value)
     best = _smallest(fitting & _allowed(policy))
@@ -179,10 +182,10 @@ class Bdi(NamedTuple):
     pipelined: bool = True
     divergence: str = "mov"
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         sm.encoding.compressed_since = cycle
 
-    def form_of(policy, ctx: Any, sm: Any, cycle: int, value: Any, mask: Any, whole: bool) -> int:
+    def form_of(policy, ctx: Context, sm: Sm, cycle: int, value: np.uint32, mask: Lanes, whole: bool) -> int:
         state = sm.encoding
         if value == UNKNOWN:
             state.unclassified += 1
@@ -193,12 +196,12 @@ class Bdi(NamedTuple):
         state.stored[divergent, form] += 1
         return form
 
-    def write_ready(policy, ctx: Any, sm: Any, cycle: int, form: int, value: Any, whole: bool) -> int:
+    def write_ready(policy, ctx: Context, sm: Sm, cycle: int, form: int, value: np.uint32, whole: bool) -> int:
         if not whole or value == UNKNOWN:
             return cycle
         return _pass_through(policy, sm.encoding.compressor, policy.compressors, policy.compression, cycle)
 
-    def read_ready(policy, ctx: Any, sm: Any, cycle: int, form: int) -> int:
+    def read_ready(policy, ctx: Context, sm: Sm, cycle: int, form: int) -> int:
         return _pass_through(policy, sm.encoding.decompressor, policy.decompressors, policy.decompression, cycle)
 
     def operand_stages(policy) -> int:
@@ -207,27 +210,27 @@ class Bdi(NamedTuple):
     def stored_lanes(policy, form: int) -> int:
         return FORM_SLICES[form] * LANES_PER_SLICE
 
-    def needs_move(policy, ctx: Any, sm: Any, warp: int, register: int, entry: int, mask: Any) -> bool:
+    def needs_move(policy, ctx: Context, sm: Sm, warp: int, register: int, entry: int, mask: Lanes) -> bool:
         return policy.divergence == MOV and sm.entry[entry].form != 0
 
     def merges(policy) -> bool:
         return policy.divergence == MERGE
 
-    def recoverable(policy, form: int, value: Any) -> bool:
+    def recoverable(policy, form: int, value: np.uint32) -> bool:
         return form == 0 or (value != UNKNOWN and (_fitting(value) & _allowed(policy)) >> (form - 1) & 1 != 0)
 
-    def on_store(policy, ctx: Any, sm: Any, cycle: int, entry: int, form: int) -> None:
+    def on_store(policy, ctx: Context, sm: Sm, cycle: int, entry: int, form: int) -> None:
         _count_compressed(sm, cycle, entry, int(form != 0) - int(sm.entry[entry].form != 0))
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         _count_compressed(sm, cycle, entry, -int(sm.entry[entry].form != 0))
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         divergent = 0 if mask_at(ctx, index) == FULL else 1
         sm.encoding.instructions[divergent] += 1
         sm.encoding.seen[divergent] += sm.encoding.compressed[warp]
 
-    def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state = sm.encoding
         state.compressed_cycles += state.compressed_now * (cycle - state.compressed_since)
         state.compressed_since = cycle
@@ -299,7 +302,7 @@ class Bdi(NamedTuple):
 
 
 @inlined
-def _count_compressed(sm: Any, cycle: int, entry: int, change: int) -> None:
+def _count_compressed(sm: Sm, cycle: int, entry: int, change: int) -> None:
     """Keep the number of compressed registers, of each warp and over time."""
     if change != 0:
         state = sm.encoding

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import FULL, REGISTER_BITS
 from warploom.code.slots import REGISTER_MASK
 from warploom.code.warp import warp_liveness
 from warploom.errors import WarploomError
@@ -28,14 +29,14 @@ from warploom.papers.ltrf.partition import (
     place_of,
     take,
 )
+from warploom.records import Lanes, u8
 from warploom.register_file import policy
 from warploom.register_file.bits import bit, has
 from warploom.register_file.columns import pc_at
-from warploom.register_file.layout import REGISTER_WORDS
+from warploom.register_file.context import Context
+from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import wake
 
-FULL = np.uint32(0xFFFFFFFF)
-REGISTER_BITS = 1024
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
@@ -111,7 +112,7 @@ class Ltrf(NamedTuple):
 
     # Intervals.
 
-    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
+    def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, payload: u8) -> None:
         notes, state = ctx.code[pc].hierarchy, sm.hierarchy
         if not notes.starts:
             return
@@ -123,7 +124,7 @@ class Ltrf(NamedTuple):
             state.wanted[warp, word] = notes.wanted[word]
         fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
 
-    def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_suspend(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         if sm.warp[warp].next >= sm.warp[warp].end:
             return  # all of its values are dead, and gone
         notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
@@ -131,12 +132,12 @@ class Ltrf(NamedTuple):
             if sm.hierarchy.status[warp, way] & VALID != 0:
                 empty(policy, ctx, sm, cycle, warp, way, notes.live)
 
-    def on_activate(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_activate(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         if sm.warp[warp].next < sm.warp[warp].end:
             notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
             fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
 
-    def on_filled(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, place: int) -> None:
+    def on_filled(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
         state, way = sm.hierarchy, place - place_of(warp, 0)
         if state.status[warp, way] == COMING:
             state.status[warp, way] = VALID if has(sm.active, warp) else 0
@@ -147,7 +148,7 @@ class Ltrf(NamedTuple):
                 state.waiting_since[warp] = 0
             wake(sm, bit(warp))
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.hierarchy
         if state.missing[warp] == 0:
             return True
@@ -158,7 +159,7 @@ class Ltrf(NamedTuple):
 
     # Reads and writes.
 
-    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+    def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
         way = find(policy, sm, warp, register)
         if way < 0 or sm.hierarchy.status[warp, way] & VALID == 0:
             sm.hierarchy.misses += 1
@@ -166,7 +167,7 @@ class Ltrf(NamedTuple):
         sm.hierarchy.hits += 1
         return place_of(warp, way)
 
-    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+    def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
         row, state = ctx.code[pc], sm.hierarchy
         way = find(policy, sm, warp, register)
         if way < 0 and has(sm.active, warp) and is_in(state.wanted[warp], register):
@@ -183,7 +184,7 @@ class Ltrf(NamedTuple):
         state.results += 1
         return place_of(warp, way)
 
-    def on_complete(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+    def on_complete(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, issued_at: int) -> None:
         """A result that went to the main file although the interval wants its register is brought up."""
         row, state = ctx.code[pc], sm.hierarchy
         if not has(sm.active, warp) or sm.warp[warp].next >= sm.warp[warp].end:
@@ -194,36 +195,36 @@ class Ltrf(NamedTuple):
             if is_in(state.wanted[warp], register) and can_fetch(policy, sm, warp, register, notes.live):
                 fetch(policy, ctx, sm, cycle, warp, register)
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         if index + 1 >= sm.warp[warp].end:
             for way in range(policy.entries):
                 sm.hierarchy.status[warp, way] = 0
 
-    def flush(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def flush(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         for way in range(policy.entries):
             if sm.hierarchy.status[warp, way] & VALID != 0:
                 empty(policy, ctx, sm, cycle, warp, way, sm.hierarchy.everything)
 
-    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+    def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
         way = find(policy, sm, warp, register)
         if way >= 0:
             sm.hierarchy.status[warp, way] = 0
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         for word in range(REGISTER_WORDS):
             sm.hierarchy.everything[word] = ~np.uint64(0)
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         for way in range(policy.entries):
             sm.hierarchy.status[warp, way] = 0
         for word in range(REGISTER_WORDS):
             sm.hierarchy.wanted[warp, word] = 0
 
-    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+    def holds(policy, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
         way = find(policy, sm, warp, register)
         return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
 
-    def fetch_cycles(policy, ctx: Any, sm: Any) -> int:
+    def fetch_cycles(policy, ctx: Context, sm: Sm) -> int:
         return 2  # a small fast file: read in one cycle, there in the next
 
     # What is reported.

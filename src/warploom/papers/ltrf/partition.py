@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from warploom.code.lanes import FULL
 from warploom.machines.schema import MAX_WARPS
 from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
-from warploom.register_file.layout import REGISTER_WORDS
-from warploom.register_file.services import bring_up, inlined, stage, write_back
+from warploom.register_file.context import Context
+from warploom.register_file.layout import REGISTER_WORDS, Sm
+from warploom.register_file.services import bring_up, inlined, separate, write_back
 
 MOST_ENTRIES = WAYS = 32
-FULL = np.uint32(0xFFFFFFFF)
 VALID, DIRTY, COMING = 1, 2, 4
 
 PARTITION_STATE = (
@@ -37,7 +36,7 @@ def is_in(registers: Any, register: int) -> bool:
 
 
 @inlined
-def find(policy: Any, sm: Any, warp: int, register: int) -> int:
+def find(policy: Any, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's part that holds a register or waits for it; -1: none."""
     found = -1
     for way in range(policy.entries):
@@ -47,7 +46,7 @@ def find(policy: Any, sm: Any, warp: int, register: int) -> int:
 
 
 @inlined
-def take(policy: Any, sm: Any, warp: int, register: int) -> int:
+def take(policy: Any, sm: Sm, warp: int, register: int) -> int:
     """An empty way for a register; -1: there is none."""
     for way in range(policy.entries):
         if sm.hierarchy.status[warp, way] == 0:
@@ -57,7 +56,7 @@ def take(policy: Any, sm: Any, warp: int, register: int) -> int:
 
 
 @inlined
-def empty(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, way: int, live: Any) -> None:
+def empty(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, way: int, live: Any) -> None:
     """Empty a way, and write its value down if the main file has an old one and somebody will read it."""
     state, register = sm.hierarchy, int(sm.hierarchy.register[warp, way])
     if state.status[warp, way] & DIRTY != 0:
@@ -70,14 +69,14 @@ def empty(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, way: int, live:
 
 
 @inlined
-def can_fetch(policy: Any, sm: Any, warp: int, register: int, live: Any) -> bool:
+def can_fetch(policy: Any, sm: Sm, warp: int, register: int, live: Any) -> bool:
     """Whether a register is worth bringing up, is not here, and waits for no result."""
     needed = not policy.liveness or is_in(live, register)
     return needed and find(policy, sm, warp, register) < 0 and not is_in(sm.warp[warp].pending, register)
 
 
-@stage
-def fetch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+@separate
+def fetch(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
     """Bring a register up, if there is a way for it; else it is read below."""
     way = take(policy, sm, warp, register)
     if way >= 0 and bring_up(ctx, sm, cycle, warp, register, place_of(warp, way)):
@@ -86,8 +85,8 @@ def fetch(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) 
         sm.hierarchy.fetched += 1
 
 
-@stage
-def fetch_missing(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, live: Any) -> None:
+@separate
+def fetch_missing(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, live: Any) -> None:
     """Bring up what the warp's interval names and the cache has not. What waits for a result follows when that is there."""
     for word in range(REGISTER_WORDS):
         left = sm.hierarchy.wanted[warp, word]

@@ -21,6 +21,8 @@ from warploom.papers.regmutex.register_sharing import (
 )
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import rounded
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release, wake
 
@@ -82,14 +84,14 @@ class OwnerWarp(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True  # all but the shared registers, which their owner gives back at its exit
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state = sm.allocation
         whole = ctx.info.registers_per_warp
         state.private = min(ctx.info.registers, math.ceil(policy.threshold * whole))
         state.distance = ctx.info.entries // (whole * ctx.info.warps_per_cta)
         state.sharing = max(0, ctx.info.cta_limit - state.distance)
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         state = sm.allocation
         slot = sm.warp[warp].cta
         registers = ctx.info.registers_per_warp
@@ -99,7 +101,7 @@ class OwnerWarp(NamedTuple):
         for register in range(registers):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.allocation
         if not ctx.code[pc].allocation.shared or not has(state.partners, warp) or has(state.owners, warp):
             return True
@@ -120,7 +122,7 @@ class OwnerWarp(NamedTuple):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
         return True
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         state = sm.allocation
         if has(state.owners, warp):
             state.releases += 1
@@ -131,7 +133,7 @@ class OwnerWarp(NamedTuple):
         state.partners &= ~bit(warp)
         wake(sm, state.queued)
 
-    def on_cta_exit(policy, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+    def on_cta_exit(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
         state = sm.allocation
         pair = cta % state.distance
         if state.owning_cta[pair] == cta + 1:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.policies.scheduler.greedy import LAST_STATE, forget_last, greedy_then_oldest
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then_oldest
+from warploom.records import Mask
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import scheduler_of
 
 
@@ -17,17 +20,17 @@ class OwnerWarpFirst(NamedTuple):
     CHOICE = "scheduler"
     NAME = "owner-warp-first"
     SOURCE = "Jatala, Anantpur, Karkare: Improving GPU Performance Through Resource Sharing, HPDC 2016"
-    STATE = LAST_STATE
+    STATE = LastIssued
 
     def conflict(policy, design: Any) -> str | None:
         if design.allocation.NAME != "owner-warp":
             return "only allocation=owner-warp has owners to put first"
         return None
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         forget_last(sm)
 
-    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
         owners, partners = sm.allocation.owners, sm.allocation.partners
         candidates = ready & owners
         if candidates == NOTHING:
@@ -36,5 +39,6 @@ class OwnerWarpFirst(NamedTuple):
             candidates = ready
         return greedy_then_oldest(sm, scheduler, candidates)
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: LastIssued = sm.scheduler
+        state.last[scheduler_of(ctx, warp)] = warp

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
@@ -19,14 +20,15 @@ from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import ranked_sizes
 from warploom.papers.regmutex.holding import holding
 from warploom.register_file.bits import bit, has
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
-from warploom.register_file.services import release, stage
+from warploom.register_file.services import release, separate
 
-WARP = 32
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
-WORTHWHILE = 1.1  # so many times the warps that make progress without sharing must make it with it
-LARGEST = "largest_launch_peak"  # the figures of the launch with most instructions
+WORTHWHILE = 1.1  # sharing must let at least 1.1 times as many warps make progress as there would be without it
+LARGEST = "largest_launch_peak"  # the name under which the figures of the launch with the most instructions are kept
 COUNTED = (
     "acquires",
     "acquires_failed",  # those that had to wait, each once
@@ -53,7 +55,7 @@ def resident_ctas(code: Code, machine: Machine, limit: Callable[[Code, Machine, 
 
 def warps_of(code: Code) -> int:
     """The warps of a CTA in the launch that code was compiled for."""
-    return -(-code.threads // WARP) or USUAL_WARPS
+    return -(-code.threads // LANES) or USUAL_WARPS
 
 
 def whole_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -136,8 +138,8 @@ def section_notes(code: Code) -> np.ndarray:
     return np.array(notes, np.dtype(list(SECTION_NOTES), align=True))
 
 
-@stage
-def wait_for_shared(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def wait_for_shared(sm: Sm, cycle: int, warp: int) -> None:
     """A warp cannot have the shared registers that it asks for, now or still."""
     state = sm.allocation
     if not has(state.queued, warp):
@@ -146,8 +148,8 @@ def wait_for_shared(sm: Any, cycle: int, warp: int) -> None:
         state.since[warp] = cycle
 
 
-@stage
-def count_acquire(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
     """A warp has got the shared registers; from now on it holds them."""
     state = sm.allocation
     if has(state.queued, warp):
@@ -157,14 +159,14 @@ def count_acquire(sm: Any, cycle: int, warp: int) -> None:
     state.since[warp] = cycle
 
 
-@stage
-def asks_for_extended(ctx: Any, sm: Any, warp: int, pc: int) -> bool:
+@separate
+def asks_for_extended(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
     """Whether an instruction acquires the extended registers for a warp that does not hold them."""
     return ctx.code[pc].allocation.acquires and not has(sm.allocation.holds, warp)
 
 
-@stage
-def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+@separate
+def release_extended(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Let a warp give back its extended registers if it holds them."""
     state = sm.allocation
     if has(state.holds, warp):
@@ -175,9 +177,9 @@ def release_extended(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
             release(ctx, sm, cycle, warp, register)
 
 
-@stage
-def release_at(ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
-    """The same, if an instruction says so."""
+@separate
+def release_at(ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
+    """Let a warp give back its extended registers if its instruction at this pc is a release."""
     if ctx.code[pc].allocation.releases:
         release_extended(ctx, sm, cycle, warp)
 
@@ -192,7 +194,7 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
     """The sums over all SMs, and the figures of this launch under LARGEST, which outlive those of smaller launches."""
     code, machine = run.code, run.machine
     moves = np.array([is_compaction(instruction) for instruction in code.instructions()])
-    before = min(resident_ctas(replace(code, threads=WARP * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
+    before = min(resident_ctas(replace(code, threads=LANES * run.trace.warps_per_cta), machine, whole_limit), run.occupancy.ctas)
     occupancies = run.occupancy._replace(ctas=before).fraction(machine), run.occupancy.fraction(machine)
     figures = (*sizes, sections, *occupancies)
     return {
@@ -203,7 +205,7 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
 
 
 def section_counters(states: Any, run: Any) -> dict[str, Any]:
-    """The same where the program acquires and releases sections of extended registers."""
+    """`shared_counters` of a policy under which the program acquires and releases sections of extended registers."""
     return shared_counters(states, run, sizes_of(run.code, run.machine), int(states["sections"].max()))
 
 

@@ -28,6 +28,8 @@ from warploom.papers.regmutex.register_sharing import (
 )
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, below, bit, lowest
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, wake
 
 
@@ -56,11 +58,14 @@ class RegMutex(NamedTuple):
     COMPILED_BY = ("extended", "weighed")
     NOTES = SECTION_NOTES
     STATE = (
-        ("holds", "u8"),  # the warp status bits
-        ("taken", "u8"),  # the section bits; those of no section are set for ever
-        ("section", "i1", (MAX_WARPS,)),  # the look-up table: the section of a warp that holds one
-        ("occupied", "i2", (MAX_WARPS,)),  # of a section, registers not yet given back
-        ("section_of", "i1", (MAX_WARP_REGISTERS,)),  # of an entry, its section + 1
+        ("holds", "u8"),  # the warp status bits: warps that hold a section
+        (
+            "taken",
+            "u8",
+        ),  # sections that are taken; the bits beyond the last section are always set, so that none of them is found free
+        ("section", "i1", (MAX_WARPS,)),  # the look-up table: for each warp that holds a section, which
+        ("occupied", "i2", (MAX_WARPS,)),  # for each section, its registers that have not been given back
+        ("section_of", "i1", (MAX_WARP_REGISTERS,)),  # for each entry, 1 + the section that it belongs to; 0: none
         ("sections", "i8"),
         *WAITING_STATE,
     )
@@ -94,7 +99,7 @@ class RegMutex(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True  # the base set; the extended one is given back at the warp's exit
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         extended = ctx.info.registers - ctx.info.registers_per_warp
         sections = 0
         if extended > 0:
@@ -103,7 +108,7 @@ class RegMutex(NamedTuple):
         sm.allocation.sections = sections
         sm.allocation.taken = ~below(sections) if sections < 64 else NOTHING
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         base = ctx.info.registers_per_warp
         shared = ctx.info.registers > base and ctx.machine.sub_cores == 1
         for register in range(base):
@@ -112,7 +117,7 @@ class RegMutex(NamedTuple):
                 entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
             allocate(ctx, sm, cycle, warp, register, entry)
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.allocation
         if not asks_for_extended(ctx, sm, warp, pc):
             return True
@@ -136,13 +141,13 @@ class RegMutex(NamedTuple):
             allocate(ctx, sm, cycle, warp, register, entry)
         return True
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         release_at(ctx, sm, cycle, warp, pc)
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         release_extended(ctx, sm, cycle, warp)
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         state = sm.allocation
         section = int(state.section_of[entry]) - 1
         if section >= 0:

@@ -27,6 +27,8 @@ from warploom.papers.regmutex.register_sharing import (
 )
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, wake
 
 
@@ -59,10 +61,13 @@ class RegMutexPaired(NamedTuple):
     COMPILED_BY = ("extended", "weighed")
     NOTES = SECTION_NOTES
     STATE = (
-        ("taken", "u8"),  # one bit a pair
-        ("holds", "u8"),  # whose it is; hardware needs no bit for it, for the other warp is waiting or has none
-        ("occupied", "i2", (MAX_WARPS,)),  # of a pair, registers not yet given back
-        ("pair_of", "i1", (MAX_WARP_REGISTERS,)),  # of an entry, its pair + 1
+        ("taken", "u8"),  # a bit for each pair of warps whose extended set is taken
+        (
+            "holds",
+            "u8",
+        ),  # which warps took it; hardware can do without, for the other warp of the pair waits or asks for nothing
+        ("occupied", "i2", (MAX_WARPS,)),  # for each pair, extended registers that have not been given back
+        ("pair_of", "i1", (MAX_WARP_REGISTERS,)),  # for each entry, 1 + the pair that it belongs to; 0: none
         ("sections", "i8"),
         *WAITING_STATE,
     )
@@ -94,11 +99,11 @@ class RegMutexPaired(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True  # the base set; the extended one is given back at the warp's exit
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         if ctx.info.registers > ctx.info.registers_per_warp:
             sm.allocation.sections = (ctx.info.warps_per_cta * ctx.info.cta_limit + 1) // 2
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         base = ctx.info.registers_per_warp
         extended = ctx.info.registers - base
         mapped = extended > 0 and ctx.machine.sub_cores == 1
@@ -108,7 +113,7 @@ class RegMutexPaired(NamedTuple):
                 entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
             allocate(ctx, sm, cycle, warp, register, entry)
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.allocation
         if not asks_for_extended(ctx, sm, warp, pc):
             return True
@@ -130,13 +135,13 @@ class RegMutexPaired(NamedTuple):
             allocate(ctx, sm, cycle, warp, register, entry)
         return True
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         release_at(ctx, sm, cycle, warp, pc)
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         release_extended(ctx, sm, cycle, warp)
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         state = sm.allocation
         pair = int(state.pair_of[entry]) - 1
         if pair >= 0:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warploom.code.lanes import REGISTER_BITS
 from warploom.energy import Technology
 
 SLICES = 8  # accesses of 128 bits that one warp register takes
-REGISTER_BITS = 1024
 MILLIMETRE = 1e-3
 
 

@@ -7,28 +7,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL, LANES, REGISTER_BITS
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfc.cache_hints import HINT_FIELDS, cache_hints
 from warploom.papers.rfc.value_usage import value_usage
+from warploom.records import Lanes
 from warploom.register_file import policy
 from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import fill, inlined, write_back
 
 MOST_ENTRIES = 16
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
 SLICES = 8  # accesses of 128 bits that one warp register takes
-REGISTER_BITS = 1024
 TAG_BITS = 9  # register name (6), valid, dirty, dead
-LANES = 32
-FULL = np.uint32(0xFFFFFFFF)
 RESULTS, SOURCES = 0, 1
 FIFO, LRU = 0, 1
 VALID, DIRTY, DEAD, COLD = 1, 2, 4, 8
 
 
 @inlined
-def _find(policy: Any, sm: Any, warp: int, register: int) -> int:
+def _find(policy: Any, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's entries that holds a register; -1: none."""
     found = -1
     for way in range(policy.entries):
@@ -38,7 +39,7 @@ def _find(policy: Any, sm: Any, warp: int, register: int) -> int:
 
 
 @inlined
-def _write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> bool:
+def _write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> bool:
     """Empty an entry; True if its value had to be written to the main register file."""
     state = sm.hierarchy
     status, register = state.status[warp, way], int(state.register[warp, way])
@@ -53,7 +54,7 @@ def _write_down(ctx: Any, sm: Any, cycle: int, warp: int, way: int) -> bool:
 
 
 @inlined
-def _take(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> int:
+def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> int:
     """A way for a register that has none: an empty one, else one that is emptied for it."""
     state = sm.hierarchy
     chosen = -1
@@ -80,7 +81,7 @@ def _take(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, register: int) 
 
 
 @inlined
-def _drop(policy: Any, sm: Any, warp: int) -> None:
+def _drop(policy: Any, sm: Sm, warp: int) -> None:
     """Empty all entries of a warp whose values nobody needs."""
     state = sm.hierarchy
     for way in range(policy.entries):
@@ -161,7 +162,7 @@ class Rfc(NamedTuple):
     def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
         return cache_hints(code, table)
 
-    def lookup(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+    def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
         way = _find(policy, sm, warp, register)
         if way < 0 or sm.hierarchy.ready[warp, way] > cycle:
             return -1
@@ -180,7 +181,7 @@ class Rfc(NamedTuple):
             state.stamp[warp, way] = state.clock
         return warp * MOST_ENTRIES + way
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         row, state = ctx.code[pc], sm.hierarchy
         marked = np.uint64(row.hierarchy.last_use)
         last = np.uint64(last_at(ctx, index) & 0xFF)
@@ -204,7 +205,7 @@ class Rfc(NamedTuple):
         if index + 1 >= sm.warp[warp].end:
             _drop(policy, sm, warp)
 
-    def on_result(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int, mask: Any) -> int:
+    def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
         row, state = ctx.code[pc], sm.hierarchy
         number = np.int64(0)
         for place in range(row.n_writes):
@@ -237,7 +238,7 @@ class Rfc(NamedTuple):
             state.partial_results += 1
         return warp * MOST_ENTRIES + way
 
-    def on_suspend(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_suspend(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         state = sm.hierarchy
         owned = False
         for way in range(policy.entries):
@@ -250,24 +251,24 @@ class Rfc(NamedTuple):
 
     flush = on_suspend
 
-    def on_release(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> None:
+    def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
         way = _find(policy, sm, warp, register)
         if way >= 0:
             if sm.hierarchy.status[warp, way] & DIRTY != 0:
                 sm.hierarchy.writebacks_elided += 1
             sm.hierarchy.status[warp, way] = 0
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         _drop(policy, sm, warp)
 
-    def holds(policy, ctx: Any, sm: Any, warp: int, register: int) -> bool:
+    def holds(policy, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
         return _find(policy, sm, warp, register) >= 0
 
-    def fetch_cycles(policy, ctx: Any, sm: Any) -> int:
+    def fetch_cycles(policy, ctx: Context, sm: Sm) -> int:
         # Read in the last of the cycles that the main file takes: the pipeline is not shortened.
         return 1 + ctx.machine.rf_operand_fetch_cycles
 
-    def branch_delay(policy, ctx: Any, sm: Any) -> int:
+    def branch_delay(policy, ctx: Context, sm: Sm) -> int:
         return 1  # the stage that checks the tags
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:

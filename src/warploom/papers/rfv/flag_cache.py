@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warploom.machines.schema import MAX_WARPS
-from warploom.register_file.services import inlined, stage
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined, separate
 
 MAX_FLAG_CACHE = 64
 FLAG_CACHE_STATE = (
@@ -17,26 +16,26 @@ FLAG_CACHE_STATE = (
 
 
 @inlined
-def forget_probes(sm: Any, warp: int) -> None:
+def forget_probes(sm: Sm, warp: int) -> None:
     """A warp begins without having asked for any flags."""
     sm.allocation.probed_from[warp] = -1
 
 
 @inlined
-def keep_flags(sm: Any, entries: int, pc: int) -> None:
+def keep_flags(sm: Sm, entries: int, pc: int) -> None:
     """Store the flags of a pir."""
     if entries > 0:
         sm.allocation.tag[pc % entries] = pc + 1
 
 
 @inlined
-def has_flags(sm: Any, entries: int, pc: int) -> bool:
+def has_flags(sm: Sm, entries: int, pc: int) -> bool:
     """Whether the flags of a pir are stored."""
     return entries > 0 and sm.allocation.tag[pc % max(1, entries)] == pc + 1
 
 
-@stage
-def count_probe(sm: Any, warp: int, pc: int, hit: bool) -> None:
+@separate
+def count_probe(sm: Sm, warp: int, pc: int, hit: bool) -> None:
     """Count a look into the cache as a hit or a fetch, once for each dynamic metadata instruction."""
     state = sm.allocation
     start = sm.warp[warp].decoded

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.rfv.renaming import (
@@ -22,9 +23,9 @@ from warploom.papers.rfv.renaming import (
 from warploom.register_file import policy
 from warploom.register_file.bits import EVERYTHING, NOTHING, count
 from warploom.register_file.columns import mask_at
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, group_of, release, wake
-
-FULL = np.uint32(0xFFFFFFFF)
 
 
 @policy
@@ -57,10 +58,10 @@ class HardwareRenaming(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         """The names of all resident warps fit the file, so that an entry is free or about to be."""
         row = ctx.code[pc]
         needed = 0
@@ -72,7 +73,7 @@ class HardwareRenaming(NamedTuple):
             return False
         return True
 
-    def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+    def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         old = sm.map[warp, register]
         if old >= 0 and mask_at(ctx, index) != FULL:
             return old  # the other lanes' values stay
@@ -88,19 +89,19 @@ class HardwareRenaming(NamedTuple):
         sm.allocation.renames += 1
         return entry
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         sm.allocation.table_accesses += ctx.code[pc].allocation.lookups
 
-    def issue_delay(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> int:
+    def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
         return policy.rename_cycles + ctx.code[pc].allocation.conflicts
 
     def issue_stages(policy) -> int:
         return policy.rename_cycles
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         sm.allocation.touched[entry] = 1
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         if sm.held != NOTHING:
             wake(sm, EVERYTHING)
 

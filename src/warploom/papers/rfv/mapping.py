@@ -8,7 +8,9 @@ from warploom.machines.schema import MAX_RF_BANKS
 from warploom.papers.rfv.renaming import find_entry, find_entry_anywhere
 from warploom.papers.rfv.throttling import count_mapped, leads
 from warploom.register_file.bits import bit, count
-from warploom.register_file.services import allocate, group_of, inlined, stage
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import allocate, group_of, inlined, separate
 
 MAPPING_STATE = (
     ("exempt", "i8"),  # registers below are not renamed
@@ -20,8 +22,8 @@ MAPPING_STATE = (
 # --- entries set apart for registers that are not renamed -------------------------------------------------------------------
 
 
-@stage
-def set_apart(ctx: Any, sm: Any) -> None:
+@separate
+def set_apart(ctx: Context, sm: Sm) -> None:
     """Divide the file between registers that are mapped directly and those that are renamed."""
     state, info = sm.allocation, ctx.info
     state.exempt = min(ctx.code[0].allocation.exempt, info.registers)
@@ -38,20 +40,20 @@ def set_apart(ctx: Any, sm: Any) -> None:
 
 
 @inlined
-def is_set_apart(ctx: Any, sm: Any, entry: int) -> bool:
+def is_set_apart(ctx: Context, sm: Sm, entry: int) -> bool:
     """Whether an entry is for a register that is mapped directly."""
     return entry < ctx.info.entries - sm.allocation.room
 
 
 @inlined
-def keep_apart(ctx: Any, sm: Any, entry: int) -> None:
+def keep_apart(ctx: Context, sm: Sm, entry: int) -> None:
     """Let no search find a free entry."""
     row = entry // ctx.info.groups
     sm.free_rows[entry % ctx.info.groups, row >> 6] &= ~bit(row & 63)
 
 
 @inlined
-def map_directly(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+def map_directly(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Give a warp the registers that are not renamed."""
     exempt = sm.allocation.exempt
     for register in range(exempt):
@@ -62,7 +64,7 @@ def map_directly(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
 
 
 @inlined
-def unmapped_results(sm: Any, warp: int, row: Any) -> int:
+def unmapped_results(sm: Sm, warp: int, row: Any) -> int:
     """How many registers an instruction would map."""
     needed = 0
     for number in range(row.n_writes):
@@ -71,8 +73,8 @@ def unmapped_results(sm: Any, warp: int, row: Any) -> int:
     return needed
 
 
-@stage
-def entries_for(ctx: Any, sm: Any, warp: int, row: Any) -> bool:
+@separate
+def entries_for(ctx: Context, sm: Sm, warp: int, row: Any) -> bool:
     """Whether there is an entry for every register that an instruction would map; notes the banks that lack one."""
     state = sm.allocation
     anywhere = leads(sm, warp)
@@ -96,8 +98,8 @@ def entries_for(ctx: Any, sm: Any, warp: int, row: Any) -> bool:
     return enough
 
 
-@stage
-def find_for(ctx: Any, sm: Any, warp: int, register: int) -> int:
+@separate
+def find_for(ctx: Context, sm: Sm, warp: int, register: int) -> int:
     """An entry in the bank that the compiler meant; the leading CTA takes one elsewhere rather than wait."""
     group = group_of(ctx, warp, register)
     entry = find_entry(ctx, sm, group)
@@ -107,8 +109,8 @@ def find_for(ctx: Any, sm: Any, warp: int, register: int) -> int:
     return entry
 
 
-@stage
-def rename(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int) -> None:
+@separate
+def rename(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int) -> None:
     """Map a register, and account for it."""
     allocate(ctx, sm, cycle, warp, register, entry)
     count_mapped(sm, cycle, warp)

@@ -10,7 +10,10 @@ from warploom.papers.rfv.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMB
 from warploom.papers.rfv.release_flags import ReleaseOpcode as Release
 from warploom.papers.rfv.reserved_memory import take_from_memory
 from warploom.papers.rfv.throttling import count_unmapped
-from warploom.register_file.services import inlined, release, stage
+from warploom.register_file.bits import signed
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined, release, separate
 
 PBR = np.uint64(Release.PBR >> LOW_OPCODE_BITS)  # the upper part of its opcode
 OPCODE_AT = np.uint64(LOW_OPCODE_BITS + PAYLOAD_BITS)
@@ -23,8 +26,8 @@ def is_list(bits: Any) -> bool:
     return bits >> OPCODE_AT == PBR
 
 
-@stage
-def _give_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> bool:
+@separate
+def _give_back(ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> bool:
     """Release a register that is dead; False if there is nothing to release."""
     if take_from_memory(sm, warp, register):
         return True
@@ -35,8 +38,8 @@ def _give_back(ctx: Any, sm: Any, cycle: int, warp: int, register: int) -> bool:
     return True
 
 
-@stage
-def release_flagged(ctx: Any, sm: Any, cycle: int, warp: int, row: Any) -> None:
+@separate
+def release_flagged(ctx: Context, sm: Sm, cycle: int, warp: int, row: Any) -> None:
     """Release the operands of an instruction whose flags are set."""
     dead = row.allocation.dead
     if dead != 0:
@@ -46,19 +49,19 @@ def release_flagged(ctx: Any, sm: Any, cycle: int, warp: int, row: Any) -> None:
                 sm.allocation.table_accesses += 1
 
 
-@stage
-def release_listed(ctx: Any, sm: Any, cycle: int, warp: int, bits: Any) -> None:
+@separate
+def release_listed(ctx: Context, sm: Sm, cycle: int, warp: int, bits: Any) -> None:
     """Release the registers that a pbr lists."""
     for place in range(NUMBERS):
         number = (bits >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
         if number != NUMBER_MASK:
             sm.allocation.table_accesses += 1
-            if _give_back(ctx, sm, cycle, warp, np.int64(number)):
+            if _give_back(ctx, sm, cycle, warp, signed(number)):
                 sm.allocation.releases_pbr += 1
 
 
-@stage
-def release_rest(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+@separate
+def release_rest(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Release what a warp still has at its exit."""
     for register in range(sm.allocation.exempt, ctx.info.registers):
         if _give_back(ctx, sm, cycle, warp, register):

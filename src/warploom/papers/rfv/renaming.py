@@ -8,8 +8,10 @@ from typing import Any
 from warploom.code.instruction import Code
 from warploom.machines import Machine
 from warploom.register_file.bits import NOTHING, lowest, without_lowest
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import powered
-from warploom.register_file.services import inlined, stage
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined, separate
 
 TABLE_BANKS = 4
 
@@ -32,8 +34,8 @@ NEUTRAL = {
 }
 
 
-@stage
-def find_entry(ctx: Any, sm: Any, group: int) -> int:
+@separate
+def find_entry(ctx: Context, sm: Sm, group: int) -> int:
     """The lowest free entry of a bank group where nothing must be woken, else the lowest free one; -1: none is free."""
     first = -1
     for word in range(ctx.info.row_words):
@@ -48,8 +50,8 @@ def find_entry(ctx: Any, sm: Any, group: int) -> int:
     return first
 
 
-@stage
-def find_entry_anywhere(ctx: Any, sm: Any, group: int) -> int:
+@separate
+def find_entry_anywhere(ctx: Context, sm: Sm, group: int) -> int:
     """The same, in another bank group where this one has none."""
     for step in range(ctx.info.groups):
         entry = find_entry(ctx, sm, (group + step) % ctx.info.groups)
@@ -59,7 +61,7 @@ def find_entry_anywhere(ctx: Any, sm: Any, group: int) -> int:
 
 
 @inlined
-def has_free(ctx: Any, sm: Any, group: int) -> bool:
+def has_free(ctx: Context, sm: Sm, group: int) -> bool:
     """Whether a bank group has a free entry."""
     found = False
     for word in range(ctx.info.row_words):

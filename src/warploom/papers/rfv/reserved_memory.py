@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfv.mapping import rename
 from warploom.papers.rfv.renaming import find_entry_anywhere
 from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
+from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
-from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, stage, wake
+from warploom.register_file.context import Context
+from warploom.register_file.layout import REGISTER_WORDS, Sm
+from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, separate, wake
 
-REGISTER_WORDS = 8
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
 MEMORY_STATE = (
     ("spilled", "u8"),  # warps with registers in memory or on the way
@@ -25,14 +25,14 @@ MEMORY_STATE = (
 
 
 @inlined
-def clear_memory(sm: Any, warp: int) -> None:
+def clear_memory(sm: Sm, warp: int) -> None:
     """A warp begins with nothing in memory."""
     for word in range(REGISTER_WORDS):
         sm.allocation.in_memory[warp, word] = NOTHING
 
 
 @inlined
-def take_from_memory(sm: Any, warp: int, register: int) -> bool:
+def take_from_memory(sm: Sm, warp: int, register: int) -> bool:
     """Whether a register is in memory; if so, it counts as taken from there."""
     word, place = register >> 6, register & 63
     stored = has(sm.allocation.in_memory[warp, word], place)
@@ -42,7 +42,7 @@ def take_from_memory(sm: Any, warp: int, register: int) -> bool:
 
 
 @inlined
-def _in_memory(sm: Any, warp: int) -> int:
+def _in_memory(sm: Sm, warp: int) -> int:
     stored = 0
     for word in range(REGISTER_WORDS):
         stored += count(sm.allocation.in_memory[warp, word])
@@ -52,8 +52,8 @@ def _in_memory(sm: Any, warp: int) -> int:
 # --- whose registers go, and whose come back --------------------------------------------------------------------------------
 
 
-@stage
-def _names_of(ctx: Any, sm: Any, warp: int) -> int:
+@separate
+def _names_of(ctx: Context, sm: Sm, warp: int) -> int:
     """How many renamed registers of a warp are mapped."""
     mapped = 0
     for register in range(sm.allocation.exempt, ctx.info.registers):
@@ -62,8 +62,8 @@ def _names_of(ctx: Any, sm: Any, warp: int) -> int:
     return mapped
 
 
-@stage
-def _oldest(sm: Any, warps: Any) -> int:
+@separate
+def _oldest(sm: Sm, warps: Mask) -> int:
     oldest = -1
     while warps != NOTHING:
         warp = lowest(warps)
@@ -73,8 +73,8 @@ def _oldest(sm: Any, warps: Any) -> int:
     return oldest
 
 
-@stage
-def _spill_other(ctx: Any, sm: Any, cycle: int, kept: int) -> bool:
+@separate
+def _spill_other(ctx: Context, sm: Sm, cycle: int, kept: int) -> bool:
     """Store all registers of one warp other than `kept`: the youngest outside of the leading CTA, else the youngest."""
     state = sm.allocation
     victim = -1
@@ -104,8 +104,8 @@ def _spill_other(ctx: Any, sm: Any, cycle: int, kept: int) -> bool:
     return state.moving[victim] > 0
 
 
-@stage
-def _waiting_in_memory(sm: Any) -> int:
+@separate
+def _waiting_in_memory(sm: Sm) -> int:
     """The oldest warp that wants to go on and has its registers in memory; -1: none. One at a barrier can wait there."""
     state = sm.allocation
     stored = NOTHING
@@ -118,8 +118,8 @@ def _waiting_in_memory(sm: Any) -> int:
     return _oldest(sm, stored)
 
 
-@stage
-def _refill(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+@separate
+def _refill(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Bring a warp's registers back; it goes on when the last of them has arrived."""
     state = sm.allocation
     state.returning |= bit(warp)
@@ -133,8 +133,8 @@ def _refill(ctx: Any, sm: Any, cycle: int, warp: int) -> None:
         _returned(sm, warp)
 
 
-@stage
-def _returned(sm: Any, warp: int) -> None:
+@separate
+def _returned(sm: Sm, warp: int) -> None:
     sm.allocation.spilled &= ~bit(warp)
     sm.allocation.returning &= ~bit(warp)
     wake(sm, bit(warp))
@@ -143,16 +143,16 @@ def _returned(sm: Any, warp: int) -> None:
 # --- when -------------------------------------------------------------------------------------------------------------------
 
 
-@stage
-def refill_if_room(ctx: Any, sm: Any, cycle: int) -> None:
+@separate
+def refill_if_room(ctx: Context, sm: Sm, cycle: int) -> None:
     """Bring the registers of a warp back if there is room for them and for one instruction of another."""
     stored = _waiting_in_memory(sm)
     if stored >= 0 and ctx.info.entries - sm.allocated > _in_memory(sm, stored) + MARGIN:
         _refill(ctx, sm, cycle, stored)
 
 
-@stage
-def make_room(ctx: Any, sm: Any, cycle: int) -> bool:
+@separate
+def make_room(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Nothing else moves: spill for a warp that lacks an entry, else bring one back from memory. False: neither can be."""
     urgent = _oldest(sm, hungry_warps(sm))
     if urgent >= 0:
@@ -166,8 +166,8 @@ def make_room(ctx: Any, sm: Any, cycle: int) -> bool:
     return _spill_other(ctx, sm, cycle, stored)
 
 
-@stage
-def moved(ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+@separate
+def moved(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
     """The store (SPILL) or load (REFILL) of a register has finished."""
     state = sm.allocation
     state.moving[warp] -= 1

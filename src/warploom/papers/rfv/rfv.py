@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.papers.rfv.flag_cache import (
@@ -18,7 +19,7 @@ from warploom.papers.rfv.flag_cache import (
     has_flags,
     keep_flags,
 )
-from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first
+from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
 from warploom.papers.rfv.mapping import (
     MAPPING_STATE,
     entries_for,
@@ -55,9 +56,10 @@ from warploom.papers.rfv.throttling import (
 )
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, count, has
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
 
-WARP = 32
 USUAL_THREADS = 256  # of a CTA, where no launch says it
 WHOLE_CTA, ONLY_NEEDY = 0, 1  # who is held back when registers run short
 
@@ -106,7 +108,7 @@ class Rfv(NamedTuple):
     def compile(policy, code: Code, machine: Machine) -> Code:
         if code.literal:
             raise WarploomError(f"kernel {code.name}: allocation=rfv needs allocated registers, which literal code has not")
-        warps_per_cta = -(-(code.threads or USUAL_THREADS) // WARP)
+        warps_per_cta = -(-(code.threads or USUAL_THREADS) // LANES)
         warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
         numbered = exempt_first(code, exempt)
@@ -114,7 +116,7 @@ class Rfv(NamedTuple):
         return with_release_flags(numbered, points)
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
-        direct = code.exempt_registers * -(-(code.threads or USUAL_THREADS) // WARP)
+        direct = exempt_registers(code) * -(-(code.threads or USUAL_THREADS) // LANES)
         if direct > machine.warp_registers:
             raise WarploomError(
                 f"kernel {code.name}: allocation=rfv maps {direct} registers of a CTA directly, "
@@ -136,24 +138,24 @@ class Rfv(NamedTuple):
 
     # The hardware half: mapping.
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         set_apart(ctx, sm)
         sm.allocation.leader = -1
 
-    def can_launch(policy, ctx: Any, sm: Any, cycle: int) -> bool:
+    def can_launch(policy, ctx: Context, sm: Sm, cycle: int) -> bool:
         return sm.ctas_resident + sm.pending_count < sm.allocation.most_ctas
 
-    def on_cta_launch(policy, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+    def on_cta_launch(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
         sm.allocation.ctas |= bit(cta)
         sm.allocation.mapped_of[cta] = 0
         choose_leader(sm)
 
-    def on_cta_exit(policy, ctx: Any, sm: Any, cycle: int, cta: int) -> None:
+    def on_cta_exit(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
         sm.allocation.ctas &= ~bit(cta)
         choose_leader(sm)
         let_on(sm, cycle)
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
         forget_probes(sm, warp)
         clear_memory(sm, warp)
@@ -162,10 +164,10 @@ class Rfv(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True  # the exempt ones; all others go with their warp at the latest
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         release_rest(ctx, sm, cycle, warp)
 
-    def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+    def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         entry = sm.map[warp, register]
         if entry < 0:
             entry = find_for(ctx, sm, warp, register)
@@ -174,10 +176,10 @@ class Rfv(NamedTuple):
                 sm.allocation.renames += 1
         return entry
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         sm.allocation.touched[entry] = 1
 
-    def issue_delay(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> int:
+    def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
         return policy.rename_cycles + ctx.code[pc].allocation.conflicts
 
     def issue_stages(policy) -> int:
@@ -185,25 +187,25 @@ class Rfv(NamedTuple):
 
     # Release.
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         row = ctx.code[pc]
         sm.allocation.table_accesses += row.allocation.lookups
         release_flagged(ctx, sm, cycle, warp, row)
 
-    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, bits: Any) -> None:
+    def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, bits: Any) -> None:
         if is_list(bits):
             release_listed(ctx, sm, cycle, warp, bits)
         else:
             keep_flags(sm, policy.flag_cache, pc)
 
-    def metadata_cached(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> bool:
+    def metadata_cached(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
         hit = not is_list(ctx.code[pc].payload) and has_flags(sm, policy.flag_cache, pc)
         count_probe(sm, warp, pc, hit)
         return hit
 
     # Too few registers.
 
-    def may_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> bool:
+    def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state = sm.allocation
         if has(state.spilled, warp):
             return False
@@ -217,7 +219,7 @@ class Rfv(NamedTuple):
             return False
         return True
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         if is_set_apart(ctx, sm, entry):
             keep_apart(ctx, sm, entry)
         elif sm.allocation.starved != NOTHING:
@@ -225,17 +227,17 @@ class Rfv(NamedTuple):
         elif sm.allocation.spilled != NOTHING:
             refill_if_room(ctx, sm, cycle)
 
-    def on_stuck(policy, ctx: Any, sm: Any, cycle: int) -> bool:
+    def on_stuck(policy, ctx: Context, sm: Sm, cycle: int) -> bool:
         if not policy.spill or sm.injected_count + sm.injected_in_flight > 0:
             return False
         return make_room(ctx, sm, cycle)
 
-    def on_injected(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
+    def on_injected(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
         moved(ctx, sm, cycle, warp, register, entry, kind)
 
     # What is reported.
 
-    def finish(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         settle_held(sm, cycle)
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:

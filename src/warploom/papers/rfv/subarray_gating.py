@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from warploom.machines.schema import MAX_RF_BANKS
+from warploom.records import Array, Record, i4, i8
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import OFF, ON, inlined, move_entries
 
 MAX_SUBARRAYS = 16 * MAX_RF_BANKS
 
 
+class State(Record):
+    """What is known of each subarray."""
+
+    used: Annotated[Array[i4], MAX_SUBARRAYS]
+    awake_at: Annotated[Array[i8], MAX_SUBARRAYS]
+    wakeups: i8
+
+
 @inlined
-def _subarrays(policy: Any, ctx: Any) -> int:
+def _subarrays(policy: Any, ctx: Context) -> int:
     """Subarrays of a bank group."""
     return policy.subarrays if policy.subarrays > 0 else ctx.machine.rf_subarrays_per_bank
 
 
 @inlined
-def _rows(policy: Any, ctx: Any) -> int:
+def _rows(policy: Any, ctx: Context) -> int:
     """Entries of one subarray; the last one takes what is left over."""
     return max(1, ctx.info.entries // ctx.info.groups // _subarrays(policy, ctx))
 
 
 @inlined
-def _subarray_of(policy: Any, ctx: Any, entry: int) -> int:
+def _subarray_of(policy: Any, ctx: Context, entry: int) -> int:
     own = min(entry // ctx.info.groups // _rows(policy, ctx), _subarrays(policy, ctx) - 1)
     return entry % ctx.info.groups * _subarrays(policy, ctx) + own
 
 
 @inlined
-def _size(policy: Any, ctx: Any, subarray: int) -> int:
+def _size(policy: Any, ctx: Context, subarray: int) -> int:
     per_group = _subarrays(policy, ctx)
     rows = ctx.info.entries // ctx.info.groups
     if subarray % per_group == per_group - 1:
@@ -47,43 +58,45 @@ class SubarrayGating(NamedTuple):
     SOURCE = "Jeon et al., GPU Register File Virtualization, MICRO 2015, section 8.2"
     MEANING = {"wakeup": "cycles until a gated subarray can be accessed", "subarrays": "per bank; 0: as the machine says"}
     LIMITS = {"wakeup": (0, 500), "subarrays": (0, 16)}
-    STATE = (
-        ("used", "i4", (MAX_SUBARRAYS,)),
-        ("awake_at", "i8", (MAX_SUBARRAYS,)),
-        ("wakeups", "i8"),
-    )
+    STATE = State
 
     wakeup: int = 10
     subarrays: int = 0
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         move_entries(sm, cycle, ON, OFF, ctx.info.entries // ctx.info.groups * ctx.info.groups)
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
         subarray = _subarray_of(policy, ctx, entry)
-        if sm.power.used[subarray] == 0:
-            sm.power.awake_at[subarray] = cycle + policy.wakeup
-            sm.power.wakeups += 1
+        if state.used[subarray] == 0:
+            state.awake_at[subarray] = cycle + policy.wakeup
+            state.wakeups += 1
             move_entries(sm, cycle, OFF, ON, _size(policy, ctx, subarray))
-        sm.power.used[subarray] += 1
+        state.used[subarray] += 1
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
         subarray = _subarray_of(policy, ctx, entry)
-        sm.power.used[subarray] -= 1
-        if sm.power.used[subarray] == 0:
+        state.used[subarray] -= 1
+        if state.used[subarray] == 0:
             move_entries(sm, cycle, ON, OFF, _size(policy, ctx, subarray))
 
-    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
-        return max(cycle, sm.power.awake_at[_subarray_of(policy, ctx, entry)])
+    def prepare_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
+        state: State = sm.power
+        return max(cycle, state.awake_at[_subarray_of(policy, ctx, entry)])
 
-    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
-        return max(cycle, sm.power.awake_at[_subarray_of(policy, ctx, entry)])
+    def write_awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
+        state: State = sm.power
+        return max(cycle, state.awake_at[_subarray_of(policy, ctx, entry)])
 
-    def powered(policy, ctx: Any, sm: Any, entry: int) -> bool:
-        return sm.power.used[_subarray_of(policy, ctx, entry)] > 0
+    def powered(policy, ctx: Context, sm: Sm, entry: int) -> bool:
+        state: State = sm.power
+        return state.used[_subarray_of(policy, ctx, entry)] > 0
 
-    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
-        return sm.entry[entry].allocated and sm.power.awake_at[_subarray_of(policy, ctx, entry)] <= cycle
+    def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
+        state: State = sm.power
+        return sm.entry[entry].allocated and state.awake_at[_subarray_of(policy, ctx, entry)] <= cycle
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
         return {"subarray_wakeups": int(states["wakeups"].sum())}

@@ -6,7 +6,8 @@ from typing import Any
 
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.register_file.services import inlined, stage, wake
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined, separate, wake
 
 THROTTLING_STATE = (
     ("room", "i8"),  # entries for renaming
@@ -28,19 +29,19 @@ THROTTLING_STATE = (
 
 
 @inlined
-def _balance(sm: Any, cta: int) -> int:
+def _balance(sm: Sm, cta: int) -> int:
     """Registers that a CTA may still need."""
     return sm.allocation.need - sm.allocation.mapped_of[cta]
 
 
 @inlined
-def _spare(sm: Any) -> int:
+def _spare(sm: Sm) -> int:
     """Entries that nobody's name is mapped to; those still being read or written for the last time are among them."""
     return sm.allocation.room - sm.allocation.mapped
 
 
-@stage
-def choose_leader(sm: Any) -> None:
+@separate
+def choose_leader(sm: Sm) -> None:
     """The CTA with the smallest balance: the one that is let on when registers run short. It stays as long as none is smaller."""
     state = sm.allocation
     leader = state.leader
@@ -59,20 +60,20 @@ def choose_leader(sm: Any) -> None:
 
 
 @inlined
-def leads(sm: Any, warp: int) -> bool:
+def leads(sm: Sm, warp: int) -> bool:
     """Whether a warp belongs to the leading CTA."""
     return sm.warp[warp].cta == sm.allocation.leader
 
 
 @inlined
-def too_few_left(sm: Any, needed: int) -> bool:
+def too_few_left(sm: Sm, needed: int) -> bool:
     """Whether the leading CTA could come short if a warp of another one took so many registers."""
     spare, balance = _spare(sm), _balance(sm, sm.allocation.leader)
     return spare - needed < balance or spare <= balance
 
 
-@stage
-def count_mapped(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def count_mapped(sm: Sm, cycle: int, warp: int) -> None:
     """Account for a register of a warp that has been mapped."""
     state = sm.allocation
     state.mapped += 1
@@ -82,8 +83,8 @@ def count_mapped(sm: Any, cycle: int, warp: int) -> None:
         let_on(sm, cycle)
 
 
-@stage
-def count_unmapped(sm: Any, cycle: int, warp: int) -> None:
+@separate
+def count_unmapped(sm: Sm, cycle: int, warp: int) -> None:
     """Account for a register of a warp that is not mapped any more."""
     state = sm.allocation
     state.mapped -= 1
@@ -99,28 +100,28 @@ def count_unmapped(sm: Any, cycle: int, warp: int) -> None:
 
 
 @inlined
-def _hold(sm: Any, cycle: int) -> None:
+def _hold(sm: Sm, cycle: int) -> None:
     """Note when the first warp is held back."""
     if (sm.allocation.throttled | sm.allocation.starved) == NOTHING:
         sm.allocation.held_since = cycle
 
 
 @inlined
-def throttle(sm: Any, cycle: int, warp: int) -> None:
+def throttle(sm: Sm, cycle: int, warp: int) -> None:
     """Hold a warp back for the sake of the leading CTA."""
     _hold(sm, cycle)
     sm.allocation.throttled |= bit(warp)
 
 
 @inlined
-def starve(sm: Any, cycle: int, warp: int) -> None:
+def starve(sm: Sm, cycle: int, warp: int) -> None:
     """Hold a warp back because there is no free entry for it."""
     _hold(sm, cycle)
     sm.allocation.starved |= bit(warp)
 
 
-@stage
-def let_on(sm: Any, cycle: int) -> None:
+@separate
+def let_on(sm: Sm, cycle: int) -> None:
     """Let the warps in `to_wake` ask again."""
     state = sm.allocation
     chosen = state.to_wake & (state.throttled | state.starved)
@@ -136,8 +137,8 @@ def let_on(sm: Any, cycle: int) -> None:
     wake(sm, chosen)
 
 
-@stage
-def feed(sm: Any, cycle: int, group: int) -> None:
+@separate
+def feed(sm: Sm, cycle: int, group: int) -> None:
     """An entry of a bank is free: let those ask again who wait for this bank, and those of the leading CTA."""
     state = sm.allocation
     state.to_wake |= state.wanting[group]
@@ -147,7 +148,7 @@ def feed(sm: Any, cycle: int, group: int) -> None:
 
 
 @inlined
-def hungry_warps(sm: Any) -> Any:
+def hungry_warps(sm: Sm) -> Any:
     """The warps that found no free entry; those of the leading CTA alone, if it has any."""
     state = sm.allocation
     hungry = state.starved
@@ -157,7 +158,7 @@ def hungry_warps(sm: Any) -> Any:
 
 
 @inlined
-def settle_held(sm: Any, cycle: int) -> None:
+def settle_held(sm: Sm, cycle: int) -> None:
     """Integrate the cycles in which warps were held back up to now."""
     state = sm.allocation
     if (state.throttled | state.starved) != NOTHING:

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.lanes import LANES
 from warploom.papers.warped_rf.ratios import savings_by_ratio
+from warploom.records import Lanes
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, below, count
-
-LANES = 32
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 
 
 @policy
@@ -25,7 +27,7 @@ class ActiveMask(NamedTuple):
     NAME = "active-mask"
     SOURCE = "Abdel-Majeed and Annavaram, Warped Register File, HPCA 2013, section 5"
 
-    def lanes_accessed(policy, ctx: Any, sm: Any, mask: Any, write: bool) -> int:
+    def lanes_accessed(policy, ctx: Context, sm: Sm, mask: Lanes, write: bool) -> int:
         banks = ctx.machine.rf_banks_per_register
         if banks == 1:
             return count(np.uint64(mask))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
+from warploom.code.lanes import LANES
 from warploom.designs import parse_design, storage_bits
 from warploom.energy import load_technology
 from warploom.machines import load_machine
@@ -25,7 +26,6 @@ PLAIN = f"baseline + {SCHEDULER}"
 WAKEUPS = {1: f"warped-rf(wakeup=1) + {SCHEDULER}", 2: f"warped-rf(wakeup=2) + {SCHEDULER}", 3: f"warped-rf + {SCHEDULER}"}
 NODES = {90: "warped-rf-90", 65: "warped-rf-65", 32: "warped-rf"}
 MARGINS = range(0, 301, 50)  # mV
-LANES = 32
 ALL, MOST = 0.995, 0.9  # active lanes of categories 1 ("100%") and 2 ("90% to 99%")
 SHORTER = "it is allocated registers over accesses a cycle: 789 would take an SM that issues an instruction every three cycles"
 DIVERGENT = "our bfs has 36% of its lanes active and our nw 42%: small graphs, and tiles whose diagonals are short"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from warploom.code.lanes import LANES
+
 BANK_BYTES = 8192
 ENTRY_BYTES = 128
-LANES = 32
 RATIOS = (2, 5, 8)
 
 

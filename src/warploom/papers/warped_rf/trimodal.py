@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.warped_rf.ratios import savings_by_ratio
+from warploom.records import Array, Record, i2, i8, u1
 from warploom.register_file import policy
+from warploom.register_file.context import Context
 from warploom.register_file.hooks import holds
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
 
 STATE_BITS = 2
 
 
+class State(Record):
+    """What is known of each entry."""
+
+    users: Annotated[Array[i2], MAX_WARP_REGISTERS]  # reasons for an entry to be on
+    width: Annotated[Array[u1], MAX_WARP_REGISTERS]  # bank entries that hold its data
+    early: Annotated[Array[u1], MAX_WARP_REGISTERS]  # one of the reasons is a read that is foreseen
+    awake_at: Annotated[Array[i8], MAX_WARP_REGISTERS]
+    wakeups: i8
+
+
 @inlined
-def _switch_on(policy: Any, sm: Any, cycle: int, entry: int) -> None:
+def _switch_on(policy: Any, sm: Sm, cycle: int, entry: int) -> None:
     """One more reason for an entry to be on; the first wakes it, at full supply from now."""
-    state = sm.power
+    state: State = sm.power
     if state.users[entry] == 0:
         state.awake_at[entry] = cycle + policy.wakeup
         state.wakeups += 1
@@ -25,28 +38,30 @@ def _switch_on(policy: Any, sm: Any, cycle: int, entry: int) -> None:
 
 
 @inlined
-def _let_go(sm: Any, cycle: int, entry: int) -> None:
+def _let_go(sm: Sm, cycle: int, entry: int) -> None:
     """One reason less; without any the entry is drowsy again."""
-    state = sm.power
+    state: State = sm.power
     state.users[entry] -= 1
     if state.users[entry] == 0:
         move_entries(sm, cycle, ON, DROWSY, int(state.width[entry]))
 
 
 @inlined
-def _resize(sm: Any, cycle: int, entry: int, banks: int) -> None:
+def _resize(sm: Sm, cycle: int, entry: int, banks: int) -> None:
     """The data of an entry that is on take so many banks; bank entries without data are off."""
-    grown = banks - int(sm.power.width[entry])
+    state: State = sm.power
+    grown = banks - int(state.width[entry])
     if grown != 0:
-        sm.power.width[entry] = banks
+        state.width[entry] = banks
         move_entries(sm, cycle, OFF, ON, grown)
 
 
 @inlined
-def _foreseen(sm: Any, entry: int) -> bool:
+def _foreseen(sm: Sm, entry: int) -> bool:
     """Whether an entry was woken ahead of this access, which then is the reason for it to be on."""
-    early = sm.power.early[entry] != 0
-    sm.power.early[entry] = 0
+    state: State = sm.power
+    early = state.early[entry] != 0
+    state.early[entry] = 0
     return early
 
 
@@ -67,29 +82,24 @@ class Trimodal(NamedTuple):
         "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
     }
     LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
-    STATE = (
-        ("users", "i2", (MAX_WARP_REGISTERS,)),  # reasons for an entry to be on
-        ("width", "u1", (MAX_WARP_REGISTERS,)),  # bank entries that hold its data
-        ("early", "u1", (MAX_WARP_REGISTERS,)),  # one of the reasons is a read that is foreseen
-        ("awake_at", "i8", (MAX_WARP_REGISTERS,)),
-        ("wakeups", "i8"),
-    )
+    STATE = State
 
     wakeup: int = 3
     lookahead: int = 0
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         sm.state_entries[ON] = 0
         sm.state_entries[OFF] = ctx.info.entries * ctx.machine.rf_banks_per_register
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
         span = ctx.machine.rf_banks_per_register
-        if sm.power.width[entry] == 0:
-            sm.power.width[entry] = span
+        if state.width[entry] == 0:
+            state.width[entry] = span
             move_entries(sm, cycle, OFF, DROWSY, span)
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-        state = sm.power
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
         before = ON if state.users[entry] > 0 else DROWSY
         move_entries(sm, cycle, before, OFF, int(state.width[entry]))
         state.users[entry] = 0
@@ -100,45 +110,48 @@ class Trimodal(NamedTuple):
         # A warp whose turn comes in the next cycle is given a collector in the one after: it is known two cycles ahead.
         return max(policy.lookahead - 1, min(policy.lookahead, 1))
 
-    def foresee(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) -> None:
+    def foresee(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
+        state: State = sm.power
         row = ctx.code[pc]
         for operand in range(row.n_reads):
             register = int(row.reads[operand])
             entry = int(sm.map[warp, register])
-            if entry < 0 or sm.power.early[entry] != 0 or sm.entry[entry].evictions > 0:
+            if entry < 0 or state.early[entry] != 0 or sm.entry[entry].evictions > 0:
                 continue
             if not holds(ctx.design.hierarchy, ctx, sm, warp, register):
                 _switch_on(policy, sm, cycle + (1 if policy.lookahead == 1 else 0), entry)
-                sm.power.early[entry] = 1
+                state.early[entry] = 1
 
-    def prepare_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
+    def prepare_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
+        state: State = sm.power
         if not _foreseen(sm, entry):
             _switch_on(policy, sm, cycle, entry)
-        return max(cycle, sm.power.awake_at[entry])
+        return max(cycle, state.awake_at[entry])
 
-    def on_read(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         _let_go(sm, cycle, entry)
 
-    def prepare_write(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def prepare_write(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         if not _foreseen(sm, entry):
             _switch_on(policy, sm, cycle, entry)
 
-    def write_awake(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> int:
-        state = sm.power
+    def write_awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
+        state: State = sm.power
         if banks > state.width[entry]:
             _resize(sm, cycle, entry, banks)
             state.awake_at[entry] = max(state.awake_at[entry], cycle + policy.wakeup)
         return max(cycle, state.awake_at[entry])
 
-    def on_write(policy, ctx: Any, sm: Any, cycle: int, entry: int, banks: int) -> None:
+    def on_write(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> None:
         _resize(sm, cycle, entry, banks)
         _let_go(sm, cycle, entry)
 
-    def on_unwritten(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_unwritten(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         _let_go(sm, cycle, entry)
 
-    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
-        return sm.power.users[entry] > 0 and sm.power.awake_at[entry] <= cycle
+    def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
+        state: State = sm.power
+        return state.users[entry] > 0 and state.awake_at[entry] <= cycle
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
         return {"wakeups": int(states["wakeups"].sum())}

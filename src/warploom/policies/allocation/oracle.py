@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warploom.records import Record, i8
 from warploom.register_file import policy
-from warploom.register_file.columns import last_at
+from warploom.register_file.columns import DEAD_WRITE, last_at
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
-DEAD_WRITE = 8
+
+class State(Record):
+    """What is counted."""
+
+    releases: i8
 
 
 @policy
@@ -18,19 +25,20 @@ class Oracle(NamedTuple):
     CHOICE = "allocation"
     NAME = "oracle"
     SOURCE = "a limit, not a mechanism"
-    STATE = (("releases", "i8"),)
+    STATE = State
 
-    def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+    def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         entry = sm.map[warp, register]
         if entry < 0:
             entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
             allocate(ctx, sm, cycle, warp, register, entry)
         return entry
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         last = last_at(ctx, index)
         if last == 0:
             return
+        state: State = sm.allocation
         row = ctx.code[pc]
         for operand in range(row.n_reads):
             rewritten = False
@@ -38,11 +46,11 @@ class Oracle(NamedTuple):
                 rewritten |= row.writes[number] == row.reads[operand]
             if last >> operand & 1 != 0 and not rewritten:
                 release(ctx, sm, cycle, warp, row.reads[operand])
-                sm.allocation.releases += 1
+                state.releases += 1
         for number in range(row.n_writes):
             if last >> (DEAD_WRITE + number) & 1 != 0:
                 release(ctx, sm, cycle, warp, row.writes[number])
-                sm.allocation.releases += 1
+                state.releases += 1
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
         return {"releases": int(states["releases"].sum())}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of
 
 
@@ -19,6 +21,6 @@ class Static(NamedTuple):
     def freed_with_cta(policy) -> bool:
         return True
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         for register in range(ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import OFF, ON, move_entries
 
 
@@ -16,16 +18,16 @@ class UnallocatedOff(NamedTuple):
     NAME = "unallocated-off"
     SOURCE = "Abdel-Majeed and Annavaram, HPCA 2013, section 3: what allocation alone saves"
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         move_entries(sm, cycle, ON, OFF, ctx.info.entries)
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         move_entries(sm, cycle, OFF, ON, 1)
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         move_entries(sm, cycle, ON, OFF, 1)
 
-    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+    def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
         return sm.entry[entry].allocated
 
     def storage_bits(policy, machine: Any) -> int:

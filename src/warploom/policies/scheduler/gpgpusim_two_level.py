@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from warploom.code.table import Flag, Space
-from warploom.machines.schema import MAX_WARPS
+from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
+from warploom.records import Array, Mask, Record, i2, i8
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, has
 from warploom.register_file.columns import pc_at
+from warploom.register_file.context import Context
+from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import inlined, scheduler_of
 
-REGISTER_WORDS = 8
 MAX_ACTIVE = 16
 CATCH_UP = 64  # turns of the queue that are replayed after a pause; beyond, only the phase is lost
 HIT = 40  # a parameter that came faster than this was in the constant cache
@@ -19,34 +21,46 @@ LOAD = int(Flag.LOAD)
 PARAM = int(Space.PARAM)
 
 
+class State(Record):
+    """The queues of each scheduler."""
+
+    active: Annotated[Array[i2], MAX_SCHEDULERS, MAX_ACTIVE]
+    active_count: Annotated[Array[i2], MAX_SCHEDULERS]
+    pending: Annotated[Array[i2], MAX_SCHEDULERS, MAX_WARPS]
+    head: Annotated[Array[i2], MAX_SCHEDULERS]
+    turned: Annotated[Array[i8], MAX_SCHEDULERS]
+    marked: Annotated[Array[Mask], MAX_WARPS, REGISTER_WORDS]
+
+
 @inlined
-def _waits(ctx: Any, sm: Any, warp: int) -> bool:
+def _waits(ctx: Context, sm: Sm, warp: int) -> bool:
     """Whether the simulator takes a warp for waiting: empty, at a barrier, or its next instruction reads a marked register."""
-    state = sm.warp[warp]
-    if not has(sm.resident, warp) or state.next >= state.end or has(sm.at_barrier | sm.stalled_memory, warp):
+    state: State = sm.scheduler
+    here = sm.warp[warp]
+    if not has(sm.resident, warp) or here.next >= here.end or has(sm.at_barrier | sm.stalled_memory, warp):
         return True
-    if state.next >= state.decoded:
+    if here.next >= here.decoded:
         return False
-    row = ctx.code[pc_at(ctx, state.next)]
+    row = ctx.code[pc_at(ctx, here.next)]
     for operand in range(row.n_reads):
         register = row.reads[operand]
-        if has(sm.scheduler.marked[warp, register >> 6], register & 63):
+        if has(state.marked[warp, register >> 6], register & 63):
             return True
     return False
 
 
 @inlined
-def _turn(policy: Any, ctx: Any, sm: Any, scheduler: int, turns: int) -> None:
+def _turn(policy: Any, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None:
     """So many cycles of the queues: waiting warps go to the back, the front of the queue moves up, ready or not."""
-    state = sm.scheduler
+    state: State = sm.scheduler
     total = ctx.machine.warps_per_sm // ctx.machine.schedulers
     for _ in range(turns):
         kept = 0
         size = state.active_count[scheduler]
-        for place in range(size):
-            warp = state.active[scheduler, place]
+        for position in range(size):
+            warp = state.active[scheduler, position]
             if _waits(ctx, sm, warp):
-                state.pending[scheduler, (state.head[scheduler] + total - size + place - kept) % MAX_WARPS] = warp
+                state.pending[scheduler, (state.head[scheduler] + total - size + position - kept) % MAX_WARPS] = warp
             else:
                 state.active[scheduler, kept] = warp
                 kept += 1
@@ -76,49 +90,43 @@ class GpgpusimTwoLevel(NamedTuple):
     SOURCE = "observed: GPGPU-Sim 4.0's two_level_active:6:0:1"
     MEANING = {"active": "active warps of each scheduler"}
     LIMITS = {"active": (1, MAX_ACTIVE)}
-    STATE = (
-        ("active", "i2", (4, MAX_ACTIVE)),
-        ("active_count", "i2", (4,)),
-        ("pending", "i2", (4, MAX_WARPS)),
-        ("head", "i2", (4,)),
-        ("turned", "i8", (4,)),
-        ("marked", "u8", (MAX_WARPS, REGISTER_WORDS)),
-    )
+    STATE = State
 
     active: int = 6
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
-        state = sm.scheduler
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.scheduler
         total = ctx.machine.warps_per_sm // ctx.machine.schedulers
         for scheduler in range(ctx.machine.schedulers):
             state.active_count[scheduler] = min(policy.active, total)
             state.turned[scheduler] = cycle
-            for place in range(total):
-                warp = place * ctx.machine.schedulers + scheduler
-                if place < policy.active:
-                    state.active[scheduler, place] = warp
+            for position in range(total):
+                warp = position * ctx.machine.schedulers + scheduler
+                if position < policy.active:
+                    state.active[scheduler, position] = warp
                 else:
-                    state.pending[scheduler, place - policy.active] = warp
+                    state.pending[scheduler, position - policy.active] = warp
 
-    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
-        state = sm.scheduler
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
+        state: State = sm.scheduler
         passed = cycle - state.turned[scheduler]
         if passed > 0:
             state.turned[scheduler] = cycle
             period = ctx.machine.warps_per_sm // ctx.machine.schedulers
             turns = passed if passed <= CATCH_UP else CATCH_UP - period + passed % period
             _turn(policy, ctx, sm, scheduler, turns)
-        for place in range(state.active_count[scheduler]):
-            if has(ready, state.active[scheduler, place]):
-                return state.active[scheduler, place]
+        for position in range(state.active_count[scheduler]):
+            if has(ready, state.active[scheduler, position]):
+                return state.active[scheduler, position]
         return -1
 
-    def next_event(policy, ctx: Any, sm: Any, cycle: int) -> int:
+    def next_event(policy, ctx: Context, sm: Sm, cycle: int) -> int:
         ready = sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]
         return cycle + 1 if ready != NOTHING else -1
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        state, scheduler, row = sm.scheduler, scheduler_of(ctx, warp), ctx.code[pc]
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.scheduler
+        scheduler, row = scheduler_of(ctx, warp), ctx.code[pc]
         if row.traits & LOAD != 0 and (row.slow or row.space == PARAM):
             for number in range(row.n_writes):
                 state.marked[warp, row.writes[number] >> 6] |= bit(row.writes[number] & 63)
@@ -128,16 +136,18 @@ class GpgpusimTwoLevel(NamedTuple):
             first += 1
         for _ in range(first + 1 if first < size else 0):  # round robin: the list starts behind the warp that issued
             front = state.active[scheduler, 0]
-            for place in range(1, size):
-                state.active[scheduler, place - 1] = state.active[scheduler, place]
+            for position in range(1, size):
+                state.active[scheduler, position - 1] = state.active[scheduler, position]
             state.active[scheduler, size - 1] = front
 
-    def on_complete(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+    def on_complete(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, issued_at: int) -> None:
+        state: State = sm.scheduler
         row = ctx.code[pc]
         if row.traits & LOAD == 0 or (row.space == PARAM and cycle - issued_at < HIT):
             for number in range(row.n_writes):
-                sm.scheduler.marked[warp, row.writes[number] >> 6] &= ~bit(row.writes[number] & 63)
+                state.marked[warp, row.writes[number] >> 6] &= ~bit(row.writes[number] & 63)
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.scheduler
         for word in range(REGISTER_WORDS):
-            sm.scheduler.marked[warp, word] = NOTHING
+            state.marked[warp, word] = NOTHING

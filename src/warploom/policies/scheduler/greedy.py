@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
+from warploom.machines.schema import MAX_SCHEDULERS
+from warploom.records import Array, Mask, Record, i8
 from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined
 
-LAST_STATE = (("last", "i8", (4,)),)  # of each scheduler the warp that issued last
+
+class LastIssued(Record):
+    """The state of a scheduler that stays with a warp."""
+
+    last: Annotated[Array[i8], MAX_SCHEDULERS]  # of each scheduler the warp that issued last
 
 
 @inlined
-def forget_last(sm: Any) -> None:
+def forget_last(sm: Sm) -> None:
     """No warp has issued yet."""
-    for scheduler in range(4):
-        sm.scheduler.last[scheduler] = -1
+    state: LastIssued = sm.scheduler
+    for scheduler in range(MAX_SCHEDULERS):
+        state.last[scheduler] = -1
 
 
 @inlined
-def greedy_then_oldest(sm: Any, scheduler: int, warps: Any) -> int:
+def greedy_then_oldest(sm: Sm, scheduler: int, warps: Mask) -> int:
     """Of some warps the one that this scheduler issued from last, else the one that was launched first."""
-    last = sm.scheduler.last[scheduler]
+    state: LastIssued = sm.scheduler
+    last = state.last[scheduler]
     if last >= 0 and has(warps, last):
         return last
     oldest = lowest(warps)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from warploom.policies.scheduler.greedy import LAST_STATE, forget_last, greedy_then_oldest
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then_oldest
+from warploom.records import Mask
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import scheduler_of
 
 
@@ -16,13 +19,14 @@ class Gto(NamedTuple):
     CHOICE = "scheduler"
     NAME = "gto"
     SOURCE = "Rogers, O'Connor, Aamodt: Cache-Conscious Wavefront Scheduling, MICRO 2012; GPGPU-Sim's gto"
-    STATE = LAST_STATE
+    STATE = LastIssued
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         forget_last(sm)
 
-    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
         return greedy_then_oldest(sm, scheduler, ready)
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: LastIssued = sm.scheduler
+        state.last[scheduler_of(ctx, warp)] = warp

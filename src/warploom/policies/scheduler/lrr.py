@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
+from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
+from warploom.records import Array, Mask, Record, i8
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, next_after
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import scheduler_of
+
+
+class State(Record):
+    """Whose turn it was."""
+
+    last: Annotated[Array[i8], MAX_SCHEDULERS]  # of each scheduler the warp that issued last
 
 
 @policy
@@ -16,18 +26,21 @@ class Lrr(NamedTuple):
     CHOICE = "scheduler"
     NAME = "lrr"
     SOURCE = "the usual name; GPGPU-Sim's lrr"
-    STATE = (("last", "i8", (4,)),)
+    STATE = State
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
-        for scheduler in range(4):
-            sm.scheduler.last[scheduler] = 63
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.scheduler
+        for scheduler in range(MAX_SCHEDULERS):
+            state.last[scheduler] = MAX_WARPS - 1
 
-    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
-        return next_after(ready, sm.scheduler.last[scheduler])
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
+        state: State = sm.scheduler
+        return next_after(ready, state.last[scheduler])
 
-    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
+    def next_warp(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, after: int) -> int:
         queue = (sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]) & sm.scheduler_warps[scheduler]
         return next_after(queue, after) if queue != NOTHING else -1
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.scheduler
+        state.last[scheduler_of(ctx, warp)] = warp

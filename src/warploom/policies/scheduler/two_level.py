@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
+from warploom.records import Array, Mask, Record, i8
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, count, has, next_after
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, scheduler_of
 
 GREEDY = 0
 
 
+class State(Record):
+    """Who is in which level."""
+
+    last: Annotated[Array[i8], MAX_SCHEDULERS]  # of each scheduler the warp that issued last
+    outer: Annotated[Array[i8], MAX_SCHEDULERS]  # and the one that became active last
+    eligible: Mask  # could be active
+    parked: Mask  # active, but at a barrier or held back
+    suspensions: i8
+
+
 @inlined
-def _promote(policy: Any, ctx: Any, sm: Any, scheduler: int) -> None:
+def _promote(policy: Any, ctx: Context, sm: Sm, scheduler: int) -> None:
     """Fill the scheduler's active set with ready warps; one that waits at a barrier gives way only when it is needed."""
-    mine, state = sm.scheduler_warps[scheduler], sm.scheduler
+    state: State = sm.scheduler
+    mine = sm.scheduler_warps[scheduler]
     room = max(1, policy.active // ctx.machine.schedulers)
     while (state.eligible & mine) != NOTHING:
         if count(sm.active & mine) >= room:
@@ -39,31 +54,27 @@ class TwoLevel(NamedTuple):
     NAME = "two-level"
     SOURCE = "Gebhart et al., ISCA 2011, section 4.2"
     MEANING = {"active": "active warps of an SM, split over its schedulers", "inner": "order among the active warps"}
-    LIMITS = {"active": (1, 64), "inner": ("greedy", "round-robin")}
-    STATE = (
-        ("last", "i8", (4,)),
-        ("outer", "i8", (4,)),
-        ("eligible", "u8"),  # could be active
-        ("parked", "u8"),  # active, but at a barrier or held back
-        ("suspensions", "i8"),
-    )
+    LIMITS = {"active": (1, MAX_WARPS), "inner": ("greedy", "round-robin")}
+    STATE = State
 
     active: int = 8
     inner: str = "greedy"
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.scheduler
         sm.active = NOTHING
-        for scheduler in range(4):
-            sm.scheduler.last[scheduler] = 63
-            sm.scheduler.outer[scheduler] = 63
+        for scheduler in range(MAX_SCHEDULERS):
+            state.last[scheduler] = MAX_WARPS - 1
+            state.outer[scheduler] = MAX_WARPS - 1
 
-    def choose(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, ready: Any) -> int:
-        last = sm.scheduler.last[scheduler]
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
+        state: State = sm.scheduler
+        last = state.last[scheduler]
         if policy.inner == GREEDY and has(ready, last):
             return last
         return next_after(ready, last)
 
-    def next_warp(policy, ctx: Any, sm: Any, cycle: int, scheduler: int, after: int) -> int:
+    def next_warp(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, after: int) -> int:
         """Round robin goes through the active warps that are ready; greedy stays where it is."""
         mine = sm.active & sm.scheduler_warps[scheduler]
         if policy.inner == GREEDY and has(mine & ~sm.waiting, after):
@@ -71,40 +82,46 @@ class TwoLevel(NamedTuple):
         queue = (sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]) & mine
         return next_after(queue, after) if queue != NOTHING else -1
 
-    def on_issue(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.scheduler.last[scheduler_of(ctx, warp)] = warp
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.scheduler
+        state.last[scheduler_of(ctx, warp)] = warp
         if index + 1 >= sm.warp[warp].end:  # nothing left to issue: it need not stay until its stores are acknowledged
             sm.active &= ~bit(warp)
             _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-        sm.scheduler.eligible |= bit(warp)
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.scheduler
+        state.eligible |= bit(warp)
         _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def on_warp_exit(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.scheduler
         sm.active &= ~bit(warp)
-        sm.scheduler.eligible &= ~bit(warp)
-        sm.scheduler.parked &= ~bit(warp)
+        state.eligible &= ~bit(warp)
+        state.parked &= ~bit(warp)
         _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def on_blocked(policy, ctx: Any, sm: Any, cycle: int, warp: int, long_latency: bool) -> None:
+    def on_blocked(policy, ctx: Context, sm: Sm, cycle: int, warp: int, long_latency: bool) -> None:
+        state: State = sm.scheduler
         if long_latency:
             if has(sm.active, warp):
-                sm.scheduler.suspensions += 1
+                state.suspensions += 1
             sm.active &= ~bit(warp)
-            sm.scheduler.eligible &= ~bit(warp)
+            state.eligible &= ~bit(warp)
             _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def on_wait(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_wait(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.scheduler
         if has(sm.active, warp):
-            sm.scheduler.parked |= bit(warp)
-        sm.scheduler.eligible &= ~bit(warp)
+            state.parked |= bit(warp)
+        state.eligible &= ~bit(warp)
         _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def on_unblocked(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
-        sm.scheduler.parked &= ~bit(warp)
+    def on_unblocked(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.scheduler
+        state.parked &= ~bit(warp)
         if not has(sm.active, warp):
-            sm.scheduler.eligible |= bit(warp)
+            state.eligible |= bit(warp)
             _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:

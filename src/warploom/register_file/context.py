@@ -1,0 +1,90 @@
+"""What every hook is given as ``ctx``: all that does not change during a launch."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from warploom.machines import MachineRecord
+from warploom.records import Array, Mask, Record, flag, i2, i4, i8, u1, u2, u8
+from warploom.register_file.choices import Policies
+from warploom.register_file.layout import MAX_READS, REGISTER_WORDS
+
+
+class StaticRow(Record):
+    """What the pipeline knows of one instruction of the code."""
+
+    traits: u2  # `warploom.code.table.Flag`; an attribute `flags` would hide behind NumPy's own
+    op_class: u1
+    unit: u1  # 0: resolved at issue
+    n_reads: u1
+    n_writes: u1
+    space: u1
+    metadata: flag
+    has_memory: flag  # has an entry in the trace's memory column
+    arrives_only: flag  # a barrier that does not wait
+    slow: flag  # its result takes long: loads from global, local and texture memory
+    latency: i4
+    initiation: i4
+    reads: Annotated[Array[i2], MAX_READS]
+    writes: Annotated[Array[i2], MAX_READS]
+    payload: u8
+    uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
+    defines: Annotated[Array[Mask], REGISTER_WORDS]
+    predicates_used: Mask
+    predicates_written: Mask
+
+
+class CodeRow(StaticRow):
+    """An instruction with what each policy noted about it (`NOTES`)."""
+
+    scheduler: Any
+    allocation: Any
+    hierarchy: Any
+    encoding: Any
+    power: Any
+    gating: Any
+
+
+class Info(Record):
+    """The numbers of a launch."""
+
+    registers_per_warp: i8  # physical entries that a warp is given where allocation is static
+    registers: i8  # names that the code uses
+    literal: i8
+    words: i8  # of 64 registers that the scoreboard looks at
+    groups: i8  # of banks: how many registers can be accessed at once
+    core_groups: i8  # of one sub-core
+    row_words: i8
+    entries: i8
+    warps_per_cta: i8
+    ctas: i8
+    cta_limit: i8
+    local_bytes: i8  # sectors of a warp's window of local memory
+    local_first: i8  # sector where the windows begin
+    line_shift: i8  # instructions of a line of code, as a power of two
+    spill_first: i8  # sector where the reserved memory of injected spills begins
+
+
+class Columns(Record):
+    """The addresses of the trace's columns; `warploom.register_file.columns` reads them."""
+
+    pc: i8
+    mask: i8
+    value: i8
+    memory: i8
+    sector: i8
+    lanes: i8
+    last: i8
+    start: i8
+
+
+class Context(NamedTuple):
+    """The first argument of every hook after the policy."""
+
+    machine: MachineRecord
+    design: Policies
+    check: Any  # the shadow checker, or none
+    observers: Any
+    info: Info
+    code: Array[CodeRow]  # by pc
+    trace: Columns

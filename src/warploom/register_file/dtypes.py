@@ -1,0 +1,29 @@
+"""The dtypes that depend on a design: the record of an SM with the states of its policies, and their notes on instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warploom.records import dtype_of, own_dtype
+from warploom.register_file.choices import CHOICES, Policies
+from warploom.register_file.context import CodeRow
+from warploom.register_file.layout import CheckedSm, Sm
+from warploom.register_file.observing import observed_dtype
+
+
+def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -> np.dtype:
+    """The record of one SM under a design, with those of its observers."""
+    states = {choice: own_dtype(getattr(policy, "STATE", ())) for choice, policy in zip(CHOICES, design, strict=True)}
+    return dtype_of(CheckedSm if checked else Sm, {**states, "observed": observed_dtype(observers)})
+
+
+def notes_dtype(policy: Any) -> np.dtype:
+    """The record of a policy's notes about one instruction."""
+    return own_dtype(getattr(policy, "NOTES", ()))
+
+
+def code_dtype(design: Policies) -> np.dtype:
+    """The record of one instruction under a design."""
+    return dtype_of(CodeRow, {choice: notes_dtype(policy) for choice, policy in zip(CHOICES, design, strict=True)})
