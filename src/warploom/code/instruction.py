@@ -245,6 +245,8 @@ EXITS = frozenset(("exit", "trap", "EXIT", "BPT", "KILL"))
 """Names of the operations that end a thread."""
 BRANCHES = frozenset(("bra", "BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET"))
 """Names of the operations that go elsewhere, to ``target`` or to one of ``targets``."""
+WAITS = frozenset(("BSYNC", "WARPSYNC", "YIELD", "NANOSLEEP", "ENDCOLLECTIVE", "BAR"))
+"""Names of the operations of SASS at which some lanes of a warp may wait while others go on."""
 _LEAVING = EXITS | BRANCHES
 
 

@@ -18,7 +18,7 @@ from warploom.papers.rfv.flag_cache import (
     has_flags,
     keep_flags,
 )
-from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first
+from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
 from warploom.papers.rfv.mapping import (
     MAPPING_STATE,
     entries_for,
@@ -114,7 +114,7 @@ class Rfv(NamedTuple):
         return with_release_flags(numbered, points)
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
-        direct = code.exempt_registers * -(-(code.threads or USUAL_THREADS) // WARP)
+        direct = exempt_registers(code) * -(-(code.threads or USUAL_THREADS) // WARP)
         if direct > machine.warp_registers:
             raise WarploomError(
                 f"kernel {code.name}: allocation=rfv maps {direct} registers of a CTA directly, "
