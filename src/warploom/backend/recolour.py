@@ -1,7 +1,8 @@
 """New register numbers for the values of allocated code, some of which must stay below a limit.
 
-Values are the webs of `warploom.code.values`, one per 32-bit register. The two halves of a 64-bit value keep their place in an
-aligned pair. A value keeps its number where it may.
+Values are the webs of `warploom.code.values`, one per 32-bit register. Those that some instruction takes for a vector stay
+consecutive and aligned: the two halves of a 64-bit value, the four words of an access of 128 bits, the registers that a texture
+instruction of SASS counts from its first. A value keeps its number where it may.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from warploom.code.instruction import Address, Bank, Block, Code, Instruction, Operand, Reg
+from warploom.code.instruction import Bank, Block, Code, Instruction, Reg
 from warploom.code.ranges import LiveRanges
+from warploom.code.sass_classes import TEXTURES
 from warploom.code.slots import PREDICATES, bits
 from warploom.code.values import Values
 
@@ -20,12 +22,13 @@ _PATIENCE = 8  # how often nodes that found no register are tried first, and how
 
 @dataclass
 class ColourNode:
-    """Values that get their registers together: one alone, or all that share a pair with one another."""
+    """Values that get their registers together: one alone, or all that share a vector with one another."""
 
     members: list[int]  # numbers of values
-    paired: bool
+    alignment: int  # its first register is a multiple of this
+    span: int  # registers from the first to the last
     limit: int  # its registers lie below
-    original: int  # the register of a single value, the even one of a pair
+    original: int  # its first register now
 
 
 @dataclass
@@ -59,28 +62,25 @@ def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int,
             value = leader[value]
         return value
 
-    paired: set[int] = set()
+    alignment: dict[int, int] = {}  # of values in vectors
     for pc, instruction in enumerate(code.instructions()):
-        for register in _wide(instruction):
+        for words in vectors(instruction):
             for table in (values.used, values.defined):
-                halves = [table.get((pc, slot)) for slot in register.words]
-                if halves[0] is not None and halves[1] is not None:
-                    low, high = halves[0].number, halves[1].number
-                    paired |= {low, high}
-                    leader[find(high)] = find(low)
+                parts = [value.number for slot in words if (value := table.get((pc, slot))) is not None]
+                if len(parts) == len(words):
+                    for part in parts:
+                        alignment[part] = max(alignment.get(part, 1), _alignment(words))
+                        leader[find(part)] = find(parts[0])
     groups: dict[int, list[int]] = {}
     for number, slot in enumerate(slot_of):
         if slot < PREDICATES:
             groups.setdefault(find(number), []).append(number)
-    nodes = [
-        ColourNode(
-            members,
-            bool(paired.intersection(members)),
-            min(limits.get(member, most) for member in members),
-            slot_of[members[0]] & ~1 if paired.intersection(members) else slot_of[members[0]],
-        )
-        for members in groups.values()
-    ]
+    nodes = []
+    for members in groups.values():
+        aligned = max(alignment.get(member, 1) for member in members)
+        first = min(slot_of[member] for member in members) // aligned * aligned
+        span = 1 + max(slot_of[member] for member in members) - first
+        nodes.append(ColourNode(members, aligned, span, min(limits.get(member, most) for member in members), first))
     node_of = {member: index for index, node in enumerate(nodes) for member in node.members}
     wanted = []
     sources = {pc: value for (pc, slot), value in values.used.items() if slot < PREDICATES and pc in copies}
@@ -90,8 +90,28 @@ def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int,
     return Conflicts(nodes, node_of, slot_of, adjacent, wanted)
 
 
-def _wide(instruction: Instruction) -> Iterable[Reg]:
-    return (register for register in (*instruction.reads, *instruction.dsts) if register.bank is Bank.D)
+def vectors(instruction: Instruction) -> list[tuple[int, ...]]:
+    """The 32-bit registers that an instruction takes for vectors, each from its first on."""
+    found = [register.words for register in (*instruction.reads, *instruction.dsts) if register.bank in (Bank.D, Bank.Q)]
+    if instruction.op.name in TEXTURES:  # coordinates and texels, of which the text names the first
+        for operands in (instruction.srcs, instruction.dsts):
+            run: list[int] = []
+            for operand in operands:
+                if isinstance(operand, Reg) and operand.bank is Bank.R and (not run or operand.number == run[-1] + 1):
+                    run.append(operand.number)
+                else:
+                    found.append(tuple(run))
+                    run = [operand.number] if isinstance(operand, Reg) and operand.bank is Bank.R else []
+            found.append(tuple(run))
+    return [words for words in found if len(words) > 1]
+
+
+def _alignment(words: tuple[int, ...]) -> int:
+    """What the first register of a vector is a multiple of, as far as it is so now."""
+    wanted = 4 if len(words) > 2 else 2
+    while words[0] % wanted:
+        wanted //= 2
+    return wanted
 
 
 def _adjacency(code: Code, ranges: LiveRanges) -> list[int]:
@@ -112,7 +132,7 @@ def _adjacency(code: Code, ranges: LiveRanges) -> list[int]:
         live = live_after[pc]
         for number in written[pc]:
             live |= 1 << number
-        if instruction.op.name == "mov" and instruction.guard is None and len(instruction.srcs) == 1:
+        if instruction.op.name in ("mov", "MOV") and instruction.guard is None and len(instruction.srcs) == 1:
             source = instruction.srcs[0]
             if isinstance(source, Reg) and source.bank is Bank.R and instruction.dsts[0].bank is Bank.R:
                 live &= ~(1 << values.used[pc, source.number].number)
@@ -154,9 +174,9 @@ def _placed(problem: Conflicts, order: list[int], keep: bool) -> list[int] | Non
     return None
 
 
-def _urgency(node: ColourNode, index: int, moved: set[int], moved_first: bool) -> tuple[int, bool, bool, int]:
-    """The most constrained first; of those, pairs; then, or not, values at an end of a move; then in order of definition."""
-    return node.limit, not node.paired, moved_first and moved.isdisjoint(node.members), index
+def _urgency(node: ColourNode, index: int, moved: set[int], moved_first: bool) -> tuple[int, int, bool, int]:
+    """The most constrained first; of those, the longest vectors; then, or not, values at an end of a move; then in order of definition."""
+    return node.limit, -node.span, moved_first and moved.isdisjoint(node.members), index
 
 
 class _Attempt:
@@ -204,7 +224,7 @@ class _Attempt:
         return not pending
 
     def _offset(self, node: ColourNode, member: int) -> int:
-        return self.problem.slot_of[member] & 1 if node.paired else 0
+        return self.problem.slot_of[member] - node.original
 
     def _put(self, node: ColourNode, place: int) -> None:
         for member in node.members:
@@ -221,7 +241,7 @@ class _Attempt:
     def _least_missed(self, node: ColourNode) -> tuple[int, list[int]]:
         """The place from which the fewest others must go, counting those twice that had to go before; -1: there is none."""
         best: tuple[int, int, list[int]] | None = None
-        for place in range(0, node.limit - node.paired, 2 if node.paired else 1):
+        for place in range(0, node.limit - node.span + 1, node.alignment):
             rivals = 0
             for member in node.members:
                 rivals |= self.holders.get(place + self._offset(node, member), 0) & self.problem.adjacent[member]
@@ -239,10 +259,10 @@ class _Attempt:
                     yield self.registers[partner] - self._offset(node, member)
         if self.keep:
             yield node.original
-        yield from range(0, node.limit, 2 if node.paired else 1)
+        yield from range(0, node.limit, node.alignment)
 
     def _fits(self, node: ColourNode, place: int) -> bool:
-        if place < 0 or (node.paired and place & 1) or place + node.paired >= node.limit:
+        if place < 0 or place % node.alignment or place + node.span > node.limit:
             return False
         return not any(
             self.holders.get(place + self._offset(node, member), 0) & self.problem.adjacent[member] for member in node.members
@@ -264,19 +284,12 @@ def renamed(code: Code, values: Values, registers: list[int]) -> Code:
 
 def _renamed(instruction: Instruction, pc: int, values: Values, registers: list[int]) -> Instruction:
     def name(register: Reg, table: dict) -> Reg:
-        if register.bank is Bank.P:
+        if not register.words:  # a predicate, or what a warp has one of
             return register
         return Reg(registers[table[pc, register.number].number], register.bank)
 
-    def operand(source: Operand) -> Operand:
-        if isinstance(source, Reg):
-            return name(source, values.used)
-        if isinstance(source, Address) and isinstance(source.base, Reg):
-            return Address(name(source.base, values.used), source.offset)
-        return source
-
+    sources = {register: name(register, values.used) for register in instruction.reads}
     return replace(
-        instruction,
+        instruction.with_registers(sources),
         dsts=tuple(name(dst, values.defined) for dst in instruction.dsts),
-        srcs=tuple(map(operand, instruction.srcs)),
     )

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warploom.code.barriers import Barriers
+from warploom.code.convergence import apart_in_sass, partings
 from warploom.code.dominators import immediate_post_dominators
 from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code, Instruction, Reg, Special
+from warploom.code.instruction import BRANCHES, Bank, Code, Instruction, Reg, Special
 from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.slots import bits
+from warploom.code.slots import UNIFORM, bits
 from warploom.code.values import Value, Values, value_instances
 
 _VARYING_SPECIALS = ("tid", "laneid", "lanemask")
 _UNIFORM_SPACES = ("param", "const", "global", "shared")  # one address gives one value; local and generic may be a lane's own
 _VARYING_RESULTS = ("atom", "shfl", "match")
 _WARP_WIDE = ("vote", "activemask", "redux")  # every lane named in the member mask gets the same result
+_UNIFORM_BANKS = (Bank.U, Bank.UD, Bank.UQ, Bank.UP, Bank.URZ, Bank.UPT)
+_UNIFORM_IN_SASS = ("VOTE", "REDUX")  # whatever their sources are
+_VARYING_IN_SASS = ("LD", "LDL", "ATOM", "ATOMG", "ATOMS", "SHFL", "MATCH", "LDSM", "MOVM", "HMMA", "IMMA", "DMMA", "BMMA")
+_UNIFORM_SPECIALS = ("SR_CTAID", "SR_NTID", "SR_NCTAID", "SRZ")
+_OF_THREADS = (1 << UNIFORM) - 1  # the slots of registers that every lane has its own of
+_BY_GROUP = ("DIV", "ANY")  # branches of SASS that all lanes of a group take alike
 
 
 @dataclass(frozen=True)
@@ -29,38 +37,6 @@ class Divergence:
     branches: frozenset[int]  # blocks that end in a divergent branch
     varying: frozenset[int]  # numbers of the values that may differ between lanes
     values: Values
-
-
-def divergent_region(graph: FlowGraph, post: list[int], branch: int) -> frozenset[int]:
-    """The blocks in which lanes that block `branch` separated may be before they meet again."""
-    return _reached(graph, graph.successors[branch], post[branch])
-
-
-def arms(graph: FlowGraph, post: list[int], branch: int) -> list[tuple[frozenset[int], tuple[int, ...]]]:
-    """The arms of a divergent branch: the blocks of each, and those at whose start the other lanes wait meanwhile.
-
-    A warp executes one arm after the other, so that lanes of the others wait at the start of theirs or where all meet.
-    """
-    meeting = post[branch]
-    found = []
-    for successor in graph.successors[branch]:
-        if successor != meeting:
-            others = {other for other in graph.successors[branch] if other != successor} | {meeting}
-            waiting = tuple(sorted(block for block in others if block < len(graph)))
-            found.append((_reached(graph, (successor,), meeting), waiting))
-    return found
-
-
-def _reached(graph: FlowGraph, starts: tuple[int, ...], meeting: int) -> frozenset[int]:
-    """The blocks that control reaches from some blocks before the meeting point."""
-    seen: set[int] = set()
-    pending = [start for start in starts if start != meeting]
-    while pending:
-        block = pending.pop()
-        if block not in seen:
-            seen.add(block)
-            pending.extend(successor for successor in graph.successors[block] if successor != meeting)
-    return frozenset(seen)
 
 
 def analyse_divergence(code: Code, graph: FlowGraph | None = None) -> Divergence:
@@ -100,14 +76,22 @@ class _Analysis:
     def visit(self, pc: int) -> None:
         instruction = self.instructions[pc]
         guard_varies = instruction.guard is not None and self._varies(pc, instruction.guard.predicate)
-        if instruction.op.name == "bra" and guard_varies:
+        if instruction.op.name in BRANCHES and self._parts(pc, instruction, guard_varies):
             block = self.block_of[pc]
             if block not in self.branches and len(self.graph.successors[block]) > 1 and self.post[block] >= 0:
                 self.branches.add(block)
-                self._merge(block)
-        if self.writes[pc] and (guard_varies or self._result_varies(pc, instruction)):
+                self._merge(block) if self.graph.barriers is None else self._merge_at(block, self.graph.barriers)
+        result_varies = self._result_varies if instruction.control is None else self._sass_result_varies
+        if self.writes[pc] and (guard_varies or result_varies(pc, instruction)):
             for value in self.writes[pc]:
                 self._mark(value)
+
+    def _parts(self, pc: int, instruction: Instruction, guard_varies: bool) -> bool:
+        """Whether lanes may go different ways at a branch: by its guard, and in SASS by any operand."""
+        if instruction.control is None:
+            return guard_varies
+        by_group = not set(instruction.op.modifiers).isdisjoint(_BY_GROUP)
+        return not by_group and any(value.number in self.varying for value in self.reads[pc])
 
     def _mark(self, value: Value) -> None:
         if value.number not in self.varying:
@@ -131,11 +115,32 @@ class _Analysis:
             return True
         return any(value.number in self.varying for value in self.reads[pc])
 
+    def _sass_result_varies(self, pc: int, instruction: Instruction) -> bool:
+        if instruction.op.name in _UNIFORM_IN_SASS or all(dst.bank in _UNIFORM_BANKS for dst in instruction.dsts):
+            return False
+        specials = [source.name for source in instruction.srcs if isinstance(source, Special)]
+        if instruction.op.name in ("S2R", "CS2R") and not all(name.startswith(_UNIFORM_SPECIALS) for name in specials):
+            return True
+        return instruction.op.name in _VARYING_IN_SASS or any(value.number in self.varying for value in self.reads[pc])
+
+    def _merge_at(self, branch: int, barriers: Barriers) -> None:
+        """The same in SASS, where groups meet only behind what they wait at, and may execute one instruction at different times.
+
+        So even a value of one definition may differ.
+        """
+        region = apart_in_sass(self.graph, barriers, branch, self.graph.successors[branch])
+        for block in sorted(region & barriers.waiting):
+            if block + 1 < len(self.graph):
+                for slot in bits(self.liveness.block_in[block + 1] & _OF_THREADS):
+                    value = self.values.entering(block + 1, slot)
+                    if value is not None and any(self.block_of[pc] in region for pc in value.definitions):
+                        self._mark(value)
+
     def _merge(self, branch: int) -> None:
         """Mark the values of which lanes separated by a branch may bring different definitions to where they meet."""
         meeting, graph = self.post[branch], self.graph
         arms = [self._arm(successor, branch, meeting) for successor in graph.successors[branch]]
-        region = divergent_region(graph, self.post, branch)
+        region = partings(graph, (branch,))[branch].region
         meetings = frozenset.intersection(*arms) if len(arms) > 1 else frozenset()
         cyclic = branch in region  # lanes may leave after different numbers of iterations
         for block in sorted(meetings | ({meeting} if meeting < len(graph) else set())):

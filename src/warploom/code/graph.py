@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
+from warploom.code.barriers import Barriers, find_barriers
 from warploom.code.instruction import BRANCHES, EXITS, Block, Code
 
 
@@ -21,6 +22,7 @@ class FlowGraph:
     predecessors: tuple[tuple[int, ...], ...]
     order: tuple[int, ...]
     exits: tuple[int, ...]  # blocks from which control may leave the kernel
+    barriers: Barriers | None = None  # of SASS: where lanes meet
 
     def __len__(self) -> int:
         return len(self.successors)
@@ -71,7 +73,9 @@ def flow_graph(code: Code) -> FlowGraph:
     for number, following_blocks in enumerate(successors):
         for successor in following_blocks:
             predecessors[successor].append(number)
-    return FlowGraph(tuple(successors), tuple(map(tuple, predecessors)), reverse_post_order(tuple(successors)), tuple(exits))
+    order = reverse_post_order(tuple(successors))
+    barriers = find_barriers(code, predecessors, order)
+    return FlowGraph(tuple(successors), tuple(map(tuple, predecessors)), order, tuple(exits), barriers)
 
 
 def fewest_instructions(code: Code) -> int:

@@ -245,6 +245,10 @@ EXITS = frozenset(("exit", "trap", "EXIT", "BPT", "KILL"))
 """Names of the operations that end a thread."""
 BRANCHES = frozenset(("bra", "BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET"))
 """Names of the operations that go elsewhere, to ``target`` or to one of ``targets``."""
+WAITS = frozenset(("BSYNC", "WARPSYNC", "YIELD", "NANOSLEEP", "ENDCOLLECTIVE", "BAR"))
+"""Names of the operations of SASS at which some lanes of a warp may wait while others go on."""
+INSERTED = -1
+"""The address of an instruction of SASS that a pass put in: no jump of the compiler's means it."""
 _LEAVING = EXITS | BRANCHES
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.code.divergence import Divergence, divergent_region
-from warploom.code.dominators import immediate_post_dominators
+from warploom.code.convergence import partings
+from warploom.code.divergence import Divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness, thread_liveness
@@ -71,13 +71,11 @@ class LiveRanges:
 
     def _hold(self, divergence: Divergence) -> None:
         """Extend ranges over the regions in which waiting lanes may need the value."""
-        post = immediate_post_dominators(self.graph)
-        for branch in sorted(divergence.branches):
+        for parting in partings(self.graph, divergence.branches).values():
             extent = 0
-            for block in divergent_region(self.graph, post, branch):
+            for block in parting.region:
                 extent |= (1 << self._starts[block + 1]) - (1 << self._starts[block])
-            waiting = [block for block in (*self.graph.successors[branch], post[branch]) if block < len(self.graph)]
-            for block in waiting:
+            for block in parting.waiting:
                 for slot in bits(self.liveness.block_in[block]):
                     value = self.values.entering(block, slot)
                     if value is not None:

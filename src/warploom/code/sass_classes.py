@@ -37,7 +37,8 @@ SASS_SPACES = {
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
-LOADS = frozenset(("LD", "LDG", "LDS", "LDL", "TEX", "TLD", "TLD4", "TXD"))
+TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
+LOADS = frozenset(("LD", "LDG", "LDS", "LDL")) | TEXTURES
 STORES = frozenset(("ST", "STG", "STS", "STL"))
 ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 FENCES = frozenset(("MEMBAR",))

@@ -7,8 +7,8 @@ throughout the diverged region, whatever the executing arm writes.
 
 from __future__ import annotations
 
-from warploom.code.divergence import analyse_divergence, arms
-from warploom.code.dominators import immediate_post_dominators
+from warploom.code.convergence import partings
+from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness, thread_liveness
@@ -33,12 +33,11 @@ def warp_liveness(
 
 def waiting_needs(graph: FlowGraph, thread: Liveness, divergent: frozenset[int], by_arm: bool = False) -> list[int]:
     """Per block, the slots that waiting lanes may need while others execute it."""
-    post = immediate_post_dominators(graph)
     held = [0] * len(graph)
-    for branch in sorted(divergent):
-        for arm, waiting in arms(graph, post, branch):
+    for parting in partings(graph, divergent).values():
+        for arm, waiting in parting.arms if by_arm else ((parting.region, parting.waiting),):
             needed = 0
-            for block in waiting if by_arm else {*waiting, *graph.successors[branch]}:
+            for block in waiting:
                 needed |= thread.block_in[block]
             for block in arm:
                 held[block] |= needed

@@ -1,29 +1,20 @@
 """The order in which a whole warp executes blocks, which is more than the order in which one thread does.
 
-A warp executes the arms of a divergent branch one after the other: when the lanes of one arm have reached the point where the
-lanes meet, or have all exited, the warp turns to another arm. A state of the warp rather than of a thread, such as whether it
+A warp executes the arms of a divergent branch one after the other: when the lanes of one arm wait for others, at the point where
+all meet or before, or have all exited, the warp turns to another arm. A state of the warp rather than of a thread, such as whether it
 holds extended registers, flows along these edges too.
 """
 
 from __future__ import annotations
 
-from warploom.code.divergence import divergent_region
-from warploom.code.dominators import immediate_post_dominators
+from warploom.code.convergence import partings
 from warploom.code.graph import FlowGraph
 
 
 def warp_predecessors(graph: FlowGraph, divergent: frozenset[int]) -> list[frozenset[int]]:
     """Per block, those that the warp may have executed just before it; `divergent` blocks end in a divergent branch."""
-    post = immediate_post_dominators(graph)
     before = [set(blocks) for blocks in graph.predecessors]
-    exits = frozenset(graph.exits)
-    for branch in divergent:
-        meeting = post[branch]
-        region = divergent_region(graph, post, branch)
-        ends = {block for block in region if meeting in graph.successors[block] or block in exits}
-        for successor in graph.successors[branch]:
-            if successor != meeting:
-                before[successor] |= ends
-        if meeting < len(graph):
-            before[meeting] |= ends & exits
+    for parting in partings(graph, divergent).values():
+        for block in parting.waiting:
+            before[block] |= parting.ends
     return [frozenset(blocks) for blocks in before]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from warploom.code.instruction import (
     BRANCHES,
     EXITS,
+    WAITS,
     Bank,
     Binary,
     Block,
@@ -226,7 +227,7 @@ def _end(instructions: list[Instruction], targets: dict[int, int]) -> int:
 def _blocks(about: _Kernel, instructions: list[Instruction], targets: dict[int, int]) -> list[Block]:
     """Cut the instructions where control enters or leaves, and give every branch the number of its block."""
     count = len(instructions)
-    leaving = BRANCHES | EXITS
+    leaving = BRANCHES | EXITS | WAITS
     leaders = {0} | {target for pc, target in targets.items() if pc < count and target < count}
     leaders |= {pc + 1 for pc, i in enumerate(instructions) if i.op.name in leaving and pc + 1 < count}
     tables = _jump_targets(about, instructions)

@@ -16,6 +16,7 @@ from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
 from warploom.sass.module import SassModule
+from warploom.sass.settling import settle
 
 FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
 
@@ -33,7 +34,9 @@ def compile_for(
         if limit == FIT:
             limit = _fitting_registers(_for_shape(_compiled(module, kernel, None), shape), machine, smaller)
         assert limit is None or isinstance(limit, int)
-        return compile_code(design.policies, _for_shape(_compiled(module, kernel, limit), shape), smaller)
+        plain = _for_shape(_compiled(module, kernel, limit), shape)
+        compiled = compile_code(design.policies, plain, smaller)
+        return compiled if compiled is plain else settle(compiled)
 
 
 def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:

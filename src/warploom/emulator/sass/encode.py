@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Code, Instruction
+from warploom.code.instruction import INSERTED, Bank, Code, Instruction
 from warploom.code.table import Flag, static_table
 from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
@@ -67,13 +67,16 @@ def encode_sass(code: Code) -> EncodedKernel:
 def _landings(code: Code) -> list[int]:
     """For each instruction that the compiler made, where it is now; -1 if it is gone. What passes put before it comes first."""
     found: dict[int, int] = {}
-    inserted: int | None = None
-    for pc, instruction in enumerate(code.instructions()):
-        if instruction.control is None:
-            inserted = pc if inserted is None else inserted
-            continue
-        found[instruction.address // INSTRUCTION_BYTES] = pc if inserted is None else inserted
-        inserted = None
+    pc = 0
+    for block in code.blocks:
+        inserted: int | None = None  # in this block: what ends the one before is not executed by a jump
+        for instruction in block.instructions:
+            if instruction.control is None or instruction.address == INSERTED:
+                inserted = pc if inserted is None else inserted
+            else:
+                found[instruction.address // INSTRUCTION_BYTES] = pc if inserted is None else inserted
+                inserted = None
+            pc += 1
     return [found.get(number, -1) for number in range(max(found, default=-1) + 1)]
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from warploom.code.classes import add_operation
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code, Instruction
+from warploom.code.instruction import WAITS, Code, Instruction
 from warploom.code.loops import loop_depths
+from warploom.code.sass_classes import ATOMICS, LOADS, SASS_SPACES
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
 
@@ -26,7 +27,7 @@ SLOW_ACCESS = 20  # several hundred cycles, in which each of some tens of warps 
 
 def is_barrier(instruction: Instruction) -> bool:
     """Whether warps wait for each other here."""
-    return instruction.op.name == "bar" and "warp" not in instruction.op.modifiers
+    return instruction.op.name == "BAR" or (instruction.op.name == "bar" and "warp" not in instruction.op.modifiers)
 
 
 def barrier_pressure(code: Code) -> int:
@@ -78,7 +79,9 @@ def held_share(code: Code, regions: Regions) -> float:
 
 def _time(instruction: Instruction) -> int:
     """How long an instruction keeps its warp, in instructions of an SM with many warps."""
-    slow = instruction.op.name in ("ld", "tex", "atom") and instruction.op.space not in ("shared", "const", "param")
+    name = instruction.op.name
+    loads = name in ("ld", "tex", "atom") or name in LOADS or name in ATOMICS
+    slow = loads and SASS_SPACES.get(name, instruction.op.space) not in ("shared", "const", "param")
     return SLOW_ACCESS if slow else 1
 
 
@@ -156,9 +159,10 @@ class _Placement:
                 self.compactions.add((block, position))
 
     def _end(self, block: int) -> int:
-        """The last position of a block: before the branch that ends it, if one does."""
+        """The last position of a block: before the branch that ends it, if one does, or what lanes wait at."""
         instructions = self.code.blocks[block].instructions
-        return len(instructions) - 1 if instructions and instructions[-1].ends_block else len(instructions)
+        before = bool(instructions) and (instructions[-1].ends_block or instructions[-1].op.name in WAITS)
+        return len(instructions) - before
 
     def _enter_held(self, block: int, depths: list[int]) -> None:
         """Acquire at the ends of the blocks before, where nothing else follows them or that is outside of a loop; else here."""
@@ -169,7 +173,8 @@ class _Placement:
         for other in without:
             successors = self.graph.successors[other]
             alone = all(self.inside[successor] and self.inside[successor][0] for successor in successors)
-            if block not in successors or not (alone or depths[other] < depths[block]):
+            waits = self.code.blocks[other].instructions[-1].op.name in WAITS  # behind which it must not hold them yet
+            if block not in successors or waits or not (alone or depths[other] < depths[block]):
                 self.acquires.add((block, 0))
                 return
         for other in without:

@@ -15,25 +15,26 @@ from typing import NamedTuple
 from warploom.backend.recolour import conflicts, recolour, renamed
 from warploom.code.divergence import Divergence
 from warploom.code.graph import flow_graph, without_empty, without_unreachable
-from warploom.code.instruction import Block, Code, Instruction, Operation, Reg
+from warploom.code.instruction import INSERTED, Block, Code, Control, Instruction, Operation, Reg
 from warploom.code.liveness import thread_liveness
 from warploom.code.loops import loop_depths
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
-from warploom.errors import WarploomError
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, plan_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.holding import holding, prove_holding
 
 COMPACTION = Operation("mov", "b32", modifiers=("compact",))
+SASS_COMPACTION = Operation("MOV", modifiers=("COMPACT",))
+AFTER_ALL = Control(1, False, None, None, (1 << 6) - 1, (False, False, False))  # nothing is on its way to what is given back
 Place = tuple[int, int]  # block, position in it
 Moves = dict[Place, list[int]]  # the registers moved at each place
 
 
 def is_compaction(instruction: Instruction) -> bool:
     """Whether an instruction is a move that index compaction put in."""
-    return instruction.op == COMPACTION
+    return instruction.op in (COMPACTION, SASS_COMPACTION)
 
 
 def split_registers(code: Code, base: int, extended: int) -> Code | None:
@@ -41,10 +42,6 @@ def split_registers(code: Code, base: int, extended: int) -> Code | None:
 
     Whatever comes out is proved: see `warploom.papers.regmutex.holding`.
     """
-    if code.binary is not None:
-        raise WarploomError(
-            f"{code.name}: this design renumbers registers, which cannot be done in machine code; use --code ptx."
-        )
     code = without_empty(without_unreachable(code))
     regions = plan_regions(code, base)
     if regions is None:
@@ -118,7 +115,7 @@ class _Attempt:
         for place, slots in down.items():
             here[place] += [_Move(place, slot, True) for slot in slots]
         for place in self.regions.releases:
-            here[place].append(Instruction(RELEASE))
+            here[place].append(self._release())
         for place in self.regions.acquires:
             here[place].append(Instruction(ACQUIRE))
         for place, slots in up.items():
@@ -132,12 +129,17 @@ class _Attempt:
                 for inserted in here.get((number, position), ()):
                     if isinstance(inserted, _Move):
                         moved[pc + len(instructions)] = inserted
-                        inserted = Instruction(COMPACTION, (Reg(inserted.slot),), (Reg(inserted.slot),))
+                        move = COMPACTION if self.code.binary is None else SASS_COMPACTION
+                        inserted = Instruction(move, (Reg(inserted.slot),), (Reg(inserted.slot),))
                     instructions.append(inserted)
                 instructions += block.instructions[position : position + 1]
             blocks.append(Block(instructions, block.label))
             pc += len(instructions)
         return replace(self.code, blocks=blocks), moved
+
+    def _release(self) -> Instruction:
+        """In SASS a release waits until nothing is on its way to the registers that are given back."""
+        return Instruction(RELEASE) if self.code.binary is None else Instruction(RELEASE, control=AFTER_ALL, address=INSERTED)
 
     def _limited(self, code: Code, warp: LiveRanges) -> set[int]:
         """The values that some point without the extended registers needs."""

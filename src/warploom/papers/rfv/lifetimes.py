@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from warploom.backend.recolour import vectors
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import Bank, Block, Code, Reg
@@ -36,7 +37,7 @@ def register_lifetimes(code: Code) -> list[Lifetime]:
 def choose_exempt(code: Code, renamed: int) -> tuple[int, ...]:
     """The registers not to rename if only `renamed` per warp can be: the longest-lived, of equals those with more values.
 
-    The halves of a register pair stay together, so that one more may be exempt than needed.
+    Registers of a vector stay together, so that a few more may be exempt than needed.
     """
     excess = code.registers - renamed
     if excess <= 0:
@@ -56,19 +57,20 @@ def choose_exempt(code: Code, renamed: int) -> tuple[int, ...]:
 
 
 def _units(code: Code) -> list[tuple[int, ...]]:
-    """The registers that must keep together: pairs that hold 64-bit values somewhere, and single ones."""
-    paired = {register.number for register in _registers(code) if register.bank is Bank.D}
-    seconds = {number + 1 for number in paired}
-    units: list[tuple[int, ...]] = [(number, number + 1) for number in sorted(paired)]
-    return units + [(number,) for number in range(code.registers) if number not in paired | seconds]
+    """The registers that must keep together, as they lie: vectors, joined where they overlap, and single ones."""
+    joined = {word for instruction in code.instructions() for words in vectors(instruction) for word in words[1:]}
+    units: list[list[int]] = []
+    for register in range(code.registers):
+        if register in joined:
+            units[-1].append(register)
+        else:
+            units.append([register])
+    return [tuple(unit) for unit in units]
 
 
-def _registers(code: Code) -> set[Reg]:
-    found: set[Reg] = set()
-    for instruction in code.instructions():
-        found.update(instruction.reads)
-        found.update(instruction.dsts)
-    return found
+def _alignment(unit: tuple[int, ...]) -> int:
+    """What the first register of a unit stays a multiple of: as much as its longest vector can ask for."""
+    return next(multiple for multiple in (4, 2, 1) if len(unit) >= multiple and unit[0] % multiple == 0)
 
 
 def exempt_registers(code: Code) -> int:
@@ -77,28 +79,25 @@ def exempt_registers(code: Code) -> int:
 
 
 def exempt_first(code: Code, exempt: tuple[int, ...]) -> Code:
-    """The same code with its registers renumbered so that the exempt ones have the lowest numbers; pairs stay aligned."""
+    """The same code with its registers renumbered so that the exempt ones have the lowest numbers; vectors stay aligned."""
     if not exempt:
         return code
     chosen = set(exempt)
-    units = _units(code)
-    first = [unit for unit in units if unit[0] in chosen]
-    rest = [unit for unit in units if unit[0] not in chosen]
-    order: list[tuple[int, ...]] = sorted(first, key=len, reverse=True)
-    pairs, singles = [unit for unit in rest if len(unit) > 1], [unit for unit in rest if len(unit) < 2]
-    if len(chosen) % 2 and singles:  # a single register lets the pairs after it be aligned
-        order.append(singles.pop(0))
-    order += pairs + singles
+    units = sorted(_units(code), key=lambda unit: (unit[0] not in chosen, -_alignment(unit), -len(unit)))
+    singles = [unit for unit in units if len(unit) == 1 and unit[0] not in chosen]
     number: dict[int, int] = {}
     following = 0
-    for unit in order:
-        if len(unit) == 2:
-            following += following % 2
+    for unit in units:
+        if unit[0] in number:
+            continue
+        while following % _alignment(unit):  # single registers fill the gap before an aligned vector
+            if singles:
+                number[singles.pop(0)[0]] = following
+            following += 1
         for register in unit:
             number[register] = following
             following += 1
-    renamed = {Reg(old, Bank.R): Reg(new, Bank.R) for old, new in number.items()}
-    renamed |= {Reg(unit[0], Bank.D): Reg(number[unit[0]], Bank.D) for unit in units if len(unit) == 2}
+    renamed = {Reg(old, bank): Reg(new, bank) for old, new in number.items() for bank in (Bank.R, Bank.D, Bank.Q)}
     blocks = [Block([one.with_registers(renamed) for one in block.instructions], block.label) for block in code.blocks]
     noted = {**code.annotations, EXEMPT_REGISTERS: len(exempt)}
     return replace(code, blocks=blocks, registers=max(code.registers, following), annotations=noted)

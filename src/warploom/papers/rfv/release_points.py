@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Block, Code, Instruction
+from warploom.code.instruction import EXITS, Block, Code, Instruction
 from warploom.code.liveness import Liveness
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
@@ -120,7 +120,7 @@ def _starts(
 
 def worth_a_release(block: Block) -> bool:
     """Whether registers given back at a block's start could be of use: not where the warp exits at once."""
-    return len(block.instructions) > 0 and block.instructions[0].op.name != "exit"
+    return len(block.instructions) > 0 and block.instructions[0].op.name not in EXITS
 
 
 def with_release_flags(code: Code, points: ReleasePoints) -> Code:
