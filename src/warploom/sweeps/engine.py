@@ -12,6 +12,7 @@ from warploom.simulation.workers import Workers
 from warploom.storage.locks import Lock
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.store import Store
+from warploom.sweeps.timings import remember
 
 CLAIMS = ".claims"
 
@@ -72,7 +73,8 @@ def perform(
     try:
         for place, outcome in outcomes(wanted, workers, claim):
             if not isinstance(outcome, WarploomError):
-                store.save(missing[place], outcome.to_dict(power=True))
+                stored_bytes = store.save(missing[place], outcome.to_dict(power=True))
+                remember(wanted[place], outcome.wall_seconds, stored_bytes)
                 store.fold_if_many()
             elif refused is None:
                 raise outcome

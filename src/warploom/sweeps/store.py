@@ -52,9 +52,10 @@ class Store:
                 return json.loads(self._wholes[name][self._folded[name][key]].as_py())
         return None
 
-    def save(self, key: str, result: dict[str, Any]) -> None:
-        """Keep a result."""
+    def save(self, key: str, result: dict[str, Any]) -> int:
+        """Keep a result; the bytes that it takes."""
         write_kept_json(self._alone(key), plain(result))
+        return self._alone(key).stat().st_size
 
     def keys(self) -> set[str]:
         """The keys of all results that are sound."""
