@@ -11,6 +11,7 @@ from typing import Any
 
 from warploom.designs import Design, parse_design
 from warploom.designs.design import OPTIONS, from_dict
+from warploom.designs.grammar import parse_items
 from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
@@ -229,7 +230,10 @@ def _changed(base: Design, values: Mapping[str, Any]) -> Design:
         elif choice in CHOICES:
             if not isinstance(value, str):
                 raise WarploomError(f"parameters, {choice}: it wants the name of a policy, not {value!r}")
-            tables[choice] = parse_design(f"{choice}={value}").to_dict()[choice]
+            (item, *others) = parse_items(f"{choice}={value}")
+            if others or not item.name:
+                raise WarploomError(f"parameters, {choice}: it wants one policy, such as two-level(active=8), not {value!r}")
+            tables[choice] = {"policy": item.name, **item.parameters}
         else:
             tables[choice] = value
     return from_dict(tables, base.name)

@@ -11,22 +11,22 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
 from warploom.simulation.result import plain
 from warploom.storage.kept import discard, read_kept_json, write_kept_json
 from warploom.storage.locks import Lock
-from warploom.sweeps.rows import row_of
+from warploom.sweeps.rows import joined, pyarrow, row_of, table_of
 
 FOLD_AT = 256  # results in files of their own
 MERGE_AT = 8  # tables
 _WHOLE = "result"  # the column with the whole result, as JSON
 _DIGEST_DIGITS = 32
-_DRAFT = ".table-"
+_ABANDONED_SECONDS = 3600
 
 
 class Store:
@@ -67,19 +67,18 @@ class Store:
 
     def rows(self) -> Any:
         """All results as one Arrow table: a row a run, nested values as columns with dotted names."""
-        arrow = _pyarrow()
+        arrow = pyarrow()
         alone = self._rows_alone()
         seen = {row["key"] for row in alone}
-        parts = [arrow.Table.from_pylist([_without_whole(row) for row in alone])] if alone else []
+        parts = [table_of(alone).drop_columns([_WHOLE])] if alone else []
         for name in self._tables():
             table = self._read(name, but=_WHOLE)
             if table is None:
                 return self.rows()
             keys = table["key"].to_pylist()
-            wanted = [row for row, key in enumerate(keys) if key not in seen]
+            parts.append(table.filter(arrow.array([key not in seen for key in keys])))
             seen.update(keys)
-            parts.append(table if len(wanted) == len(keys) else table.take(wanted))
-        return arrow.concat_tables(parts, promote_options="permissive") if parts else arrow.Table.from_pylist([])
+        return joined(parts)
 
     def fold_if_many(self) -> None:
         """Fold results in files of their own into a table where there are many, unless another process is at it."""
@@ -93,11 +92,10 @@ class Store:
         if not lock.acquire():
             return
         try:
-            for draft in self.folder.glob(f"{_DRAFT}*"):
-                draft.unlink()  # of a process that was killed
+            self._remove_abandoned()
             alone = self._rows_alone()
             if alone:
-                self._write(_pyarrow().Table.from_pylist(alone))
+                self._write(table_of(alone))
                 for row in alone:
                     self._alone(row["key"]).unlink(missing_ok=True)
             if len(names := self._tables()) >= MERGE_AT:
@@ -105,10 +103,15 @@ class Store:
         finally:
             lock.release()
 
+    def _remove_abandoned(self) -> None:
+        """Remove what processes that were killed had begun to write."""
+        for draft in (file for file in _listed(self.folder) if file.name.startswith(".") and file.suffix in (".json", ".table")):
+            if draft.suffix == ".table" or time.time_ns() - _age(draft) > _ABANDONED_SECONDS * 10**9:  # we alone write tables
+                draft.unlink(missing_ok=True)
+
     def _merge(self, names: list[str]) -> None:
-        arrow = _pyarrow()
         read = {name: table for name in names if (table := self._read(name)) is not None}
-        whole = arrow.concat_tables(list(read.values()), promote_options="permissive")
+        whole = joined(list(read.values()))
         first = {key: row for row, key in reversed(list(enumerate(whole["key"].to_pylist())))}
         made = self._write(whole.take(sorted(first.values())))
         for name in read:
@@ -146,7 +149,7 @@ class Store:
 
         None if it is not there any more: another process merged it into a larger one, or it was damaged.
         """
-        arrow, path = _pyarrow(), self.folder / name
+        arrow, path = pyarrow(), self.folder / name
         try:
             data = path.read_bytes()
         except FileNotFoundError:
@@ -160,14 +163,10 @@ class Store:
     def _write(self, table: Any) -> str:
         """Write a table under the name that its contents give it."""
         with _draft(self.folder) as draft:
-            _pyarrow().parquet.write_table(table, draft, compression="zstd")
+            pyarrow().parquet.write_table(table, draft, compression="zstd")
             name = f"runs-{hashlib.sha256(draft.read_bytes()).hexdigest()[:_DIGEST_DIGITS]}.parquet"
             os.replace(draft, self.folder / name)
         return name
-
-
-def _without_whole(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != _WHOLE}
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -187,18 +186,9 @@ def _age(file: Path) -> int:
 @contextmanager
 def _draft(folder: Path) -> Iterator[Path]:
     """A file beside the tables that is gone when the block ends, unless it was renamed."""
-    descriptor, name = tempfile.mkstemp(prefix=_DRAFT, dir=folder)
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".table", dir=folder)
     os.close(descriptor)
     try:
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise WarploomError("stored runs need pyarrow: pip install 'warploom[report]'") from None
-    return pyarrow

@@ -18,6 +18,7 @@ from warploom.sweeps.engine import missing, perform
 from warploom.sweeps.expansion import Expansion, Point, expand
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.plan import Plan, make_plan
+from warploom.sweeps.rows import pyarrow
 from warploom.sweeps.store import Store
 from warploom.sweeps.summary import summarise
 from warploom.sweeps.timings import Expectation, expect
@@ -62,10 +63,10 @@ class Sweep:
         """One row for each run that is there, in the plan's order: its place in the plan, its numbers, where it is from."""
         pandas = _pandas()
         stored = self.store.rows()
-        rows = {key: row for row, key in enumerate(stored["key"].to_pylist())} if len(stored) else {}
+        rows = {key: row for row, key in enumerate(stored["key"].to_pylist())}
         keys = content_keys(self.tasks)
         there = [(key, point) for key, point in zip(keys, self.points, strict=True) if key in rows]
-        numbers = stored.take([rows[key] for key, _ in there]).to_pandas()
+        numbers = stored.take(pyarrow().array([rows[key] for key, _ in there], "int64")).to_pandas()
         numbers["design.name"] = [point.task.design["name"] for _, point in there]
         axes = list(dict.fromkeys(name for _, point in there for name in point.coordinates))
         where = {f"{AXIS}{name}": [point.coordinates.get(name) for _, point in there] for name in axes}
