@@ -16,11 +16,10 @@ from mutations import spoilt_bytes
 from programs import KERNEL
 
 from warploom.errors import WarploomError
-from warploom.papers.experiment import Run
-from warploom.papers.store import Store
 from warploom.programs.device import Device
 from warploom.simulation.result import plain
 from warploom.simulation.simulate import simulate
+from warploom.sweeps.store import Store
 from warploom.trace.format import Trace
 from warploom.trace.store import COLUMNS, TraceStore
 
@@ -91,14 +90,14 @@ class StoredTrace(_Kept):
 class StoredRun(_Kept):
     """The result of a run, as figures share it."""
 
-    RUN = Run("vectoradd", size="tiny", sms=1)
+    KEY = "0123456789abcdef"
 
     def fill(self) -> None:
         self.expected = json.loads(json.dumps(plain(simulate("vectoradd", size="tiny").to_dict())))
-        Store(self.good).save(self.RUN, self.expected)
+        Store(self.good).save(self.KEY, self.expected)
 
     def use(self, file: str) -> None:
-        found = Store(self.used).load(self.RUN)
+        found = Store(self.used).load(self.KEY)
         if found is not None and found != self.expected:
             raise Wrong("a damaged result of a run is taken as it is")
 

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from warploom.simulation.result import to_table as to_table
     from warploom.simulation.simulate import emulate as emulate
     from warploom.simulation.simulate import simulate as simulate
+    from warploom.sweeps.plan import Plan as Plan
+    from warploom.sweeps.sweep import sweep as sweep
     from warploom.workloads.registry import load_workload as workload
     from warploom.workloads.registry import workload_names as workload_names
     from warploom.workloads.registry import workload_set as workload_set
 
 _HOMES = {
     "Design": ("warploom.designs", "Design"),
+    "Plan": ("warploom.sweeps.plan", "Plan"),
     "Result": ("warploom.simulation.result", "Result"),
     "WarploomError": ("warploom.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
@@ -39,6 +42,7 @@ _HOMES = {
     "load_paper": ("warploom.library", "load_paper"),
     "machine": ("warploom.machines", "load_machine"),
     "simulate": ("warploom.simulation.simulate", "simulate"),
+    "sweep": ("warploom.sweeps.sweep", "sweep"),
     "technology": ("warploom.energy", "load_technology"),
     "to_table": ("warploom.simulation.result", "to_table"),
     "workload": ("warploom.workloads.registry", "load_workload"),
@@ -47,6 +51,7 @@ _HOMES = {
 }
 __all__ = [
     "Design",
+    "Plan",
     "Result",
     "WarploomError",
     "__version__",
@@ -55,6 +60,7 @@ __all__ = [
     "load_paper",
     "machine",
     "simulate",
+    "sweep",
     "technology",
     "to_table",
     "workload",

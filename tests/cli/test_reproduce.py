@@ -12,8 +12,13 @@ import pytest
 
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
-from warploom.papers.store import Store, content_key, perform
+from warploom.papers.runs import tasks_of
 from warploom.report.embedding import embedded
+from warploom.simulation.task import Task
+from warploom.simulation.workers import Here
+from warploom.sweeps.engine import perform
+from warploom.sweeps.keys import content_key, content_keys
+from warploom.sweeps.store import Store
 
 FIGURE = ("rfv", "figure 1")  # six runs of one combination of policies
 
@@ -36,26 +41,30 @@ def ask(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
+def stored(folder: Path) -> list[Path]:
+    return list((folder / "runs").glob("*.json"))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Half of the runs, as an interruption leaves them."""
     folder = tmp_path_factory.mktemp("results")
-    runs = runs_of(select(*FIGURE), "tiny")
-    done: list[Run] = []
+    tasks = tasks_of(runs_of(select(*FIGURE), "tiny"))
+    done: list[Task] = []
 
-    def interrupted(run: Run) -> None:
-        done.append(run)
+    def interrupted(task: Task) -> None:
+        done.append(task)
         if len(done) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(runs, Store(folder / "runs"), 1, interrupted)
-    assert sorted(file.stem for file in (folder / "runs").iterdir()) == sorted(content_key(run) for run in done)
+        perform(tasks, Store(folder / "runs"), Here(), interrupted)
+    assert sorted(file.stem for file in stored(folder)) == sorted(content_key(task) for task in done)
     return folder
 
 
 def test_it_goes_on_where_it_was(folder: Path) -> None:
-    before = {file: file.stat().st_mtime_ns for file in (folder / "runs").iterdir()}
+    before = {file: file.stat().st_mtime_ns for file in stored(folder)}
     ended = ask(folder, "--json", "--jobs", "2")
     assert ended.returncode == 0, ended.stderr
     assert "6 runs, 3 of them stored" in ended.stderr
@@ -83,7 +92,7 @@ def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
     assert {"version", "commit", "key", "program.seed", "technology.digest"} <= {
         name.removeprefix("provenance.") for name in table.columns if name.startswith("provenance.")
     }
-    assert table["key"].is_unique and set(table["key"]) == {file.stem for file in (folder / "runs").iterdir()}
+    assert table["key"].is_unique and set(table["key"]) == {file.stem for file in stored(folder)}
     assert set(pandas.read_csv(folder / "scorecard.csv")["id"]) == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
 
 
@@ -91,12 +100,12 @@ def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
     """What the scorecard says changes with what the simulator measured; nothing is filled in."""
     selected, store = select(*FIGURE), Store(folder / "runs")
     kept = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
-    for run in runs_of(selected, "tiny"):
-        result = store.load(run)
+    for key in content_keys(tasks_of(runs_of(selected, "tiny"))):
+        result = store.load(key)
         assert result is not None
         for state in result["states"]:
             state["live"] = state["allocated"]
-        store.save(run, result)
+        store.save(key, result)
     changed = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
     assert {score.ours for score in kept} != {score.ours for score in changed}
     assert next(score for score in changed if score.fact.id == "live-share-vectoradd").ours == pytest.approx(100)
@@ -104,6 +113,6 @@ def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
 
 def test_a_parameter_of_a_design_makes_another_run() -> None:
     runs = [Run("bfs", design, "rfv", "tiny") for design in ("rfv", "rfv(flag_cache=5)", "rfv", "rfv(flag_cache=2)")]
-    keys = [content_key(run) for run in runs]
+    keys = content_keys(tasks_of(runs))
     assert keys[0] == keys[2]
     assert len(set(keys)) == 3

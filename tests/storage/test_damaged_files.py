@@ -16,12 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.jit import whole
-from warploom.papers.experiment import Run
-from warploom.papers.store import Store
 from warploom.programs.device import Device
 from warploom.report.assemble import read_scores
 from warploom.report.reproduction import SCORECARD
 from warploom.storage.kept import read_kept, read_kept_json, write_kept, write_kept_json
+from warploom.sweeps.store import Store
 from warploom.trace.format import Trace
 from warploom.trace.store import COLUMNS, TraceStore
 from warploom.workloads.program import workload_program
@@ -111,19 +110,34 @@ def test_compiled_code(tmp_path: Path, lines: Any, monkeypatch: pytest.MonkeyPat
 
 @each_damage
 def test_a_stored_run(tmp_path: Path, lines: Any, how: Callable) -> None:
-    store, run = Store(tmp_path), Run("vectoradd", size="tiny")
+    store, key = Store(tmp_path), "0123456789abcdef"
     result = {"cycles": 123, "energy_pj": {"total": 0.1}, "name": "é"}
-    store.save(run, result)
-    assert store.load(run) == result and store.missing([run]) == []
+    store.save(key, result)
+    assert store.load(key) == result and store.keys() == {key}
     (file,) = tmp_path.iterdir()
     assert json.loads(file.read_text("utf-8"))["content"] == result  # a plain file, for anybody to read
     damage(file, how)
-    assert store.missing([run]) == [run]
+    assert store.keys() == set()
     assert len(lines()) == 1
-    assert store.load(run) is None
-    store.save(run, result)
-    assert store.load(run) == result
+    assert store.load(key) is None
+    store.save(key, result)
+    assert store.load(key) == result
     assert lines() == []
+
+
+@each_damage
+def test_a_table_of_stored_runs(tmp_path: Path, lines: Any, how: Callable) -> None:
+    results = {f"{number:032x}": {"cycles": number, "energy_pj": {"total": number / 3}} for number in range(5)}
+    for key, result in results.items():
+        Store(tmp_path).save(key, result)
+    Store(tmp_path).fold()
+    keys = Store(tmp_path).keys()
+    assert {key: Store(tmp_path).load(key) for key in keys} == results
+    (file,) = tmp_path.iterdir()
+    damage(file, how)
+    assert Store(tmp_path).keys() == set()
+    assert len(lines()) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @each_damage

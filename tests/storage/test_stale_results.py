@@ -16,7 +16,7 @@ from warploom.designs import design
 from warploom.errors import WarploomError
 from warploom.jit import by_reference, callee, specialised
 from warploom.papers.experiment import Run
-from warploom.papers.store import content_key
+from warploom.papers.runs import tasks_of
 from warploom.register_file import load_policy_file, make_policy, policies_of
 from warploom.register_file.hooks import lanes_accessed
 from warploom.register_file.registry import forget
@@ -24,6 +24,7 @@ from warploom.register_file.user_files import loaded_policy_files
 from warploom.simulation.compilation import compile_key
 from warploom.simulation.simulate import simulate
 from warploom.storage.sources import imports_of, source_files
+from warploom.sweeps.keys import content_keys
 
 POLICY = """
 from typing import NamedTuple
@@ -159,7 +160,7 @@ def test_two_policies_with_helpers_of_the_same_name(tmp_path: Path) -> None:
 
 
 def run_key(technology: str = "") -> str:
-    return content_key(Run("vectoradd", "gating=edited", "gtx480", "tiny", technology))
+    return content_keys(tasks_of([Run("vectoradd", "gating=edited", "gtx480", "tiny", technology)]))[0]
 
 
 def test_stored_runs_follow_the_policy_its_helpers_and_its_data(policy: Path, tmp_path: Path) -> None:

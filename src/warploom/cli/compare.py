@@ -42,9 +42,10 @@ def command(
     from warploom.register_file import load_policy_file
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
-    from warploom.simulation.batch import Task, run_tasks
+    from warploom.simulation.batch import run_tasks
     from warploom.simulation.provenance import described
     from warploom.simulation.result import Result
+    from warploom.simulation.task import Task
     from warploom.workloads.program import check_code, check_size
     from warploom.workloads.registry import select_workloads
 

@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
     from warploom.papers.experiment import Run
-    from warploom.papers.store import Store, perform
+    from warploom.papers.runs import tasks_of
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
@@ -40,6 +40,9 @@ def command(
     from warploom.report.page import write_page
     from warploom.simulation.provenance import described
     from warploom.simulation.result import result_from_dict
+    from warploom.simulation.workers import local_workers
+    from warploom.sweeps.engine import load_results, missing, perform
+    from warploom.sweeps.store import Store
     from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
@@ -54,9 +57,13 @@ def command(
     programs = select_workloads([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
     store = Store(results / "runs")
-    with progress_bar(len(store.missing(runs)), "running", estimate=True) as step:
-        perform(runs, store, jobs or os.cpu_count() or 1, lambda run: step(f"{run.workload} {run.design}"))
-    loaded = [result_from_dict(store.load(run) or {}) for run in runs]
+    tasks = tasks_of(runs)
+    with (
+        progress_bar(len(missing(tasks, store)), "running", estimate=True) as step,
+        local_workers(jobs or os.cpu_count() or 1) as workers,
+    ):
+        perform(tasks, store, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
+    loaded = [result_from_dict(result) for result in load_results(tasks, store)]
     out.parent.mkdir(parents=True, exist_ok=True)
     page = assemble(loaded, COMBINATIONS, SHOWN, read_scores(results))
     write_page(page, out)

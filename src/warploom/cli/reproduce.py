@@ -26,9 +26,11 @@ def command(
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
-    from warploom.papers.store import Store
+    from warploom.papers.runs import tasks_of
     from warploom.report.reproduction import score_table, write_reproduction, write_results
     from warploom.simulation.provenance import described
+    from warploom.sweeps.engine import missing as missing_of
+    from warploom.sweeps.store import Store
     from warploom.workloads.program import check_size
 
     load_papers(folders)
@@ -41,12 +43,12 @@ def command(
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     store = Store(out / "runs")
     runs = runs_of(selected, size)
-    missing = store.missing(runs)
+    missing = missing_of(tasks_of(runs), store)
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running", estimate=True) as step:
-        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda run: step(run.workload)):
+        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda task: step(task.workload)):
             write_reproduction(item, out)
             done.append(item)
     scores = scorecard(done)

@@ -11,8 +11,12 @@ from warploom.library import find_paper, paper_names
 from warploom.library.shelves import ALL
 from warploom.papers.experiment import Figure, Outcome, Run
 from warploom.papers.facts import Fact, load_facts
-from warploom.papers.store import Store, perform
+from warploom.papers.runs import tasks_of
 from warploom.simulation.provenance import Provenance, described, provenance_from_dict
+from warploom.simulation.task import Task
+from warploom.simulation.workers import local_workers
+from warploom.sweeps.engine import load_results, perform
+from warploom.sweeps.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,14 @@ def runs_of(selected: Sequence[tuple[str, Figure]], size: str) -> list[Run]:
 
 
 def reproduce(
-    selected: Sequence[tuple[str, Figure]], size: str, store: Store, jobs: int, step: Callable[[Run], None]
+    selected: Sequence[tuple[str, Figure]], size: str, store: Store, jobs: int, step: Callable[[Task], None]
 ) -> Iterator[Reproduction]:
     """Make what is missing, then evaluate one experiment after the other."""
     runs = runs_of(selected, size)
-    perform(runs, store, jobs, step)
-    results = {run: store.load(run) or {} for run in runs}
+    tasks = tasks_of(runs)
+    with local_workers(min(jobs, len(tasks))) as workers:
+        perform(tasks, store, workers, step)
+    results = dict(zip(runs, load_results(tasks, store), strict=True))
     for paper, figure in selected:
         needed = {run: results[run] for run in figure.runs(size)}
         made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())

@@ -11,12 +11,16 @@ from rich.table import Table
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import Reproduction, Score
-from warploom.papers.store import Store, content_key
+from warploom.papers.runs import tasks_of
 from warploom.report.charts import draw, save
-from warploom.simulation.provenance import brief, described
-from warploom.simulation.result import flat, plain
+from warploom.simulation.provenance import described
+from warploom.simulation.result import plain
 from warploom.storage.files import replace_file
 from warploom.storage.kept import write_kept_json
+from warploom.sweeps.engine import load_results
+from warploom.sweeps.keys import content_keys
+from warploom.sweeps.rows import row_of
+from warploom.sweeps.store import Store
 
 SCORECARD = "scorecard.json"
 _STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
@@ -48,12 +52,11 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
 
     The scorecard is also kept for the report, which reads it again.
     """
-    rows = []
-    for run in runs:
-        stored = store.load(run) or {}
-        stored["provenance"] = brief(stored.get("provenance") or {})
-        asked = {"key": content_key(run), "design_text": run.design}
-        rows.append(asked | {key: value for key, value in flat(stored) if not isinstance(value, list)})
+    tasks = tasks_of(runs)
+    rows = [
+        {"design_text": run.design, **row_of(key, result)}
+        for run, key, result in zip(runs, content_keys(tasks), load_results(tasks, store), strict=True)
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:
         _pandas().DataFrame(rows).to_parquet(draft, index=False)

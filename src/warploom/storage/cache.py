@@ -1,4 +1,4 @@
-"""Where Warploom keeps what it can make again: compiled code and traces."""
+"""Where Warploom keeps what it can make again: compiled code, traces, and how long runs took."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from warploom.storage.kept import say_no_cache, write_kept
 
-PARTS = {"jit": "compiled code", "traces": "traces of executed kernels"}
+PARTS = {"jit": "compiled code", "traces": "traces of executed kernels", "timings": "how long runs took"}
 
 
 class NoCache(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from warploom.ptx.module import Module
 from warploom.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
 from warploom.storage.sources import file_digest
 from warploom.workloads.registry import load_workload, workload_ptx
-from warploom.workloads.workload import SIZES, Arrays, Gpu, Size
+from warploom.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
 
 PTX = "ptx"
 
@@ -51,20 +52,30 @@ def read_module(code: str, place: str, ptx: str, source: str = "", cubin: bytes 
     return from_cuda(source, place, code) if source else from_ptx(ptx, place, code)
 
 
-def workload_program(name: str, code: str = PTX) -> Program:
-    """The program of one of our workloads. Its machine code is made of its PTX."""
+def workload_program(name: str, code: str = PTX, seed: int | None = None) -> Program:
+    """The program of one of our workloads. Its machine code is made of its PTX; without a seed its inputs follow from its own."""
     workload = load_workload(name)
+    about = {"workload": workload.name, "seed": workload.seed, "digest": file_digest(inspect.getfile(workload.inputs))}
     return Program(
         name=workload.name,
         ptx=workload_ptx(name),
         place=f"{workload.name}/kernel.ptx",
-        inputs=workload.inputs,
+        inputs=workload.inputs if seed is None else partial(workload.inputs, seed=check_seed(seed, workload)),
         host=workload.host,
         reference=workload.reference,
         tolerance=workload.tolerance,
-        origin={"workload": workload.name, "seed": workload.seed, "digest": file_digest(inspect.getfile(workload.inputs))},
+        origin=about | ({} if seed is None else {"seed": seed}) | ({} if code == PTX else {"code": code}),
         code=check_code(code),
     )
+
+
+def check_seed(seed: int, workload: Workload) -> int:
+    """A seed for a workload's inputs, or an error where it takes none."""
+    if workload.seed is None:
+        raise WarploomError(f"workload {workload.name!r} takes no seed: nothing in its inputs is random")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise WarploomError(f"seed {seed!r}: a seed is a whole number from 0 to 2^63 - 1")
+    return seed
 
 
 def check_code(code: str) -> str:

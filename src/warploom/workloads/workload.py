@@ -47,8 +47,8 @@ class Workload:
 
     name: str
     title: str  # one line: what it computes
-    inputs: Callable[[Size], Arrays]  # seeded: the same arrays every time; scalars as 0-d arrays
+    inputs: Callable[..., Arrays]  # of a size and, unless nothing is random, a seed; scalars as 0-d arrays
     host: Callable[[Gpu, Arrays], Arrays]  # uploads, launches, downloads; returns the outputs by name
     reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
-    seed: int | None = None  # of the inputs; None where nothing is random
+    seed: int | None = None  # of the inputs unless another is asked for; None where nothing is random

@@ -53,8 +53,8 @@ def expand_key(key: np.ndarray) -> np.ndarray:
     return np.array(words, np.uint32)
 
 
-def inputs(size: Size) -> Arrays:
-    random = np.random.default_rng(SEED)
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    random = np.random.default_rng(seed)
     return {
         "text": random.integers(0, 256, CTAS[size] * THREADS * 4).astype(np.uint8),
         "key": random.integers(0, 256, 16).astype(np.uint8),

@@ -12,9 +12,9 @@ INPUTS = {"tiny": 256, "small": 8192, "paper": 65536}
 RATE, MOMENTUM = np.float32(0.3), np.float32(0.3)
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     n = INPUTS[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     return {
         "input": random.uniform(0, 1, n).astype(np.float32),
         "weights": random.uniform(-0.05, 0.05, (n, UNITS)).astype(np.float32),

@@ -12,9 +12,9 @@ NODES = {"tiny": 2000, "small": 61_440, "paper": 1_000_000}
 MEAN_DEGREE = 6
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     nodes = NODES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     degree = random.integers(1, 2 * MEAN_DEGREE, nodes)
     first_edge = np.concatenate([[0], np.cumsum(degree)]).astype(np.int32)
     return {"first_edge": first_edge, "edges": random.integers(0, nodes, first_edge[-1]).astype(np.int32)}

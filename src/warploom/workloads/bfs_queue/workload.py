@@ -11,10 +11,10 @@ _THREADS = 512
 _VERTICES = {"tiny": 3000, "small": 100000, "paper": 400000}
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """A random graph: most vertices have 2 to 9 edges, one in a hundred has 24, so that lanes of a warp differ."""
     vertices = _VERTICES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     degree = random.integers(2, 10, vertices)
     degree[random.random(vertices) < 0.01] = 24
     first_edge = np.concatenate(([0], np.cumsum(degree))).astype(np.int32)

@@ -12,9 +12,9 @@ SHAPES = {"tiny": (8, 5000), "small": (120, 61440), "paper": (480, 491520)}  # C
 RISKFREE, VOLATILITY = np.float32(0.02), np.float32(0.30)
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     ctas, options = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     return {
         "ctas": np.array(ctas, np.int32),
         "price": random.uniform(5, 30, options).astype(np.float32),

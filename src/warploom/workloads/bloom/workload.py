@@ -14,10 +14,10 @@ _THRESHOLD, _KNEE, _STRENGTH, _EXPOSURE = np.float32(1.0), np.float32(0.5), np.f
 _SHARES, _PLACES = (0.19648255, 0.29690697, 0.09447040, 0.01038136), (0.0, 1.41176471, 3.29411765, 5.17647059)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """A dim smooth picture with a few lamps brighter than one."""
     height, width = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     u, v = pixel_centres(height, width)
     scene = 0.6 * bilinear(smooth_texture(205, 64), u * 2, v * 2, wrap=True)
     for _ in range(6):

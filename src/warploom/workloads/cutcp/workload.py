@@ -16,9 +16,9 @@ SHAPES = {"tiny": (2, 2, 1), "small": (5, 6, 4), "paper": (8, 8, 8)}  # CTAs alo
 ATOMS_PER_BIN = 1.6
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     regions = np.array(SHAPES[size])
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     low, high = -MARGIN * BIN, (regions + MARGIN) * BIN
     count = int(ATOMS_PER_BIN * np.prod(regions + 2 * MARGIN))
     place = random.uniform(low, high, (count, 3)).astype(np.float32)  # z, y, x

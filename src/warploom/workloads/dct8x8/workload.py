@@ -11,9 +11,9 @@ N, TILE_HEIGHT, TILE_WIDTH = 8, 16, 32
 SHAPES = {"tiny": (96, 128), "small": (512, 512), "paper": (1024, 2048)}  # rows, columns of pixels
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     rows, columns = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     y, x = np.mgrid[0:rows, 0:columns]
     image = 128 + 90 * np.sin(x / 11) * np.cos(y / 17) + random.normal(0, 8, (rows, columns))
     return {"image": np.clip(np.rint(image), 0, 255).astype(np.float32)}

@@ -14,9 +14,9 @@ SHAPES = {"tiny": (40, 44, 4), "small": (132, 132, 4), "paper": (512, 512, 2)}  
 PER_CAPACITY, PER_RX, PER_RY, PER_RZ, SURROUNDINGS = (np.float32(value) for value in (0.1, 0.9, 1.1, 0.2, 80.0))
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     rows, columns, steps = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     return {
         "power": random.gamma(1.0, 4.0, (rows, columns)).astype(np.float32),
         "temperature": random.uniform(320, 340, (rows, columns)).astype(np.float32),

@@ -12,9 +12,9 @@ _SHAPES = {"tiny": (4, 32, 128, 2), "small": (8, 256, 256, 2), "paper": (8, 512,
 _AMBIENT = np.float32(80.0)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     layers, height, width, steps = _SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     power = np.zeros((layers, height, width), np.float32)
     power[:, height // 4 : height // 2, width // 4 : width // 2] = 0.05  # a busy unit
     power += random.uniform(0, 0.004, power.shape).astype(np.float32)

@@ -12,9 +12,9 @@ _ROWS, _COLUMNS = (32, 4), (16, 8)
 _SIZES = {"tiny": (64, 128), "small": (360, 480), "paper": (1024, 1024)}  # height, width
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     height, width = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     image = random.integers(0, 256, (height, width)).astype(np.float32)
     image[height // 4 : height // 2, width // 4 : width // 2] = 200
     taps = np.exp(-(np.arange(-_RADIUS, _RADIUS + 1) ** 2) / (2 * 3.0**2))

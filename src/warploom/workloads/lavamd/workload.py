@@ -12,10 +12,10 @@ _BOXES = {"tiny": (2, 1, 1), "small": (75, 1, 1), "paper": (4, 4, 4)}  # boxes a
 _ALPHA = 0.5
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Particles uniform in unit boxes; the list of a box starts with itself."""
     extent = _BOXES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     boxes = np.array(list(np.ndindex(*extent)))
     particles = np.empty((len(boxes), _PARTICLES, 4), np.float32)
     particles[..., :3] = boxes[:, None, :] + random.uniform(0, 1, (len(boxes), _PARTICLES, 3))

@@ -26,9 +26,9 @@ def equilibrium(density: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     return WEIGHTS[:, None] * density * (1 + 3 * along + 4.5 * along**2 - 1.5 * (velocity**2).sum(axis=0))
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     planes, steps = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     cells = (planes + 2) * NY * NX
     density = random.uniform(0.95, 1.05, cells)
     velocity = np.array([[0.05], [0.0], [0.02]]) + random.normal(0, 0.005, (3, cells))

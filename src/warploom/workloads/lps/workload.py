@@ -11,9 +11,9 @@ BLOCK = (32, 4)
 SHAPES = {"tiny": (10, 9, 70, 2), "small": (24, 100, 100, 2), "paper": (100, 100, 100, 1)}  # planes, rows, columns, iterations
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     *box, iterations = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     return {"field": random.uniform(0, 1, box).astype(np.float32), "iterations": np.array(iterations, np.int32)}
 
 

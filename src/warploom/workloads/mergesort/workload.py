@@ -11,10 +11,10 @@ _THREADS = 256  # also the pairs of a tile
 _TILES = {"tiny": 7, "small": 96, "paper": 512}
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Keys from a range half as long as the array, so that equal keys occur and the order of their values matters."""
     length = _TILES[size] * _THREADS
-    keys = np.random.default_rng(SEED).integers(0, length // 2, length).astype(np.uint32)
+    keys = np.random.default_rng(seed).integers(0, length // 2, length).astype(np.uint32)
     return {"keys": keys, "values": np.arange(length, dtype=np.uint32)}
 
 

@@ -12,9 +12,9 @@ _SIZES = {"tiny": (12, 4096), "small": (128, 16384), "paper": (256, 65536)}  # o
 _YEARS = 1.5
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     options, paths = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     spot, strike = random.uniform(20, 60, options), random.uniform(15, 70, options)
     rate, volatility = random.uniform(0.01, 0.06, options), random.uniform(0.1, 0.4, options)
     rows = (spot, strike, (rate - volatility**2 / 2) * _YEARS, volatility * np.sqrt(_YEARS))

@@ -11,9 +11,9 @@ THREADS = 256
 SHAPES = {"tiny": (3 * 256, 24), "small": (90 * 256, 40), "paper": (128 * 256, 512)}  # voxels, samples of k-space
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     voxels, samples = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     arrays = {name: random.uniform(-0.5, 0.5, voxels).astype(np.float32) for name in ("x", "y", "z")}
     # A spiral through k-space.
     turn = np.linspace(0, 12 * np.pi, samples)

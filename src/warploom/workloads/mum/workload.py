@@ -65,9 +65,9 @@ def suffix_tree(letters: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return np.array(edges, np.int32), np.array(children, np.int32)
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     reads, length = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     sequence = random.integers(0, 4, length).astype(np.uint8)
     # Reads from the reference with errors, so that most match in part.
     starts = random.integers(0, length - READ_LENGTH, reads)

@@ -12,9 +12,9 @@ _SIZES = {"tiny": (384, 1), "small": (1920, 1), "paper": (3840, 2)}  # bodies, s
 _SOFTENING_SQUARED, _STEP = np.float32(0.01), np.float32(0.02)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     bodies, steps = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     position = random.normal(0, 1, (bodies, 4)).astype(np.float32)
     position[:, 3] = random.uniform(0.5, 1.5, bodies) / bodies  # masses
     velocity = np.zeros((bodies, 4), np.float32)

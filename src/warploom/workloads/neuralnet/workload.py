@@ -11,8 +11,8 @@ IMAGES = {"tiny": 1, "small": 14, "paper": 28}  # 28 images make the paper's 168
 PIXELS, MAPS1, SIDE1, MAPS2, SIDE2, UNITS3, UNITS4, KERNEL = 29, 6, 13, 50, 5, 100, 10, 5
 
 
-def inputs(size: Size) -> Arrays:
-    random = np.random.default_rng(SEED)
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    random = np.random.default_rng(seed)
 
     def weights(*shape: int, fan_in: int) -> np.ndarray:
         return random.normal(0, fan_in**-0.5, shape).astype(np.float32)

@@ -12,8 +12,8 @@ RECORDS = {"tiny": 9000, "small": 42_764, "paper": 42_764}
 LATITUDE, LONGITUDE = np.float32(30), np.float32(90)
 
 
-def inputs(size: Size) -> Arrays:
-    random = np.random.default_rng(SEED)
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    random = np.random.default_rng(seed)
     return {"places": random.uniform((7, 1), (60, 180), (RECORDS[size], 2)).astype(np.float32)}
 
 

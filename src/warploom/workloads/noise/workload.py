@@ -12,10 +12,10 @@ _SIZES = {"tiny": (16, 64, 2), "small": (128, 192, 3), "paper": (480, 640, 4)}  
 _SCALE, _TIME = np.float32(0.0625), np.float32(3.3)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Texel (y, x) of the permutation texture holds the hashes of cell corners (x, y), (x, y+1), (x+1, y), (x+1, y+1)."""
     height, width, octaves = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     once = random.permutation(256)
     y, x = np.mgrid[0:256, 0:256]
     corners = [once[(once[(x + dx) & 255] + y + dy) & 255] for dx in (0, 1) for dy in (0, 1)]

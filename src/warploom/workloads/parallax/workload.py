@@ -16,12 +16,12 @@ _LIGHT = (np.float32(0.48), np.float32(0.6), np.float32(0.64))
 _SCALE, _TILES = np.float32(0.1), np.float32(2.0)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Depths are gentle enough that a ray enters the surface only once."""
     y, x = np.mgrid[0:_SIDE, 0:_SIDE] * (2 * np.pi / _SIDE)
     depths = 0.5 + 0.22 * np.sin(2 * x + y) + 0.2 * np.cos(2 * y - x)
     shape = np.array(_SIZES[size], np.int32)
-    return {"depths": depths.astype(np.float32), "colours": smooth_texture(SEED, _SIDE), "shape": shape}
+    return {"depths": depths.astype(np.float32), "colours": smooth_texture(seed, _SIDE), "shape": shape}
 
 
 def _host(gpu: Gpu, arrays: Arrays) -> Arrays:

@@ -14,10 +14,10 @@ _SPREAD = np.float32(2.5)
 _FIRST_QUANTILE = np.float32(0.37)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Frames with a disk of 228 on a background of 100, moving by the expected drift, under noise."""
     particles, count, side = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     y, x = np.mgrid[0:side, 0:side]
     frames = []
     for frame in range(1, count + 1):

@@ -11,8 +11,8 @@ THREADS, STEPS = 256, 20
 SHAPES = {"tiny": (25, 1000), "small": (41, 19_440), "paper": (61, 100_000)}  # rows, columns
 
 
-def inputs(size: Size) -> Arrays:
-    random = np.random.default_rng(SEED)
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    random = np.random.default_rng(seed)
     return {"wall": random.integers(0, 10, SHAPES[size]).astype(np.int32)}
 
 

@@ -14,10 +14,10 @@ _EYE = (np.float32(0.2), np.float32(-0.4), np.float32(1.8))
 _TILES, _SHININESS = np.float32(3.0), np.float32(24.0)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Light positions (fading in w) and colours alternate; some lights lie so low that bumps face away from them."""
     height, width = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     lights = np.empty((5, 2, 4))
     lights[:, 0, :2] = random.uniform(-1.5, 1.5, (5, 2))
     lights[:, 0, 2] = (0.15, 0.25, 0.4, 0.8, 1.5)

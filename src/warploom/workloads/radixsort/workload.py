@@ -11,9 +11,9 @@ _THREADS, _TILE, _DIGITS, _DIGIT_BITS = 256, 2048, 16, 4
 _SIZES = {"tiny": (6, 4), "small": (90, 8), "paper": (128, 32)}  # tiles, bits of a key
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     tiles, bits = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     keys = random.integers(0, 2**bits, tiles * _TILE, dtype=np.uint64).astype(np.uint32)
     return {"keys": keys, "values": np.arange(len(keys), dtype=np.uint32), "bits": np.array(bits, np.int32)}
 

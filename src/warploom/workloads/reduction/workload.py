@@ -11,9 +11,9 @@ THREADS = 256
 SHAPES = {"tiny": (8, 60_000), "small": (90, 1_000_000), "paper": (64, 4_194_304)}  # CTAs, elements
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     ctas, elements = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     return {"ctas": np.array(ctas, np.int32), "values": random.uniform(0, 1, elements).astype(np.float32)}
 
 

@@ -12,9 +12,9 @@ POSITIONS = (2 * RANGE + 1) ** 2
 SHAPES = {"tiny": (16, 16), "small": (48, 48), "paper": (144, 176)}  # rows, columns of pixels
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     rows, columns = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     y, x = np.mgrid[0 : rows + 8, 0 : columns + 8]
     scene = 128 + 80 * np.sin(x / 6 + y / 9) * np.cos(y / 5) + random.normal(0, 6, y.shape)
     scene = np.clip(np.rint(scene), 0, 255).astype(np.uint8)

@@ -11,9 +11,9 @@ THREADS = 256
 SHAPES = {"tiny": (4, 6, 2500), "small": (90, 128, 4096), "paper": (128, 256, 4096)}  # CTAs, pairs, elements of a vector
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     ctas, vectors, elements = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     arrays = {name: random.uniform(0, 1, (vectors, elements)).astype(np.float32) for name in ("a", "b")}
     return arrays | {"ctas": np.array(ctas, np.int32)}
 

@@ -13,9 +13,9 @@ SHAPES = {"tiny": (256, 48, 40), "small": (640, 240, 96), "paper": (1024, 496, 1
 ALPHA, BETA = np.float32(1.5), np.float32(0.5)
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     rows, columns, inner = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     # Stored by columns: what is here (inner, rows) is A, (inner, columns) the transpose of B, (columns, rows) C.
     shapes = {"a": (inner, rows), "b": (inner, columns), "c": (columns, rows)}
     return {name: random.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items()}

@@ -14,9 +14,9 @@ _SIZES = {"tiny": (32, 64), "small": (240, 320), "paper": (480, 640)}  # height,
 _TEXEL, _BIAS, _SHARPNESS = np.float32(1.5 / _SIDE), np.float32(0.03), np.float32(12.0)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """The map sees the ground at a depth near one and four casters with soft rims in front of it."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     u, v = pixel_centres(_SIDE, _SIDE)
     shadow_map = np.full((_SIDE, _SIDE), 1.3)
     for _ in range(4):

@@ -13,10 +13,10 @@ _QUARTER_STEP = np.float32(0.125)
 _PATCH = slice(0, 32)  # a uniform part of the picture, from which the noise is judged
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """A picture of two bright bodies on a dark ground under multiplicative speckle."""
     height, width, steps = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     body = np.hypot((x - width * 0.6) / width, (y - height * 0.6) / height) < 0.25
     bar = (x > width * 0.7) & (y < height * 0.3)

@@ -13,9 +13,9 @@ _SIZES = {"tiny": (32, 64), "small": (192, 256), "paper": (480, 640)}  # height,
 _RADIUS, _SHARPNESS = np.float32(0.1), np.float32(25.0)
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Depths of a wavy floor with round bumps; a 4 x 4 texture of turns; 16 samples that crowd towards the centre."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     u, v = pixel_centres(128, 128)
     depths = 0.5 + 0.08 * np.sin(23 * u) * np.cos(19 * v)
     for _ in range(8):

@@ -18,9 +18,9 @@ GROUPS, OPENING_COST = 5, 60.0
 Step = Callable[[int, np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
 
-def inputs(size: Size) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     points, dimensions, candidates = SHAPES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     middles = random.uniform(0, 1, (GROUPS, dimensions))
     group = random.integers(0, GROUPS, points)
     return {

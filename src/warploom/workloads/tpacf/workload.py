@@ -11,10 +11,10 @@ _THREADS, _BINS = 256, 20
 _SIZES = {"tiny": (96, 2), "small": (192, 12), "paper": (384, 30)}  # points in a set, random sets
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Set 0 is clustered data, the others are uniform on the sphere; stored x, y and z apart."""
     points, random_sets = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     position = random.normal(size=(random_sets + 1, 3, points))
     position[0] += 1.5 * random.normal(size=(3, 6))[:, random.integers(0, 6, points)]
     position /= np.linalg.norm(position, axis=1, keepdims=True)

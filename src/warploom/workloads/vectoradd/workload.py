@@ -11,8 +11,8 @@ THREADS = 256
 ELEMENTS = {"tiny": 30_000, "small": 50_000, "paper": 50_000}  # 50,000 make the paper's 196 CTAs
 
 
-def inputs(size: Size) -> Arrays:
-    random = np.random.default_rng(SEED)
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    random = np.random.default_rng(seed)
     return {name: random.uniform(-1, 1, ELEMENTS[size]).astype(np.float32) for name in ("a", "b")}
 
 

@@ -13,10 +13,10 @@ _SETTINGS = (np.float32(0.8), np.float32(1.2), np.float32(1.3), np.float32(1 / 1
 _LUMA = np.array([0.299, 0.587, 0.114])
 
 
-def _inputs(size: Size) -> Arrays:
+def _inputs(size: Size, seed: int = SEED) -> Arrays:
     """Noisy frames of a coloured pattern with a square that moves across it."""
     height, width, frames = _SIZES[size]
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     video = []
     for frame in range(frames):

@@ -1,0 +1,134 @@
+"""``warploom sweep``: a plan of many runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run import EXIT_WRONG_OUTPUT
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from warploom.sweeps.sweep import Sweep
+
+SHOWN_ROWS = 40
+_SHOWN = {  # heading: measure, its unit in the measure's, how it is written
+    "cycles": ("cycles", 1, ",.0f"),
+    "IPC": ("ipc", 1, ".3f"),
+    "energy nJ": ("energy_pj.total", 1000, ",.1f"),
+}
+
+
+def command(
+    plan: Annotated[Path, typer.Argument(help="The plan, a .toml file.", metavar="PLAN.toml")],
+    out: Annotated[Path, typer.Option(help="The folder of stored runs and tables. Several processes may share it.")] = Path(
+        "results/sweep"
+    ),
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs, how long, how much disk.")] = False,
+    paper: PaperFolders = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: the summary, or with --dry-run what is to be done.")] = False,
+) -> int:
+    """Run every combination of a plan that makes sense. What has been run is kept: after an interruption it goes on."""
+    from warploom.errors import WarploomError
+    from warploom.jit.announcement import announce_compilation
+    from warploom.register_file import load_policy_file
+    from warploom.sweeps.sweep import RESULTS, hire, make, prepare
+
+    load_papers(paper)
+    for file in policy or ():
+        load_policy_file(file)
+    if out.exists() and not out.is_dir():
+        raise WarploomError(f"--out {out}: it is a file; name a folder")
+    planned = prepare(plan, out)
+    if dry_run:
+        return _say_what_is_to_be_done(planned, jobs, json)
+    missing = planned.missing()
+    message(f"{len(planned.points)} runs, {len(planned.points) - len(missing)} of them stored in {planned.store.folder}")
+    _say(planned.skipped, "left out")
+    announce_compilation()
+    with progress_bar(len(missing), "running", estimate=True) as step, hire(jobs, scheduler) as workers:
+        make(planned, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
+    _say(planned.refused, "refused")
+    summary = planned.summary().to_dict("records") if len(planned.refused) < len(planned.points) else []
+    if json:
+        print_json(summary)
+    else:
+        _print_summary(summary)
+        message(f"wrote {out / RESULTS}, one row a run")
+    wrong = planned.wrong_outputs()
+    for name in wrong:
+        message(f"error: {name}: the output differs from the reference")
+    return EXIT_WRONG_OUTPUT if wrong else 0
+
+
+def _say_what_is_to_be_done(planned: Sweep, jobs: int, json: bool) -> int:
+    import os
+
+    from warploom.sweeps.timings import COMPILATION_SECONDS
+
+    expected, processes = planned.expectation(), jobs or os.cpu_count() or 1
+    if json:
+        known = {"runs": len(planned.points), "stored": len(planned.points) - expected.runs, "to_run": expected.runs}
+        cost = {"seconds_of_one_process": expected.seconds, "bytes": expected.bytes, "untimed": expected.untimed}
+        print_json({**known, **cost, "combinations": expected.combinations, "skipped": dict(planned.skipped)})
+        return 0
+    print(f"{len(planned.points):,} runs, {len(planned.points) - expected.runs:,} of them stored, {expected.runs:,} to make")
+    _say(planned.skipped, "left out")
+    if expected.runs and (expected.seconds is None or expected.bytes is None):
+        print("how long and how much disk is not known: no run of this kind has been made on this machine")
+    elif expected.runs and expected.seconds is not None and expected.bytes is not None:
+        together = expected.seconds / processes
+        print(f"about {_duration(together)} on {processes} processes, {expected.bytes / 1e6:,.1f} MB of results")
+        if expected.untimed:
+            print(f"{expected.untimed:,} of them are of a kind that was never timed here, and count as the median of the others")
+    if expected.runs:
+        longest = _duration(expected.combinations * COMPILATION_SECONDS)
+        print(f"combinations of policies: {expected.combinations:,}; to compile those that are new takes up to {longest}")
+    return 0
+
+
+def _say(reasons: Counter[str], what: str) -> None:
+    for reason, number in reasons.most_common():
+        message(f"{what}, {number:,}: {reason}")
+
+
+def _print_summary(rows: list[dict[str, Any]]) -> None:
+    """The first rows of the summary: what varies, and measures with their intervals."""
+    from warploom.sweeps.summary import MEASURES
+
+    if not rows:
+        return
+    axes = dict.fromkeys(name for row in rows for name in row if name != "runs" and name.removesuffix(" ±") not in MEASURES)
+    varying = [name for name in axes if len({str(row.get(name)) for row in rows}) > 1] or ["workload", "design"]
+    table = plain_table(*varying, "runs", *_SHOWN, numbers_from=len(varying))
+    for row in rows[:SHOWN_ROWS]:
+        where = ("-" if _absent(row.get(name)) else str(row[name]) for name in varying)
+        table.add_row(*where, str(row["runs"]), *(_with_interval(row, *shown) for shown in _SHOWN.values()))
+    results_console().print(table)
+    if len(rows) > SHOWN_ROWS:
+        message(f"and {len(rows) - SHOWN_ROWS:,} rows more in the folder's summary.parquet")
+
+
+def _with_interval(row: dict[str, Any], measure: str, unit: float, form: str) -> str:
+    half = row[f"{measure} ±"]
+    return format(row[measure] / unit, form) + ("" if _absent(half) else f" ± {format(half / unit, form)}")
+
+
+def _absent(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,159 @@
+"""Where runs are made: in this process, or in several of this machine. Anything with the same two members can stand in."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Protocol
+
+from warploom.errors import WarploomError
+from warploom.jit.announcement import announce_compilation
+from warploom.library import load_paper, outside_folders
+from warploom.register_file import load_policy_file
+from warploom.register_file.user_files import loaded_policy_files
+from warploom.simulation.result import Result
+from warploom.simulation.task import Task, run_task
+from warploom.storage.cache import cache_directory, try_cache
+from warploom.storage.kept import already_said, say_no_more
+from warploom.storage.locks import locked
+
+PolicyFiles = tuple[tuple[str, str], ...]  # path and digest
+
+
+class Workers(Protocol):
+    """Takes tasks; each becomes a result, or the `WarploomError` that refuses it."""
+
+    @property
+    def slots(self) -> int:
+        """How many tasks it wants to have at a time."""
+        ...
+
+    def submit(self, task: Task) -> Future[Result]:
+        """Begin a task."""
+        ...
+
+
+class Here:
+    """Runs in this process, one at a time, while they are submitted."""
+
+    slots = 1
+
+    def submit(self, task: Task) -> Future[Result]:
+        future: Future[Result] = Future()
+        try:
+            future.set_result(_run(task))
+        except WarploomError as error:
+            future.set_exception(error)
+        return future
+
+
+class Processes:
+    """Runs in the processes of a pool."""
+
+    def __init__(self, pool: ProcessPoolExecutor, jobs: int) -> None:
+        self.slots = jobs
+        self._pool = pool
+        self._files = policy_files()
+
+    def submit(self, task: Task) -> Future[Result]:
+        return self._pool.submit(run_in_worker, task, self._files)
+
+
+@contextmanager
+def local_workers(jobs: int) -> Iterator[Workers]:
+    """So many processes of this machine; this one alone for one."""
+    if jobs <= 1:
+        yield Here()
+        return
+    with worker_pool(jobs) as pool:
+        yield Processes(pool, jobs)
+
+
+@contextmanager
+def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes that are not left behind when this one is interrupted or killed, or when a run fails."""
+    try_cache()  # so that it is this process that says if there is none
+    # Numba's threads and a fork do not mix, so workers start afresh.
+    spawn = multiprocessing.get_context("spawn")
+    known = (already_said(), outside_folders())
+    pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise WarploomError("a worker process was ended from outside, perhaps for want of memory: try fewer --jobs") from None
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():  # also one that the pool has started but not yet counted
+            worker.terminate()
+        raise
+    else:
+        pool.shutdown()
+
+
+def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    say_no_more(said)
+    announce_compilation()
+    for folder in paper_folders:
+        load_paper(folder)
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its workers."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def policy_files() -> PolicyFiles:
+    """The users' policy files that this process has loaded, for its workers to load too."""
+    return tuple((str(file.path), file.digest) for file in loaded_policy_files())
+
+
+def run_in_worker(task: Task, files: PolicyFiles) -> Result:
+    """Make a run in another process than the one that asked for it."""
+    _load_policies(files)
+    return _run(task)
+
+
+def _run(task: Task) -> Result:
+    with _first_of_machine(task.compiled_for):
+        result = run_task(task)
+    _compiled.add(task.compiled_for)
+    return result
+
+
+@functools.cache
+def _load_policies(files: PolicyFiles) -> None:
+    """Load what the parent has loaded, exactly."""
+    for path, _ in files:
+        load_policy_file(path)
+    if policy_files() != files:
+        raise WarploomError(f"{', '.join(path for path, _ in files)}: edited since the run began; start again")
+
+
+_compiled: set[tuple[Any, ...]] = set()  # combinations that this process has the code of
+
+
+def _first_of_machine(combination: tuple[Any, ...]) -> Any:
+    """Let one process of those that share a cache compile a combination of policies; the others then find it there."""
+    if combination in _compiled:
+        return nullcontext()
+    try:
+        name = hashlib.sha256(repr(combination).encode()).hexdigest()[:32]
+        folder = cache_directory("locks")
+        folder.mkdir(parents=True, exist_ok=True)
+        return locked(folder / name)
+    except OSError:
+        return nullcontext()  # without a cache everybody compiles

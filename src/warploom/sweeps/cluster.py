@@ -1,0 +1,91 @@
+"""Workers of a Dask cluster: on other machines, or in processes that somebody else started."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import warploom
+from warploom.errors import WarploomError
+from warploom.library import load_paper, outside_folders
+from warploom.simulation.result import Result
+from warploom.simulation.task import Task
+from warploom.simulation.workers import PolicyFiles, policy_files, run_in_worker
+from warploom.sweeps.keys import simulator_digest
+
+CONNECT_SECONDS = 20
+_one_at_a_time = threading.Lock()  # a worker's threads share compiled code and executions
+
+
+class Cluster:
+    """Gives tasks to the workers of a Dask scheduler. A run that a lost worker was making is given to another."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client = client
+        self._address = address
+        self._files = policy_files()
+        self._papers = tuple(map(str, outside_folders()))
+        self._digest = simulator_digest()
+        self._held: dict[Future[Result], Any] = {}  # Dask forgets a run that nobody holds
+
+    @property
+    def slots(self) -> int:
+        """Two for each worker, so that none waits for the way from here; workers come and go."""
+        return 2 * max(1, len(self._client.nthreads()))
+
+    def submit(self, task: Task) -> Future[Result]:
+        distant = self._client.submit(_run_there, task, self._files, self._papers, self._digest, pure=False)
+        here: Future[Result] = Future()
+        self._held[here] = distant
+        distant.add_done_callback(functools.partial(self._arrived, here, task))
+        return here
+
+    def _arrived(self, here: Future[Result], task: Task, distant: Any) -> None:
+        from distributed import KilledWorker
+
+        try:
+            here.set_result(distant.result())
+        except KilledWorker:
+            run = f"{task.workload} under {task.design['name']}"
+            here.set_exception(WarploomError(f"{run}: every worker that made it was lost, perhaps for want of memory"))
+        except CancelledError:
+            here.set_exception(OSError(errno.ECONNRESET, "the Dask scheduler is lost; start again to go on", self._address))
+        except BaseException as error:  # whatever it is belongs to whoever waits
+            here.set_exception(error)
+        self._held.pop(here, None)
+
+
+def _run_there(task: Task, files: PolicyFiles, papers: Iterable[str], digest: str) -> Result:
+    """Make a run on a worker, by the same simulator as here or not at all."""
+    if simulator_digest() != digest:
+        where = f"worker {os.uname().nodename}: its Warploom ({warploom.__version__}, {Path(warploom.__file__).parent})"
+        raise WarploomError(f"{where} is not the one that asks for runs; install the same on all machines")
+    for folder in papers:
+        load_paper(folder)
+    with _one_at_a_time:
+        return run_in_worker(task, files)
+
+
+@contextmanager
+def cluster_workers(address: str) -> Iterator[Cluster]:
+    """The workers of the scheduler at an address such as ``tcp://host:8786``."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise WarploomError("a Dask scheduler needs Dask: pip install 'warploom[cluster]'") from None
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise WarploomError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
+    try:
+        yield Cluster(client, address)
+    finally:
+        with suppress(OSError, TimeoutError):
+            client.close()

@@ -1,0 +1,257 @@
+"""From a plan to its runs: every combination that makes sense, each once, and how many do not and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any
+
+from warploom.designs import Design, parse_design
+from warploom.designs.design import OPTIONS, from_dict
+from warploom.designs.grammar import parse_items
+from warploom.energy import load_technology
+from warploom.errors import WarploomError
+from warploom.errors.names import did_you_mean
+from warploom.machines import Machine, load_machine
+from warploom.register_file import CHOICES, policies_of
+from warploom.simulation.task import Task
+from warploom.sweeps.axes import values_of
+from warploom.sweeps.conditions import read_condition
+from warploom.sweeps.plan import Plan
+from warploom.workloads.program import check_code, check_seed, check_size
+from warploom.workloads.registry import load_workload, select_workloads
+
+MOST_POINTS = 10_000_000  # combinations that are looked at
+ONE_FOR_ALL_SEEDS = "the inputs of {} are not random: one run stands for all seeds"
+COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "technology", "seed")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a plan: where it stands on the plan's axes, and the task."""
+
+    coordinates: Mapping[str, Any]
+    task: Task
+
+
+@dataclass
+class Expansion:
+    """The runs of a plan, and how many combinations were left out for which reason."""
+
+    points: list[Point] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The tasks of all points."""
+        return [point.task for point in self.points]
+
+
+def expand(plan: Plan) -> Expansion:
+    """Every run of a plan and of its further grids."""
+    found = Expansion()
+    seen: set[tuple[Any, ...]] = set()
+    for grid in plan.grids or (plan,):
+        for point in _Grid(grid, found.skipped).points():
+            identity = tuple(sorted((name, repr(value)) for name, value in point.coordinates.items()))
+            if identity in seen:
+                continue  # two grids overlap
+            seen.add(identity)
+            found.points.append(point)
+    return found
+
+
+class _Grid:
+    """One plan without its further grids."""
+
+    def __init__(self, plan: Plan, skipped: Counter[str]) -> None:
+        self.place = plan.place
+        self.skipped = skipped
+        self.workloads = select_workloads(self._words("workloads", plan.workloads))
+        self.designs = [self._design(text) for text in self._words("designs", plan.designs)]
+        self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
+        self.machines = self._words("machines", plan.machines)
+        self.overrides = {name: self._axis(f"overrides, {name}", axis) for name, axis in plan.overrides.items()}
+        self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
+        self.sizes = [check_size(size) for size in self._words("sizes", plan.sizes)]
+        self.codes = [check_code(code) for code in self._words("codes", plan.codes)]
+        self.technologies = self._words("technologies", plan.technologies)
+        self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
+        self.replicates = self._whole("replicates", plan.replicates)
+        self.check = plan.check
+        self._check_entries()
+        known = {*COORDINATES, *CHOICES, *OPTIONS, *self.parameters, *self.overrides, *_parameters_of_all()}
+        texts = [] if plan.where in ((), []) else self._axis("where", plan.where)
+        self.conditions = [read_condition(text, f"{self.place}, where", known) for text in texts]
+
+    def points(self) -> Iterator[Point]:
+        """Every combination that makes sense."""
+        machines = self._machines()
+        asked = list(product(machines, self.sizes, self.codes, self.technologies))
+        for text, base in self.designs:
+            for varied, design in self._varied(text, base):
+                for name in self.workloads:
+                    for ((machine_name, sms, changed), chip), size, code, technology in asked:
+                        for seed in self._seeds(name):
+                            where = {
+                                "workload": name,
+                                "design": text,
+                                **varied,
+                                "machine": machine_name,
+                                **({"sms": sms} if sms else {}),
+                                **changed,
+                                "size": size,
+                                "code": code,
+                                **({"technology": technology} if technology else {}),
+                                "seed": load_workload(name).seed if seed is None else seed,
+                            }
+                            if self._wanted(where, design):
+                                task = Task(
+                                    name, design.to_dict(), chip, size, technology or None, self.check, code=code, seed=seed
+                                )
+                                yield Point(where, task)
+
+    def _wanted(self, where: Mapping[str, Any], design: Design) -> bool:
+        if not self.conditions:
+            return True
+        values = {**_values_of_design(design), **where}
+        for condition in self.conditions:
+            if not condition.holds(values):
+                self.skipped[f"not {condition.text}"] += 1
+                return False
+        return True
+
+    def _varied(self, text: str, base: Design) -> Iterator[tuple[dict[str, Any], Design]]:
+        """The base with every combination of the parameters that it has; those that are refused are counted."""
+        choices = {name: values for name, values in self.parameters.items() if name in (*CHOICES, *OPTIONS)}
+        inner = {name: values for name, values in self.parameters.items() if name not in choices}
+        for chosen in _combinations(choices):
+            try:
+                outer = _changed(base, chosen)
+            except WarploomError as error:
+                self.skipped[str(error)] += 1
+                continue
+            own = {name: values for name, values in inner.items() if _has(outer, name)}
+            for values in _combinations(own):
+                try:
+                    design = _changed(outer, values)
+                except WarploomError as error:
+                    self.skipped[str(error)] += 1
+                    continue
+                varied = chosen | values
+                label = ", ".join([text, *(f"{name}={value}" for name, value in varied.items())])
+                yield varied, from_dict(design.to_dict() | {"name": label})
+
+    def _machines(self) -> list[tuple[tuple[str, int, dict[str, Any]], Machine]]:
+        found = []
+        for name, sms, changed in product(self.machines, self.sms, list(_combinations(self.overrides))):
+            whole = load_machine(name)  # a machine that does not exist is an error, not a combination without sense
+            try:
+                machine = load_machine(name, **changed) if changed else whole
+                found.append(((name, sms, changed), machine.scaled(sms) if sms else machine))
+            except WarploomError as error:
+                self.skipped[str(error)] += 1
+        return found
+
+    def _seeds(self, name: str) -> list[int | None]:
+        """The seeds of a workload; None for its own."""
+        own = load_workload(name).seed
+        wanted = len(self.seeds) or self.replicates
+        if own is None:
+            if wanted > 1:
+                self.skipped[ONE_FOR_ALL_SEEDS.format(name)] += wanted - 1
+            return [None]
+        seeds = self.seeds or range(own, own + self.replicates)
+        return [None if seed == own else check_seed(seed, load_workload(name)) for seed in seeds]
+
+    def _design(self, text: str) -> tuple[str, Design]:
+        try:
+            return text, parse_design(text)
+        except WarploomError as error:
+            raise WarploomError(f"{self.place}: {error}") from None
+
+    def _axis(self, name: str, axis: Any) -> list[Any]:
+        return values_of(axis, f"{self.place}, {name}")
+
+    def _words(self, name: str, axis: Any) -> list[str]:
+        if axis in ((), []):
+            raise WarploomError(f"{self.place}: it names no {name}; add {name} = [...]")
+        found = self._axis(name, axis)
+        for value in found:
+            if not isinstance(value, str):
+                raise WarploomError(f"{self.place}, {name}: {value!r} is not text")
+        return found
+
+    def _whole(self, name: str, value: Any) -> int:
+        lowest = 1 if name == "replicates" else 0
+        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+            raise WarploomError(f"{self.place}: {name} must be a whole number from {lowest}, not {value!r}")
+        return value
+
+    def _check_entries(self) -> None:
+        if not isinstance(self.check, bool):
+            raise WarploomError(f"{self.place}: check must be true or false, not {self.check!r}")
+        if self.seeds and self.replicates > 1:
+            raise WarploomError(f"{self.place}: seeds and replicates exclude each other; give one of them")
+        known = {*CHOICES, *OPTIONS, *_parameters_of_all()}
+        for name in self.parameters:
+            if name not in known:
+                raise WarploomError(f"{self.place}, parameters: no policy has {name!r}{did_you_mean(name, known)}")
+            own_choices = any(choice in self.parameters for choice in CHOICES)
+            if name not in (*CHOICES, *OPTIONS) and not own_choices and not any(_has(base, name) for _, base in self.designs):
+                designs = ", ".join(text for text, _ in self.designs)
+                raise WarploomError(f"{self.place}, parameters: none of the designs ({designs}) has {name!r}")
+        for technology in filter(None, self.technologies):
+            load_technology(technology)
+        for name in self.overrides:
+            if "." not in name:
+                raise WarploomError(f"{self.place}, overrides: write {name!r} as table.key, such as l1.latency")
+        lists: list[Any] = [self.workloads, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
+        varied = (*self.parameters.values(), *self.overrides.values())
+        number = (len(self.seeds) or self.replicates) * prod(len(axis) for axis in (*lists, *varied))
+        if number > MOST_POINTS:
+            raise WarploomError(f"{self.place}: it has {number:,} combinations; {MOST_POINTS:,} are the most")
+
+
+def _combinations(axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    return (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+
+
+def _changed(base: Design, values: Mapping[str, Any]) -> Design:
+    """A design with other policies, parameters and options, by dotted names."""
+    tables = base.to_dict()
+    for name, value in values.items():
+        choice, dot, parameter = name.partition(".")
+        if dot:
+            tables[choice] = {**tables[choice], parameter: value}
+        elif choice in CHOICES:
+            if not isinstance(value, str):
+                raise WarploomError(f"parameters, {choice}: it wants the name of a policy, not {value!r}")
+            (item, *others) = parse_items(f"{choice}={value}")
+            if others or not item.name:
+                raise WarploomError(f"parameters, {choice}: it wants one policy, such as two-level(active=8), not {value!r}")
+            tables[choice] = {"policy": item.name, **item.parameters}
+        else:
+            tables[choice] = value
+    return from_dict(tables, base.name)
+
+
+def _has(design: Design, name: str) -> bool:
+    choice, _, parameter = name.partition(".")
+    return parameter in getattr(design.policies, choice)._fields
+
+
+def _parameters_of_all() -> set[str]:
+    return {f"{choice}.{name}" for choice in CHOICES for kind in policies_of(choice).values() for name in kind._fields}
+
+
+def _values_of_design(design: Design) -> dict[str, Any]:
+    """What conditions can ask of a design: its policies by choice, their parameters, its options."""
+    values: dict[str, Any] = {"register_file": design.register_file, "max_registers": design.max_registers}
+    for choice, policy in zip(CHOICES, design.policies, strict=True):
+        values[choice] = policy.NAME
+        values |= {f"{choice}.{name}": value for name, value in policy._asdict().items()}
+    return values

@@ -1,0 +1,194 @@
+"""Results of runs in a folder, so that what was interrupted goes on where it was and nothing is made twice.
+
+A result arrives as a file of its own, written whole or not at all: ``<key>.json``, with a checksum. When there are many of them
+they are folded into ``runs-<digest>.parquet``, one row a run, whose name says what its contents must digest to. Several processes
+may read, write and fold at the same time. Whatever is damaged counts as not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from warploom.simulation.result import plain
+from warploom.storage.kept import discard, read_kept_json, write_kept_json
+from warploom.storage.locks import Lock
+from warploom.sweeps.rows import joined, pyarrow, row_of, table_of
+
+FOLD_AT = 256  # results in files of their own
+MERGE_AT = 8  # tables
+_WHOLE = "result"  # the column with the whole result, as JSON
+_DIGEST_DIGITS = 32
+_ABANDONED_SECONDS = 3600
+
+
+class Store:
+    """A folder of results by key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._folded: dict[str, dict[str, int]] = {}  # table: the row of each of its keys
+        self._wholes: dict[str, Any] = {}  # table: its column of whole results, once it has been read
+
+    def load(self, key: str) -> dict[str, Any] | None:
+        """The result under a key; None if it has not been made, not by this simulator, or is damaged."""
+        alone = read_kept_json(self._alone(key))
+        if alone is not None:
+            return alone
+        for name in self._tables():  # looked at second: a result is in a table before its own file goes
+            if key in self._folded[name]:
+                if name not in self._wholes:
+                    table = self._read(name, [_WHOLE])
+                    if table is None:
+                        return self.load(key)
+                    self._wholes[name] = table[_WHOLE]
+                return json.loads(self._wholes[name][self._folded[name][key]].as_py())
+        return None
+
+    def save(self, key: str, result: dict[str, Any]) -> int:
+        """Keep a result; the bytes that it takes."""
+        write_kept_json(self._alone(key), plain(result))
+        return self._alone(key).stat().st_size
+
+    def keys(self) -> set[str]:
+        """The keys of all results that are sound."""
+        alone = {file.stem for file in self._own_files() if read_kept_json(file) is not None}
+        return alone.union(*(self._folded[name] for name in self._tables()))
+
+    def __contains__(self, key: str) -> bool:
+        return read_kept_json(self._alone(key)) is not None or any(key in self._folded[name] for name in self._tables())
+
+    def rows(self) -> Any:
+        """All results as one Arrow table: a row a run, nested values as columns with dotted names."""
+        arrow = pyarrow()
+        alone = self._rows_alone()
+        seen = {row["key"] for row in alone}
+        parts = [table_of(alone).drop_columns([_WHOLE])] if alone else []
+        for name in self._tables():
+            table = self._read(name, but=_WHOLE)
+            if table is None:
+                return self.rows()
+            keys = table["key"].to_pylist()
+            parts.append(table.filter(arrow.array([key not in seen for key in keys])))
+            seen.update(keys)
+        return joined(parts)
+
+    def fold_if_many(self) -> None:
+        """Fold results in files of their own into a table where there are many, unless another process is at it."""
+        if sum(1 for _ in self._own_files()) >= FOLD_AT:
+            self.fold()
+
+    def fold(self) -> None:
+        """Fold all results in files of their own into a table, and tables into one where there are many."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = Lock(self.folder / ".folding")
+        if not lock.acquire():
+            return
+        try:
+            self._remove_abandoned()
+            alone = self._rows_alone()
+            if alone:
+                self._write(table_of(alone))
+                for row in alone:
+                    self._alone(row["key"]).unlink(missing_ok=True)
+            if len(names := self._tables()) >= MERGE_AT:
+                self._merge(names)
+        finally:
+            lock.release()
+
+    def _remove_abandoned(self) -> None:
+        """Remove what processes that were killed had begun to write."""
+        for draft in (file for file in _listed(self.folder) if file.name.startswith(".") and file.suffix in (".json", ".table")):
+            if draft.suffix == ".table" or time.time_ns() - _age(draft) > _ABANDONED_SECONDS * 10**9:  # we alone write tables
+                draft.unlink(missing_ok=True)
+
+    def _merge(self, names: list[str]) -> None:
+        read = {name: table for name in names if (table := self._read(name)) is not None}
+        whole = joined(list(read.values()))
+        first = {key: row for row, key in reversed(list(enumerate(whole["key"].to_pylist())))}
+        made = self._write(whole.take(sorted(first.values())))
+        for name in read:
+            if name != made:
+                (self.folder / name).unlink(missing_ok=True)
+
+    def _alone(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
+    def _own_files(self) -> Iterator[Path]:
+        return (file for file in _listed(self.folder) if file.suffix == ".json" and not file.name.startswith("."))
+
+    def _rows_alone(self) -> list[dict[str, Any]]:
+        rows = []
+        for file in self._own_files():
+            result = read_kept_json(file)
+            if result is not None:
+                rows.append(row_of(file.stem, result) | {_WHOLE: json.dumps(result)})
+        return rows
+
+    def _tables(self) -> list[str]:
+        """The names of the sound tables, newest first; their keys are known afterwards."""
+        files = [file for file in _listed(self.folder) if file.suffix == ".parquet" and file.name.startswith("runs-")]
+        names = [file.name for file in sorted(files, key=_age, reverse=True)]
+        for name in names:
+            if name not in self._folded:
+                table = self._read(name, ["key"])
+                if table is None:
+                    return self._tables()
+                self._folded[name] = {key: row for row, key in enumerate(table["key"].to_pylist())}
+        return names
+
+    def _read(self, name: str, columns: list[str] | None = None, but: str = "") -> Any:
+        """A table, or some of its columns, or all but one.
+
+        None if it is not there any more: another process merged it into a larger one, or it was damaged.
+        """
+        arrow, path = pyarrow(), self.folder / name
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        if hashlib.sha256(data).hexdigest()[:_DIGEST_DIGITS] != path.stem.removeprefix("runs-"):
+            discard(path)
+            return None
+        file = arrow.parquet.ParquetFile(arrow.BufferReader(data))
+        return file.read(columns or [column for column in file.schema_arrow.names if column != but])
+
+    def _write(self, table: Any) -> str:
+        """Write a table under the name that its contents give it."""
+        with _draft(self.folder) as draft:
+            pyarrow().parquet.write_table(table, draft, compression="zstd")
+            name = f"runs-{hashlib.sha256(draft.read_bytes()).hexdigest()[:_DIGEST_DIGITS]}.parquet"
+            os.replace(draft, self.folder / name)
+        return name
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _age(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@contextmanager
+def _draft(folder: Path) -> Iterator[Path]:
+    """A file beside the tables that is gone when the block ends, unless it was renamed."""
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".table", dir=folder)
+    os.close(descriptor)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)

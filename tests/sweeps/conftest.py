@@ -1,0 +1,41 @@
+"""A plan whose runs take a fraction of a second each, and share one combination of policies."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TINY = 'workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n'
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """Thirty runs of one workload, with other seeds."""
+    path = tmp_path / "plan.toml"
+    path.write_text(TINY + "replicates = 30\n")
+    return path
+
+
+def begin(*words: Any) -> subprocess.Popen[str]:
+    """``warploom sweep`` in a process of its own."""
+    command = [sys.executable, "-m", "warploom", "sweep", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def complete(*words: Any) -> str:
+    """``warploom sweep`` to its end; what it printed."""
+    process = begin(*words)
+    printed, said = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    return printed + said
+
+
+def outcome(folder: Path) -> Any:
+    """The table of a sweep but for what differs from one making of a run to the next."""
+    import pandas
+
+    return pandas.read_parquet(folder / "results.parquet").drop(columns=["wall_seconds"])

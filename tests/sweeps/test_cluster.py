@@ -1,0 +1,47 @@
+"""Runs on the workers of a Dask cluster: the same results, also when a worker is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pandas
+import pytest
+from conftest import outcome
+
+import warploom as wl
+from warploom.errors import WarploomError
+
+distributed = pytest.importorskip("distributed")
+PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1, "replicates": 12}
+
+
+def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path) -> None:
+    wl.sweep(PLAN, tmp_path / "here", jobs=1)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, worker_dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+        done: list[str] = []
+        lock = threading.Lock()
+
+        def kill_one(task: object) -> None:
+            with lock:
+                done.append("one")
+                if len(done) == 3:
+                    os.kill(min(before), signal.SIGKILL)
+
+        made = wl.sweep(PLAN, tmp_path / "there", scheduler=cluster.scheduler_address, step=kill_one)
+        assert len(done) == 12 and not made.refused
+    pandas.testing.assert_frame_equal(outcome(tmp_path / "there"), outcome(tmp_path / "here"))
+
+
+def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warploom.sweeps.cluster.CONNECT_SECONDS", 1)
+    with pytest.raises(WarploomError, match=r"--scheduler tcp://127\.0\.0\.1:9: no Dask scheduler answers there"):
+        wl.sweep(PLAN, tmp_path, scheduler="tcp://127.0.0.1:9")

@@ -1,0 +1,88 @@
+"""Stored runs: found alone or in a table, by several at once, and quickly."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from warploom.sweeps import store as module
+from warploom.sweeps.store import Store
+
+
+def result(number: int) -> dict[str, Any]:
+    extra = {"only_odd": 1.5} if number % 2 else {"only_even": 2}
+    return {"workload": "bfs", "cycles": number, "counters": {"rf_reads": number, **extra}, "kernels": [{"kernel": "k"}]}
+
+
+def key(number: int) -> str:
+    return f"{number:032x}"
+
+
+def test_what_is_folded_is_what_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MERGE_AT", 3)
+    store = Store(tmp_path)
+    for number in range(40):
+        store.save(key(number), result(number))
+        if number % 7 == 6:
+            store.fold()
+    assert len(list(tmp_path.glob("runs-*.parquet"))) < 3 and len(list(tmp_path.glob("*.json"))) == 5
+    fresh = Store(tmp_path)
+    assert fresh.keys() == {key(number) for number in range(40)}
+    assert all(fresh.load(key(number)) == result(number) for number in range(40))
+    rows = {row["key"]: row for row in fresh.rows().to_pylist()}
+    assert {row["cycles"] for row in rows.values()} == set(range(40))
+    assert rows[key(3)]["counters.only_odd"] == 1.5 and rows[key(4)]["counters.only_odd"] is None
+
+
+def test_a_result_that_is_saved_again_replaces_the_folded_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.save(key(1), result(1))
+    store.fold()
+    store.save(key(1), result(3))
+    assert Store(tmp_path).load(key(1)) == result(3)
+    assert store.rows()["cycles"].to_pylist() == [3]
+    store.fold()
+    assert Store(tmp_path).load(key(1)) == result(3)
+    assert store.rows()["cycles"].to_pylist() == [3]
+
+
+def test_nothing_is_lost_or_hidden_while_several_write_and_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was saved is there from then on, whoever folds and merges in the meantime."""
+    monkeypatch.setattr(module, "MERGE_AT", 2)
+    wrong: list[str] = []
+
+    def work(part: int) -> None:
+        store, random, own = Store(tmp_path), Random(part), []
+        for number in range(part * 1000, part * 1000 + 25):
+            store.save(key(number), result(number))
+            own.append(number)
+            if random.random() < 0.3:
+                store.fold()
+            asked = random.choice(own)
+            if key(asked) not in store or store.load(key(asked)) != result(asked):
+                wrong.append(f"{asked} is not there")
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert len(Store(tmp_path).keys()) == 100 and len(Store(tmp_path).rows()) == 100
+
+
+def test_many_runs_are_listed_and_loaded_quickly(tmp_path: Path) -> None:
+    number = 1000  # of 10,000 that may take 2 s; the writing takes longer
+    store = Store(tmp_path)
+    for each in range(number):
+        store.save(key(each), result(each) | {"counters": {f"counter_{place}": each + place for place in range(100)}})
+    store.fold()
+    began = time.perf_counter()
+    fresh = Store(tmp_path)
+    assert len(fresh.keys()) == number and len(fresh.rows()) == number
+    assert time.perf_counter() - began < 2

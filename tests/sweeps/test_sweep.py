@@ -1,0 +1,111 @@
+"""``warploom sweep``: what is killed goes on, several share the work, and every result is the one that a single run gives."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from random import Random
+
+import pandas
+from conftest import TINY, begin, complete, outcome
+
+import warploom as wl
+from warploom.simulation.task import run_task
+from warploom.storage.locks import Lock
+from warploom.sweeps.engine import CLAIMS
+from warploom.sweeps.keys import content_keys
+from warploom.sweeps.sweep import prepare
+
+TINY_PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1}
+
+
+def stored(folder: Path) -> dict[Path, int]:
+    files = (file for file in (folder / "runs").glob("*.json") if not file.name.startswith("."))  # not one half-written
+    return {file: file.stat().st_mtime_ns for file in files}
+
+
+def test_killed_twice_at_a_random_moment_it_ends_with_the_same_table(plan: Path, tmp_path: Path) -> None:
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    complete(plan, "--out", undisturbed, "--jobs", 1)
+    random, before = Random(22), {}
+    for least in (random.randrange(1, 12), random.randrange(13, 24)):
+        process = begin(plan, "--out", disturbed, "--jobs", 1)
+        while len(stored(disturbed)) < least and process.poll() is None:
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+        assert before.items() <= stored(disturbed).items()  # nothing complete was made again
+        before = stored(disturbed)
+        assert least <= len(before) < 30
+    said = complete(plan, "--out", disturbed, "--jobs", 1)
+    assert f"30 runs, {len(before)} of them stored" in said
+    assert before.items() <= stored(disturbed).items()
+    pandas.testing.assert_frame_equal(outcome(disturbed), outcome(undisturbed))
+
+
+def test_two_processes_share_a_folder_and_make_each_run_once(plan: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    both = [begin(plan, "--out", folder, "--jobs", 1, "--json") for _ in range(2)]
+    printed = [process.communicate(timeout=600) for process in both]
+    assert [process.returncode for process in both] == [0, 0], printed
+    assert printed[0][0] == printed[1][0]  # each waits for what the other makes
+    assert len(stored(folder)) == 30
+    table = outcome(folder)
+    assert table["key"].is_unique and len(table) == 30 and set(table["plan.seed"]) == set(range(5, 35))
+
+
+def test_a_run_that_another_process_is_making_is_left_to_it_until_it_dies(tmp_path: Path) -> None:
+    planned = prepare(TINY_PLAN, tmp_path)
+    (key,) = content_keys(planned.tasks)
+    claims = planned.store.folder / CLAIMS
+    claims.mkdir(parents=True)
+    (claims / key).touch()  # left by a process that is dead: it is not locked
+    assert len(wl.sweep(TINY_PLAN, tmp_path, jobs=1).table()) == 1
+    lock = Lock(claims / key)
+    assert lock.acquire() and not Lock(claims / key).acquire()
+    lock.release()
+    assert Lock(claims / key).acquire()
+
+
+def test_in_python_with_provenance_and_another_seed(tmp_path: Path) -> None:
+    plan = wl.Plan(workloads="vectoradd", designs=["baseline", "scheduler=gto"], sizes="tiny", sms=1, seeds=[5, 7])
+    made = wl.sweep(plan, tmp_path, jobs=1)
+    table = made.table()
+    assert len(table) == 4 and table["key"].nunique() == 2  # two names of the same design
+    assert list(table["design.name"]) == ["baseline", "baseline", "scheduler=gto", "scheduler=gto"]
+    made_from = [json.loads(text) for text in table["made_from"]]
+    assert [each["program"]["seed"] for each in made_from] == [5, 7, 5, 7]
+    assert all({"version", "sources", "environment", "policies", "machine", "technology"} <= each.keys() for each in made_from)
+    alone = run_task(made.points[1].task)
+    assert (alone.cycles, alone.energy_pj["total"]) == (table["cycles"][1], table["energy_pj.total"][1])
+    summary = made.summary()
+    assert list(summary["runs"]) == [2, 2] and list(summary["design"]) == ["baseline", "scheduler=gto"]
+
+
+def test_a_run_that_cannot_be_made_is_counted_and_the_others_go_on(tmp_path: Path) -> None:
+    entries = TINY_PLAN | {"workloads": ["vectoradd", "scalarprod"], "overrides": {"sm.shared_bytes": [1024, 49152]}}
+    made = wl.sweep(entries, tmp_path, jobs=1)
+    (reason,) = made.refused
+    assert "shared memory" in reason and made.refused[reason] == 1
+    assert sorted(made.table()["workload"]) == ["scalarprod", "vectoradd", "vectoradd"]
+
+
+def test_a_dry_run_says_how_much_and_makes_nothing(plan: Path, tmp_path: Path) -> None:
+    printed = complete(plan, "--out", tmp_path / "dry", "--dry-run")
+    assert "30 runs, 0 of them stored, 30 to make" in printed and "combinations of policies: 1" in printed
+    assert not (tmp_path / "dry").exists()
+    wl.sweep(TINY_PLAN, tmp_path / "made", jobs=1)
+    known = json.loads(complete(plan, "--out", tmp_path / "made", "--dry-run", "--json"))
+    assert (known["stored"], known["to_run"], known["untimed"]) == (1, 29, 0)
+    assert known["seconds_of_one_process"] > 0 and known["bytes"] > 1000
+
+
+def test_errors_are_one_sentence(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(TINY + "where = \"size == 'small'\"\n")
+    process = begin(plan, "--out", tmp_path / "out")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said == f"error: {plan}: no combination is left: not size == 'small' (1 times)\n"
+    assert not (tmp_path / "out").exists()
