@@ -117,7 +117,7 @@ def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path):
 
 
 def test_several_designs_give_a_list_and_share_one_execution(warploom):
-    from warploom.emulator import device
+    from warploom.programs import device
 
     made = []
     original = device.Device.__init__

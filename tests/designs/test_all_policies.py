@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from warploom.designs import Design
 from warploom.errors import SimulationError, WarploomError
 from warploom.machines import load_machine
-from warploom.register_file import CHOICES, baseline_policies, make_policy
-from warploom.register_file import Design as Policies
+from warploom.register_file import CHOICES, Policies, baseline_policies, make_policy
 from warploom.simulation.execution import Executions, execute
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import simulate

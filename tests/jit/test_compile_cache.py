@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import warploom
-from warploom.jit.cached import source_digest
+from warploom.storage.sources import file_digest
 
 CALL = "from warploom.asking import ask; print(ask(5), sum(ask.stats.cache_hits.values()))"
 ASKING = """
@@ -87,6 +87,6 @@ def test_an_edit_beside_a_source_outside_of_the_package_is_seen(tmp_path: Path) 
     policy, step = tmp_path / "policy.py", tmp_path / "step.py"
     policy.write_text("from .step import (\n    step,\n)\n")
     step.write_text("step = 1\n")
-    before = source_digest(str(policy))
+    before = file_digest(policy)
     step.write_text("step = 2\n")
-    assert source_digest(str(policy)) != before
+    assert file_digest(policy) != before

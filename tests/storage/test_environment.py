@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warploom import kept
 from warploom.cli.app import run_command
 from warploom.jit import whole
 from warploom.programs.device import Device
+from warploom.storage import kept
 from warploom.storage.cache import NoCache, cache_directory, try_cache
 from warploom.trace.store import COLUMNS, TraceStore
 from warploom.workloads.program import workload_program

@@ -11,6 +11,7 @@ from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
 from warploom.code.table import Flag, Space, static_table
 from warploom.emulator.emulator import ExecutedLaunch
+from warploom.library import find_paper
 from warploom.programs.device import Device
 from warploom.ptx import parse
 from warploom.trace.format import FULL_MASK
@@ -110,15 +111,13 @@ def test_small_is_larger_than_tiny_and_occupies_fifteen_sms(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "row"), REGMUTEX_ROWS.items())
 def test_rows_of_the_regmutex_table(name: str, row: tuple[int, int]) -> None:
-    rows = {published.paper: published for published in load_workload(name).published}
-    assert (rows["regmutex"].registers, rows["regmutex"].base_set) == row
+    published = find_paper("regmutex").workloads[name]
+    assert (published["registers"], published["base_set"]) == row
 
 
 @pytest.mark.parametrize(("name", "category"), CATEGORIES.items())
 def test_categories_of_the_register_cache_paper(name: str, category: str) -> None:
-    workload = load_workload(name)
-    assert workload.category == category
-    assert "rfc" in {published.paper for published in workload.published}
+    assert find_paper("rfc").workloads[name]["category"] == category
 
 
 @pytest.mark.parametrize("name", NAMES)

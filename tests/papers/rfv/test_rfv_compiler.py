@@ -20,7 +20,7 @@ from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, register_
 from warploom.papers.rfv.release_flags import (
     FLAGS,
     NO_REGISTER,
-    Opcode,
+    ReleaseOpcode,
     decode_pbr,
     decode_pir,
     encode_pbr,
@@ -38,7 +38,7 @@ from warploom.papers.rfv.release_points import decoded_flags, describe_releases,
 def test_pir_round_trip(flags):
     bits_ = encode_pir(flags)
     assert 0 <= bits_ < 1 << 64
-    assert opcode(bits_) is Opcode.PIR
+    assert opcode(bits_) is ReleaseOpcode.PIR
     assert decode_pir(bits_) == flags + [0] * (FLAGS - len(flags))
 
 
@@ -46,20 +46,20 @@ def test_pir_round_trip(flags):
 def test_pbr_round_trip(registers):
     bits_ = encode_pbr(registers)
     assert 0 <= bits_ < 1 << 64
-    assert opcode(bits_) is Opcode.PBR
+    assert opcode(bits_) is ReleaseOpcode.PBR
     assert decode_pbr(bits_) == registers
 
 
 def test_where_the_bits_are():
     empty = encode_pir([])
-    assert empty & 0xF == Opcode.PIR & 0xF  # four bits of opcode at the bottom
-    assert empty >> 58 == Opcode.PIR >> 4  # six at the top
+    assert empty & 0xF == ReleaseOpcode.PIR & 0xF  # four bits of opcode at the bottom
+    assert empty >> 58 == ReleaseOpcode.PIR >> 4  # six at the top
     assert empty >> 4 & (1 << 54) - 1 == 0
     assert encode_pir([1]) ^ empty == 1 << 4  # first operand of the first instruction
     assert encode_pir([0] * 17 + [4]) ^ empty == 1 << 57  # third operand of the eighteenth
     assert encode_pbr([5]) >> 4 & 63 == 5
     assert encode_pbr(list(range(9))) >> 52 & 63 == 8
-    assert len({int(code) for code in Opcode}) == 2 and all(code < 1 << 10 for code in Opcode)
+    assert len({int(code) for code in ReleaseOpcode}) == 2 and all(code < 1 << 10 for code in ReleaseOpcode)
 
 
 @pytest.mark.parametrize("registers", [[63], [1] * 10, [-1]])
