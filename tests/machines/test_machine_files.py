@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from warploom.code.classes import OpClass
 from warploom.core.memory import new_memory
 from warploom.errors import WarploomError
-from warploom.machines import MACHINE_DTYPE, load_machine, machine_names
+from warploom.machines import MACHINE_DTYPE, MachineRecord, load_machine, machine_names
+from warploom.machines.machine import TABLES
+from warploom.records import field_names
 
 NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfc-alu4", "rfv", "warped-rf")
 
@@ -81,6 +84,12 @@ def test_the_record_holds_every_number() -> None:
     assert record.rf_single_ported == 0
     np.testing.assert_array_equal(record.initiation, machine.initiation)
     assert load_machine("gtx480").record().rf_mapping == 0
+
+
+def test_the_record_has_a_field_for_every_key_and_no_other() -> None:
+    keys = [table.PREFIX + key.name for table in TABLES.values() for key in fields(table)]
+    derived = ["latency", "initiation", "rf_banks_per_register", "xbar_flits"]
+    assert list(field_names(MachineRecord)) == keys + derived
 
 
 def test_overrides() -> None:

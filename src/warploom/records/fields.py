@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin
 
 import numpy as np
+
+from warploom.errors import WarploomError
 
 # A number of so many bytes: i signed, u unsigned, f floating. To a type checker it is an ordinary number.
 i1 = Annotated[int, "i1"]
@@ -46,7 +49,10 @@ class Array(Generic[Element]):
 def dtype_of(kind: type[Record], given: Mapping[str, np.dtype] | None = None) -> np.dtype:
     """The aligned dtype of a record; ``given`` has the dtypes of the fields that are annotated with `Any`."""
     given = given or {}
-    fields = [(name, given[name]) if hint is Any else (name, *_format(hint)) for name, hint in _hints(kind).items()]
+    fields: list[Any] = []
+    for name, hint in _hints(kind).items():
+        form = (given[name],) if hint is Any and name in given else _format(f"record {kind.__name__}: field {name!r}", hint)
+        fields.append((name, *form))
     return np.dtype(fields, align=True)
 
 
@@ -70,19 +76,22 @@ def _hints(kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in kind.__bases__:
         found |= _hints(base)
-    names = vars(sys.modules[kind.__module__])
-    for name, hint in vars(kind).get("__annotations__", {}).items():
-        found[name] = eval(hint, dict(names)) if isinstance(hint, str) else hint
+    names = dict(vars(sys.modules[kind.__module__]))
+    for name, hint in inspect.get_annotations(kind).items():
+        try:
+            found[name] = eval(hint, names) if isinstance(hint, str) else hint
+        except NameError as error:
+            raise WarploomError(f"record {kind.__name__}: the type of field {name!r} cannot be found: {error}") from None
     return found
 
 
-def _format(hint: Any) -> tuple[Any, ...]:
+def _format(where: str, hint: Any) -> tuple[Any, ...]:
     """What stands after the name in a NumPy field."""
     if isinstance(hint, type) and issubclass(hint, Record):
         return (dtype_of(hint),)
-    if get_origin(hint) is not Annotated:
-        raise TypeError(f"{hint!r} is not the type of a field; take i8, Mask, a Record or Annotated[Array[...], length]")
-    kind, *lengths = get_args(hint)
-    if get_origin(kind) is Array:
-        return (*_format(get_args(kind)[0]), tuple(lengths))
-    return (lengths[0],)
+    kind, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if get_origin(kind) is Array and given and all(isinstance(length, int) and length > 0 for length in given):
+        return (*_format(where, get_args(kind)[0]), tuple(given))
+    if kind in (int, float, bool, np.uint32, np.uint64) and len(given) == 1:
+        return (given[0],)
+    raise WarploomError(f"{where} has no type of warploom.records; write i8, Mask, a Record or Annotated[Array[i8], length]")

@@ -21,11 +21,11 @@ PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
 UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
 PORTS = UNITS * MAX_SUB_CORES  # a port is the way from issue to one kind of unit of one sub-core
-OPERANDS = PORTS * PORT_COLLECTORS * MAX_READS  # of all collectors: numbers of their reads in the queues of the banks
+OPERANDS = PORTS * PORT_COLLECTORS * MAX_READS  # of all collectors, numbered through in the queues of the banks
 LATCH = 8  # instructions that fit between two stages, at most
 DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
-RING = 1024  # cycles ahead for which write-back is planned; later events go round
+RING = 1024  # cycles ahead for which write-back is planned; what is later is looked at once in so many cycles
 MAX_BARRIERS = 16
 MAX_PLACES = 2048  # of the upper level
 REQUESTS = OPERANDS + MAX_PLACES  # reads that may wait for banks: for operands, and to fill places
@@ -40,22 +40,22 @@ class Warp(Record):
     """A warp slot."""
 
     next: i8  # index in the trace of the instruction to issue next
-    decoded: i8  # end of what is in the instruction buffer
-    end: i8
-    value: i8  # cursors of the trace's other columns, at `next`
+    decoded: i8  # index behind the last instruction in the buffer
+    end: i8  # index behind the warp's last instruction
+    value: i8  # where the instruction at `next` begins in the trace's other columns
     memory: i8
     sector: i8
     local_base: i8
-    age: i8  # launch order
-    decode_at: i8
+    age: i8  # how many warps were launched on this SM before it
+    decode_at: i8  # when the fetch under way is decoded
     decode_end: i8  # what `decoded` becomes then
     fetch_from: i8  # earliest cycle of the next fetch
     pending: Annotated[Array[Mask], REGISTER_WORDS]  # the scoreboard: registers with a result under way
     long_latency: Annotated[Array[Mask], REGISTER_WORDS]  # those that come from slow memory
-    live: Annotated[Array[Mask], REGISTER_WORDS]
+    live: Annotated[Array[Mask], REGISTER_WORDS]  # registers whose value will be read
     pending_predicates: Mask
     cta: i4
-    in_flight: i4
+    in_flight: i4  # instructions that have been issued and have not ended
     memory_in_flight: i4
     atomics: i4
     wrong_path: flag  # the next fetch goes down the wrong path
@@ -245,24 +245,24 @@ class Sm(Record):
     cycle: i8  # the next cycle to simulate
     next_event: i8
     last_progress: i8
-    ages: i8
+    ages: i8  # warps launched so far
     last_fetched: i8
     # sets of warps
     resident: Mask
-    active: Mask
+    active: Mask  # may be chosen by their scheduler
     known_active: Mask  # `active` as the hierarchy was told
     ready: Annotated[Array[Mask], 4]  # by unit: next instruction decoded, no hazard
-    blocked: Mask
-    held: Mask
-    woken: Mask
+    blocked: Mask  # their next instruction waits for a result
+    held: Mask  # refused by `may_issue`, until `services.wake`
+    woken: Mask  # to be sorted into ready and blocked
     at_barrier: Mask
-    fetchable: Mask
+    fetchable: Mask  # have room in their instruction buffer
     fetching: Mask
     no_code: Mask  # wait for a line of code
-    fills_seen: i8
+    fills_seen: i8  # lines of code that had arrived when `no_code` was looked at last
     waiting: Mask  # warps of which the scheduler was told that they wait
-    exiting: Mask  # all issued, nothing in flight
-    draining: Mask  # the same, but for stores that have not been acknowledged
+    exiting: Mask  # all their instructions have ended
+    draining: Mask  # all have ended, but some stores have not been acknowledged
     stalled_memory: Mask  # wait for their own memory accesses (fences, atomics)
     scheduler_warps: Annotated[Array[Mask], MAX_SCHEDULERS]
     ctas_resident: i8
@@ -271,26 +271,27 @@ class Sm(Record):
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]
     stall_reason: Annotated[Array[i8], MAX_SCHEDULERS]
-    stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # for observers: where
+    stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # for observers: the pc of the instruction that waits
     # the register file
-    allocated: i8
+    allocated: i8  # entries; entries x cycles are added up until `allocated_since`
     allocated_since: i8
     allocated_cycles: i8
     allocated_peak: i8
-    live: i8
+    live: i8  # registers whose value will be read
     live_since: i8
     live_cycles: i8
-    state_entries: Annotated[Array[i8], 3]
+    state_entries: Annotated[Array[i8], 3]  # by power state: `services.ON`, `DROWSY`, `OFF`
     state_cycles: Annotated[Array[i8], 3]
     state_since: i8
     free_rows: Annotated[Array[Mask], MAX_RF_BANKS, ROW_WORDS]
+    # reads that wait for each bank group, as lists; a request is the number of an operand, or OPERANDS + a place
     queue_head: Annotated[Array[i2], MAX_RF_BANKS]
     queue_tail: Annotated[Array[i2], MAX_RF_BANKS]
     queue_length: Annotated[Array[i2], MAX_RF_BANKS]
     queued_groups: Mask
     writes_in_cycle: Annotated[Array[u1], MAX_RF_BANKS]
     written_groups: Mask
-    delayed_count: i8
+    delayed_count: i8  # reads whose entry is waking up
     # collectors, latches, units
     collector_last: Annotated[Array[i2], PORTS]
     latch_size: Annotated[Array[i2], PORTS]  # instructions that fit between issue and the collectors
@@ -310,6 +311,7 @@ class Sm(Record):
     unit_free_at: Annotated[Array[i8], MAX_UNITS]
     last_memory_port: i8
     # write-back
+    # work that goes on at a later cycle, as a list for each of the next RING cycles
     ring_head: Annotated[Array[i2], RING]
     ring_results: Annotated[Array[u1], RING]
     ring_busy: Annotated[Array[Mask], RING // 64]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from warploom.machines import Machine
 from warploom.register_file import policy
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
@@ -30,5 +31,5 @@ class UnallocatedOff(NamedTuple):
     def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
         return sm.entry[entry].allocated
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return machine.warp_registers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from warploom.code.table import Flag, Space
 from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
@@ -50,7 +50,7 @@ def _waits(ctx: Context, sm: Sm, warp: int) -> bool:
 
 
 @inlined
-def _turn(policy: Any, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None:
+def _turn(policy: GpgpusimTwoLevel, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None:
     """So many cycles of the queues: waiting warps go to the back, the front of the queue moves up, ready or not."""
     state: State = sm.scheduler
     total = ctx.machine.warps_per_sm // ctx.machine.schedulers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i8
 from warploom.register_file import policy
@@ -26,7 +27,7 @@ class State(Record):
 
 
 @inlined
-def _promote(policy: Any, ctx: Context, sm: Sm, scheduler: int) -> None:
+def _promote(policy: TwoLevel, ctx: Context, sm: Sm, scheduler: int) -> None:
     """Fill the scheduler's active set with ready warps; one that waits at a barrier gives way only when it is needed."""
     state: State = sm.scheduler
     mine = sm.scheduler_warps[scheduler]
@@ -127,5 +128,5 @@ class TwoLevel(NamedTuple):
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
         return {"suspensions": int(states["suspensions"].sum())}
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return policy.active * 6  # the queue of active warps

@@ -1,0 +1,93 @@
+"""A type checker finds a misspelt field of any record that hooks receive, before anything is compiled."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# The comment takes the place of `--disable-error-code misc` and, unlike it, leaves what mypy has kept of our own modules valid.
+FIRST_LINE = "# mypy: disable-error-code=misc\n"
+MISSPELT = """
+from typing import Annotated, NamedTuple
+
+from warploom.records import Array, Record, i8
+from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.hooks import holds
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import allocate, move_entries
+
+
+class State(Record):
+    wakeups: i8
+    used: Annotated[Array[i8], 64]
+
+
+@policy
+class Misspelt(NamedTuple):
+    CHOICE = "power"
+    NAME = "misspelt"
+
+    STATE = State
+
+    def on_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
+        state.wakups += 1  # wrong: "State" has no attribute "wakups"
+        state.wakeups += 1
+        state.used[entry] = cycle
+        state.used[entry].at = cycle  # wrong: "int" has no attribute "at"
+        sm.enty[entry].warp = 1  # wrong: "Sm" has no attribute "enty"
+        sm.entry[entry].warps = 1  # wrong: "Entry" has no attribute "warps"
+        sm.entry[entry].warp = 1
+        sm.count.rf_read += 1  # wrong: "Count" has no attribute "rf_read"
+        if ctx.machine.rf_bank > 1:  # wrong: "MachineRecord" has no attribute "rf_bank"
+            return
+        if ctx.code[sm.slot[0].pc].n_write > ctx.info.entries:  # wrong: "CodeRow" has no attribute "n_write"
+            return
+        if ctx.info.entires > ctx.machine.rf_banks:  # wrong: "Info" has no attribute "entires"
+            return
+        if holds(ctx.desing.hierarchy, ctx, sm, 0, 0):  # wrong: "Context" has no attribute "desing"
+            return
+        move_entries(sm, cycle, 0, 1)  # wrong: Missing positional argument "entries" in call to "move_entries"
+        allocate(sm, ctx, cycle, 0, 0, entry)  # wrong: Argument 1 to "allocate" has incompatible type "Sm"
+"""
+
+
+def complaints(*files: Path) -> list[tuple[str, int, str]]:
+    """What mypy says of policy files: the file, the line, the words."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", *map(str, files)],
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": "src"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    found = re.findall(r"^(.*?):(\d+): error: (.*?)(?:  \[.*)?$", done.stdout, re.MULTILINE)
+    return [(Path(file).name, int(line), words) for file, line, words in found]
+
+
+def test_mypy_finds_misspelt_fields_and_passes_the_policies_of_the_page(tmp_path):
+    wrong = tmp_path / "misspelt_fields.py"
+    wrong.write_text(FIRST_LINE + MISSPELT)
+    page = (ROOT / "docs" / "policies.md").read_text()
+    right = []
+    for number, text in enumerate(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
+        right.append(tmp_path / f"policy_of_the_page_{number}.py")
+        right[-1].write_text(FIRST_LINE + text)
+    assert len(right) == 3
+    found = complaints(wrong, *right)
+    assert [one for one in found if one[0] != wrong.name] == []
+    wanted = {}
+    for line, text in enumerate(wrong.read_text().splitlines(), 1):
+        if "# wrong: " in text:
+            wanted[line] = text.split("# wrong: ")[1]
+    assert len(wanted) == 11
+    assert {line for _, line, _ in found} == wanted.keys()
+    for line, words in wanted.items():
+        assert any(said.startswith(words) for _, at, said in found if at == line), found

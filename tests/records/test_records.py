@@ -1,0 +1,113 @@
+"""A record is a class of typed fields: its dtype has them in order, aligned, and what is no field is refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warploom.errors import WarploomError
+from warploom.records import (
+    Array,
+    Lanes,
+    Mask,
+    Record,
+    dtype_of,
+    f8,
+    field_names,
+    flag,
+    i1,
+    i2,
+    i4,
+    i8,
+    own_dtype,
+    u1,
+    u2,
+    u4,
+    u8,
+)
+
+KINDS = {"i1": i1, "i2": i2, "i4": i4, "i8": i8, "u1": u1, "u2": u2, "u4": u4, "u8": u8, "f8": f8, "?": flag}
+LENGTH = 3
+
+
+class Point(Record):
+    x: i2
+    y: i8
+
+
+class Line(Record):
+    ends: Annotated[Array[Point], 2]
+    width: f8
+    dashes: Annotated[Array[u1], LENGTH, 2 * LENGTH]
+
+
+class Drawn(Record):
+    colour: u4
+
+
+class Figure(Line, Drawn):
+    lanes: Lanes
+    warps: Mask
+    own: Any
+
+
+class Untyped(Record):
+    number: int
+
+
+class WithoutLength(Record):
+    numbers: Array[i8]
+
+
+class Unknown(Record):
+    number: i16  # noqa: F821
+
+
+def test_fields_stand_in_order_and_aligned() -> None:
+    point = np.dtype([("x", "i2"), ("y", "i8")], align=True)
+    line = [("ends", point, (2,)), ("width", "f8"), ("dashes", "u1", (LENGTH, 2 * LENGTH))]
+    assert dtype_of(Point) == point
+    assert dtype_of(Line) == np.dtype(line, align=True)
+
+
+def test_fields_of_bases_come_first_and_open_ones_are_given() -> None:
+    own = np.dtype([("z", "i4")])
+    wanted = ["ends", "width", "dashes", "colour", "lanes", "warps", "own"]
+    assert field_names(Figure) == tuple(wanted)
+    dtype = dtype_of(Figure, {"own": own})
+    assert list(dtype.names or ()) == wanted
+    assert dtype["own"] == own
+    assert (dtype["lanes"], dtype["warps"]) == (np.dtype("u4"), np.dtype("u8"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(list(KINDS)), st.lists(st.integers(1, 4), max_size=3)), min_size=1, max_size=12))
+def test_a_class_is_what_numpy_makes_of_the_same_fields(fields: list[tuple[str, list[int]]]) -> None:
+    plain = [(f"field_{n}", kind, tuple(shape)) if shape else (f"field_{n}", kind) for n, (kind, shape) in enumerate(fields)]
+    hints = {
+        f"field_{n}": Annotated[(Array[KINDS[kind]], *shape)] if shape else KINDS[kind] for n, (kind, shape) in enumerate(fields)
+    }
+    kind = type("Drawn", (Record,), {"__annotations__": hints, "__module__": __name__})
+    assert dtype_of(kind) == np.dtype(plain, align=True)
+    assert own_dtype(kind) == own_dtype(plain)
+
+
+def test_a_policy_that_keeps_nothing_has_a_byte() -> None:
+    assert own_dtype(()) == np.dtype([("unused", "u1")])
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Untyped, "record Untyped: field 'number' has no type of warploom.records"),
+        (WithoutLength, "record WithoutLength: field 'numbers' has no type"),
+        (Unknown, "record Unknown: the type of field 'number' cannot be found: name 'i16' is not defined"),
+        (Figure, "record Figure: field 'own' has no type"),
+    ],
+)
+def test_what_is_no_field_is_refused(kind: type[Record], words: str) -> None:
+    with pytest.raises(WarploomError, match=words):
+        dtype_of(kind)
