@@ -27,7 +27,7 @@ PYTHON_METHODS = frozenset(
         "describe",
     }
 )
-ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY"})
+ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY", "GIVEN", "IDEAL"})
 
 
 def check_policy_class(kind: Any) -> None:
@@ -50,6 +50,9 @@ def check_policy_class(kind: Any) -> None:
             raise WarploomError(
                 f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words"
             )
+    for field in getattr(kind, "GIVEN", ()):
+        if field not in kind._fields:
+            raise WarploomError(f"{where}: GIVEN names {field!r}, which is not one of its parameters")
     for name, *_ in (*getattr(kind, "STATE", ()), *getattr(kind, "NOTES", ())):
         if hasattr(np.void, name):
             raise WarploomError(f"{where}: the field name {name!r} is hidden by an attribute of NumPy's records; take another")

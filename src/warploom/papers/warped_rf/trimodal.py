@@ -66,6 +66,7 @@ class Trimodal(NamedTuple):
         "wakeup": "cycles from drowsy to on; the first is hidden between scheduling and read",
         "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
     }
+    GIVEN = ("wakeup",)
     LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
     STATE = (
         ("users", "i2", (MAX_WARP_REGISTERS,)),  # reasons for an entry to be on
