@@ -11,7 +11,7 @@ from warploom.designs.design import OPTIONS, from_dict
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.register_file import CHOICES, make_policy, policies_of
-from warploom.sweeps.axes import values_of
+from warploom.sweeps.axes import limit_of, values_of
 
 WIDE = 100  # a range of whole numbers whose ends have this ratio is searched by factors, not by steps
 
@@ -54,7 +54,8 @@ class Space:
             chosen = {each.name.rpartition(".")[2]: each.suggest(trial) for each in self.parameters[dimension.name, policy]}
             tables[dimension.name] = {"policy": policy, **chosen}
         for dimension in self.options:
-            tables[dimension.name] = dimension.suggest(trial)
+            value = dimension.suggest(trial)
+            tables[dimension.name] = limit_of(value) if dimension.name == "max_registers" else value
         return from_dict(tables)
 
     def place_of(self, design: Design) -> dict[str, Any] | None:
@@ -72,12 +73,12 @@ class Space:
                     return None
             if any(value != type(policy)._field_defaults[name] for name, value in values.items()):
                 return None
-        options = {"register_file": design.register_file, "max_registers": design.max_registers}
+        options = {"register_file": design.register_file, "max_registers": design.max_registers or "none"}
         for dimension in self.options:
             chosen[dimension.name] = options.pop(dimension.name)
             if not dimension.holds(chosen[dimension.name]):
                 return None
-        if options.get("register_file", 1.0) != 1.0 or options.get("max_registers") is not None:
+        if options.get("register_file", 1.0) != 1.0 or options.get("max_registers", "none") != "none":
             return None
         single = {each.name for each in self.dimensions if len(each.values) == 1}
         return {name: value for name, value in chosen.items() if name not in single}
