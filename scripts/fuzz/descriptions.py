@@ -1,4 +1,4 @@
-"""Designs, machines and energy tables, as text and as TOML files."""
+"""Designs, machines, energy tables, plans and goals, as text and as TOML files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,30 @@ from kinds import Kind, Wrong
 from mutations import ODD_WORDS, spoilt_text, tokens
 
 from warploom.designs import Design, load_design, named_designs, parse_design, storage_bits
-from warploom.energy import load_technology, technology_names
+from warploom.energy import load_technology
 from warploom.energy import technology as technology_module
 from warploom.errors import WarploomError
-from warploom.machines import load_machine, machine_names
+from warploom.machines import load_machine
 from warploom.machines.loader import FOLDER as MACHINES
 from warploom.register_file import CHOICES, policies_of
+from warploom.sweeps.expansion import expand
+from warploom.sweeps.goal import make_goal
+from warploom.sweeps.plan import read_plan
+from warploom.sweeps.space import space_of
+
+PLANS = Path(__file__).parents[2] / "docs" / "plans"
+FURTHER_GRIDS = """workloads = "vectoradd"
+sizes = ["tiny", "small"]
+where = ["size == 'tiny' or allocation.shrink < 0.7", "seed in [5, 6] and not l1.latency == 30"]
+[overrides]
+"l1.latency" = { from = 20, to = 40, count = 3, scale = "log" }
+[[grid]]
+designs = ["baseline", "rfv(shrink=0.5) + encoding=bdi"]
+seeds = [5, 6]
+[[grid]]
+machines = "gtx480"
+parameters = { scheduler = ["gto", "two-level(active=4)"], max_registers = ["none", "fit", 24] }
+"""
 
 DERIVED = """title = "one that differs little"
 base = "gtx480"
@@ -128,7 +146,7 @@ class MachineToml(_Toml):
     """The file of ``--machine x.toml``."""
 
     def texts(self) -> list[str]:
-        shipped = [(MACHINES / f"{name}.toml").read_text(encoding="utf-8") for name in machine_names()]
+        shipped = [path.read_text(encoding="utf-8") for path in sorted(MACHINES.glob("*.toml"))]
         return [*shipped, *[DERIVED] * len(shipped)]
 
     def load(self) -> None:
@@ -143,7 +161,7 @@ class TechnologyToml(_Toml):
 
     def texts(self) -> list[str]:
         folder = Path(technology_module.__file__).parent / "technologies"
-        return [(folder / f"{name}.toml").read_text(encoding="utf-8") for name in technology_names()]
+        return [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))]
 
     def load(self) -> None:
         table = load_technology(self.path)
@@ -151,3 +169,24 @@ class TechnologyToml(_Toml):
         table.register_cache_energy(5, 7)
         table.table(512)
         _ = table.drowsy_ratio, table.wire_energy
+
+
+class PlanToml(_Toml):
+    """The file of ``warploom sweep``."""
+
+    def texts(self) -> list[str]:
+        return [(PLANS / "shrink.toml").read_text(encoding="utf-8"), FURTHER_GRIDS]
+
+    def load(self) -> None:
+        expand(read_plan(self.path))
+
+
+class GoalToml(_Toml):
+    """The file of ``warploom search``."""
+
+    def texts(self) -> list[str]:
+        return [(PLANS / "energy-gtx480.toml").read_text(encoding="utf-8")]
+
+    def load(self) -> None:
+        goal = make_goal(self.path)
+        space_of(goal.space, goal.place)

@@ -14,8 +14,10 @@ from warploom.errors import WarploomError
 
 # Name: where its class is, and its share of all inputs in thousandths. Shares follow from what an input costs.
 KINDS = {
-    "design-text": ("descriptions:DesignText", 260),
-    "design-toml": ("descriptions:DesignToml", 140),
+    "design-text": ("descriptions:DesignText", 220),
+    "design-toml": ("descriptions:DesignToml", 120),
+    "plan-toml": ("descriptions:PlanToml", 30),
+    "goal-toml": ("descriptions:GoalToml", 30),
     "machine-toml": ("descriptions:MachineToml", 110),
     "technology-toml": ("descriptions:TechnologyToml", 110),
     "command-line": ("commands:CommandLine", 70),

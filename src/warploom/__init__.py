@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from warploom.simulation.simulate import emulate as emulate
     from warploom.simulation.simulate import simulate as simulate
     from warploom.sweeps.plan import Plan as Plan
+    from warploom.sweeps.search import search as search
     from warploom.sweeps.sweep import sweep as sweep
     from warploom.workloads.registry import load_workload as workload
     from warploom.workloads.registry import workload_names as workload_names
@@ -41,6 +42,7 @@ _HOMES = {
     "emulate": ("warploom.simulation.simulate", "emulate"),
     "load_paper": ("warploom.library", "load_paper"),
     "machine": ("warploom.machines", "load_machine"),
+    "search": ("warploom.sweeps.search", "search"),
     "simulate": ("warploom.simulation.simulate", "simulate"),
     "sweep": ("warploom.sweeps.sweep", "sweep"),
     "technology": ("warploom.energy", "load_technology"),
@@ -59,6 +61,7 @@ __all__ = [
     "emulate",
     "load_paper",
     "machine",
+    "search",
     "simulate",
     "sweep",
     "technology",

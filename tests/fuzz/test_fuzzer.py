@@ -31,10 +31,10 @@ def test_every_end_is_seen_and_every_input_kept(tmp_path: Path) -> None:
 
 
 def test_a_few_inputs_of_the_quick_kinds(tmp_path: Path) -> None:
-    kinds = "design-text,design-toml,machine-toml,technology-toml"
+    kinds = "design-text,design-toml,machine-toml,technology-toml,plan-toml,goal-toml"
     words = ["--inputs", "400", "--only", kinds, "--keep", str(tmp_path), "--jobs", "1"]
     ended = subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert not list(tmp_path.iterdir())
     tried = {line.split()[0]: int(line.split()[1].replace(",", "")) for line in ended.stdout.splitlines()[1:6]}
-    assert set(tried) == {*kinds.split(","), "all"} and tried["all"] >= 398 and min(tried.values()) > 50
+    assert set(tried) == {*kinds.split(","), "all"} and tried["all"] >= 398 and min(tried.values()) > 15

@@ -47,6 +47,6 @@ def test_findings_name_all_of_them() -> None:
     assert [sentence.split(":")[0] for sentence in sentences] == [
         "Least product of register file energy and time",
         "Most energy saved at 2% more time or less",
-        "The oracle, which frees each register after its true last read at no cost, stands at 10.0%.",
+        "The limit of allocation alone, oracle, which frees each register after its true last read at no cost, stands at 10.0%.",
         "both",
     ]

@@ -16,7 +16,7 @@ from warploom.errors import WarploomError
 def command(
     workloads: Annotated[str, typer.Option(help="Workloads and sets, with commas.")] = "hotspot,bfs,lib,matrixmul",
     designs: Annotated[
-        str | None, typer.Option(help="Named designs, with commas; else all published ones and the oracle.")
+        str | None, typer.Option(help="Named designs, with commas; else all published ones and their limits.")
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="Also this design, as text or .toml file. Repeatable.")] = None,
     combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,

@@ -32,6 +32,7 @@ def command(
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
     code: Annotated[str | None, typer.Option(help="What is executed: ptx (the usual), or machine code such as sm_90.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of a workload's inputs, in place of its own.", min=0)] = None,
     technology: Annotated[
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
     ] = None,
@@ -86,7 +87,9 @@ def command(
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     own = _own_program(target, launch, code)
-    programs = [own] if own is not None else [workload_program(name, code or PTX) for name in select_workloads([target])]
+    if own is not None and seed is not None:
+        raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
+    programs = [own] if own is not None else [workload_program(name, code or PTX, seed) for name in select_workloads([target])]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()

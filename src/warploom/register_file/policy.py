@@ -29,7 +29,7 @@ PYTHON_METHODS = frozenset(
         "describe",
     }
 )
-ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY"})
+ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY", "GIVEN", "IDEAL"})
 
 
 def check_policy_class(kind: Any) -> None:
@@ -52,6 +52,9 @@ def check_policy_class(kind: Any) -> None:
             raise WarploomError(
                 f"{where}: LIMITS must say what parameter {field!r} may be, as (lowest, highest) or a tuple of words"
             )
+    for field in getattr(kind, "GIVEN", ()):
+        if field not in kind._fields:
+            raise WarploomError(f"{where}: GIVEN names {field!r}, which is not one of its parameters")
     kept = [own_dtype(getattr(kind, part, ())) for part in ("STATE", "NOTES")]
     for name in (name for dtype in kept for name in dtype.names or ()):
         if hasattr(np.void, name):

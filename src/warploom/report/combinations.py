@@ -4,8 +4,12 @@ from warploom.library import papers
 
 
 def published_designs() -> list[str]:
-    """The baseline, to which everything is relative, the designs of all papers, and the oracle as their limit."""
-    return ["baseline", *(name for paper in papers() for name in paper.designs), "oracle"]
+    """The baseline, to which everything is relative, the designs of all papers, and their limits."""
+    return ["baseline", *(name for paper in papers() for name in paper.designs), *LIMITS]
+
+
+# Bounds, not designs that could be chosen: of allocation alone, and of allocation with sleeping registers.
+LIMITS = ("oracle", "oracle-free-wakeup")
 
 
 SHOWN = "warped-rf"  # the design whose register states are drawn over time

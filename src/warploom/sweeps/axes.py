@@ -80,3 +80,8 @@ def _between(first: float, last: float, share: float, scale: str) -> float:
 def _check_number(number: int, place: str) -> None:
     if number > MOST:
         raise WarploomError(f"{place}: the range has {number:,} values; {MOST:,} are the most")
+
+
+def limit_of(value: Any) -> Any:
+    """What an axis says of ``max_registers``, which may also be the word ``none``."""
+    return None if value == "none" else value

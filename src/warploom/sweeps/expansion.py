@@ -18,7 +18,7 @@ from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
 from warploom.register_file import CHOICES, policies_of
 from warploom.simulation.task import Task
-from warploom.sweeps.axes import values_of
+from warploom.sweeps.axes import limit_of, values_of
 from warploom.sweeps.conditions import read_condition
 from warploom.sweeps.plan import Plan
 from warploom.workloads.program import check_code, check_seed, check_size
@@ -235,7 +235,7 @@ def _changed(base: Design, values: Mapping[str, Any]) -> Design:
                 raise WarploomError(f"parameters, {choice}: it wants one policy, such as two-level(active=8), not {value!r}")
             tables[choice] = {"policy": item.name, **item.parameters}
         else:
-            tables[choice] = value
+            tables[choice] = limit_of(value) if choice == "max_registers" else value
     return from_dict(tables, base.name)
 
 

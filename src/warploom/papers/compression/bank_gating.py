@@ -57,6 +57,7 @@ class BankGating(NamedTuple):
     NAME = "bank-gating"
     SOURCE = "Lee et al., Warped-Compression, ISCA 2015, section 5.3"
     MEANING = {"wakeup": "cycles until a gated bank can be accessed"}
+    GIVEN = ("wakeup",)
     LIMITS = {"wakeup": (0, 500)}
     STATE = (
         ("valid", "i4", (MAX_RF_BANKS,)),

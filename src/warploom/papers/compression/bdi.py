@@ -140,6 +140,7 @@ class Bdi(NamedTuple):
         "pipelined": "a unit takes a value every cycle, else only when the last one has left it",
         "divergence": "what happens to a compressed register of which some lanes are written",
     }
+    GIVEN = ("compression", "decompression")
     LIMITS = {
         "compressors": (1, MAX_DECODERS),
         "compression": (0, 100),

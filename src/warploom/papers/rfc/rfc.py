@@ -118,6 +118,7 @@ class Rfc(NamedTuple):
         "distance": "millimetres of wire from the cache to the execution units",
         "characterise": "also count how often and how soon the program's values are read, cache or not",
     }
+    GIVEN = ("distance", "characterise")
     LIMITS = {
         "entries": (1, MOST_ENTRIES),
         "allocate": ("results", "sources"),

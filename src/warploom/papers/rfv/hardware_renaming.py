@@ -35,6 +35,7 @@ class HardwareRenaming(NamedTuple):
     CHOICE = "allocation"
     NAME = "hardware-renaming"
     SOURCE = "a patent of Tarjan and Skadron (NVIDIA), as rfv, section 9.5, compares with it"
+    GIVEN = ("rename_cycles",)
     LIMITS = {"rename_cycles": (0, 4)}
     MEANING = {"rename_cycles": "pipeline stages of renaming"}
     STATE = (

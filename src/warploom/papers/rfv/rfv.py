@@ -71,6 +71,7 @@ class Rfv(NamedTuple):
     CHOICE = "allocation"
     NAME = "rfv"
     SOURCE = "Jeon, Ravi, Kim, Annavaram: GPU Register File Virtualization, MICRO 2015, sections 6 to 8"
+    GIVEN = ("rename_cycles",)
     LIMITS = {
         "shrink": (0.01, 1.0),
         "table_bytes": (0, 65536),

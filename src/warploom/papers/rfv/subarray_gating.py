@@ -57,6 +57,7 @@ class SubarrayGating(NamedTuple):
     NAME = "subarray-gating"
     SOURCE = "Jeon et al., GPU Register File Virtualization, MICRO 2015, section 8.2"
     MEANING = {"wakeup": "cycles until a gated subarray can be accessed", "subarrays": "per bank; 0: as the machine says"}
+    GIVEN = ("wakeup",)
     LIMITS = {"wakeup": (0, 500), "subarrays": (0, 16)}
     STATE = State
 

@@ -81,6 +81,7 @@ class Trimodal(NamedTuple):
         "wakeup": "cycles from drowsy to on; the first is hidden between scheduling and read",
         "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
     }
+    GIVEN = ("wakeup",)
     LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
     STATE = State
 

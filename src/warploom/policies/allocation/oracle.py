@@ -1,4 +1,4 @@
-"""The best possible: a register exists from the instruction that writes it to the last one that reads the value."""
+"""The best that allocation can do: a register exists from the instruction that writes it to the last one that reads the value."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Oracle(NamedTuple):
     CHOICE = "allocation"
     NAME = "oracle"
     SOURCE = "a limit, not a mechanism"
+    IDEAL = True
     STATE = State
 
     def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:

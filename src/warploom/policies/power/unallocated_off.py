@@ -18,6 +18,7 @@ class UnallocatedOff(NamedTuple):
     CHOICE = "power"
     NAME = "unallocated-off"
     SOURCE = "Abdel-Majeed and Annavaram, HPCA 2013, section 3: what allocation alone saves"
+    IDEAL = True  # waking takes no time
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         move_entries(sm, cycle, ON, OFF, ctx.info.entries)

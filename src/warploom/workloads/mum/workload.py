@@ -74,8 +74,20 @@ def inputs(size: Size, seed: int = SEED) -> Arrays:
     letters = sequence[starts[:, None] + np.arange(READ_LENGTH)]
     wrong = random.uniform(size=letters.shape) < 0.04
     letters = np.where(wrong, random.integers(0, 4, letters.shape), letters).astype(np.uint8)
+    ending = meets_the_end(letters, sequence)
+    letters[ending] = letters[np.argmin(ending)]
     edges, children = suffix_tree(sequence.tolist())
     return {"sequence": sequence, "reads": letters, "edges": edges, "children": children}
+
+
+def meets_the_end(reads: np.ndarray, sequence: np.ndarray) -> np.ndarray:
+    """Which reads match the reference's last letters where nothing follows them: a leaf, from which no suffix link leads on."""
+    found = np.zeros(len(reads), bool)
+    for length in range(1, READ_LENGTH + 1):
+        known = words(sequence.astype(np.int64), length)
+        if np.count_nonzero(known == known[-1]) == 1:  # else it is inside of the tree
+            found |= (words(reads.astype(np.int64), length)[:, : READ_LENGTH - LEAST] == known[-1]).any(axis=1)
+    return found
 
 
 def as_texels(table: np.ndarray) -> np.ndarray:

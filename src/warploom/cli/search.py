@@ -1,0 +1,66 @@
+"""``warploom search``: designs that serve a goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
+
+
+def command(
+    goal: Annotated[Path, typer.Argument(help="The goal, a .toml file.", metavar="GOAL.toml")],
+    out: Annotated[Path, typer.Option(help="The folder of the search. Several processes may share it.")] = Path("results/search"),
+    trials: Annotated[int | None, typer.Option(help="So many designs in place of what the goal says.", min=1)] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
+    ] = None,
+    paper: PaperFolders = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of the designs found, with their measures.")] = False,
+) -> int:
+    """Search for designs that no other beats. It goes on where it was interrupted, or where another process is."""
+    from dataclasses import replace
+
+    from warploom.errors import WarploomError
+    from warploom.jit.announcement import announce_compilation
+    from warploom.register_file import load_policy_file
+    from warploom.report.found import found_rows, found_table, write_found
+    from warploom.sweeps.goal import make_goal
+    from warploom.sweeps.search import search
+
+    load_papers(paper)
+    for file in policy or ():
+        load_policy_file(file)
+    wanted = make_goal(goal)
+    if trials is not None:
+        wanted = replace(wanted, trials=trials)
+    if out.exists() and not out.is_dir():
+        raise WarploomError(f"--out {out}: it is a file; name a folder")
+    announce_compilation()
+    with progress_bar(wanted.trials, "searching") as step:
+        done = 0
+
+        def tell(what: str, finished: int) -> None:
+            nonlocal done
+            step(what, finished - done)
+            done = finished
+
+        outcome = search(wanted, out, jobs=jobs, scheduler=scheduler, step=tell)
+    for reason, number in outcome.refused.most_common():
+        message(f"refused, {number:,}: {reason}")
+    write_found(outcome, out)
+    message(f"designs tried: {outcome.trials:,}, stopped after few workloads: {outcome.stopped:,}")
+    if not outcome.front:
+        bounds = ", ".join(map(str, outcome.goal.constraints))
+        message(f"none of them keeps to {bounds}; try more designs with --trials, or loosen a bound")
+    if json:
+        print_json(found_rows(outcome))
+    elif outcome.front:
+        results_console().print(found_table(outcome))
+        message(f"wrote {out / 'front.csv'}, {out / 'front.png'} and {out / 'designs'}")
+    return 0

@@ -1,0 +1,60 @@
+"""What a search found: a table for the terminal, a file of it, and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from warploom.papers.experiment import Chart
+from warploom.report.charts import draw, save
+from warploom.storage.files import replace_file
+from warploom.sweeps.measures import MEASURES
+from warploom.sweeps.search import Outcome
+
+UNSEEN = "unseen "
+
+
+def found_rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """A row for each design of the front: its measures, and those on workloads that the search never saw."""
+    return [
+        {
+            "name": found.design.name,
+            **found.measures,
+            **{UNSEEN + name: value for name, value in found.unseen.items()},
+            "design": str(found.design),
+        }
+        for found in outcome.front
+    ]
+
+
+def found_table(outcome: Outcome) -> Table:
+    """The front for a terminal."""
+    table = Table(box=box.SIMPLE_HEAD, title="Designs that no other beats", title_justify="left", pad_edge=False, padding=(0, 1))
+    table.add_column("name")
+    shown = [name for name in MEASURES if name in (*outcome.goal.objectives, *(c.measure for c in outcome.goal.constraints))]
+    shown += [UNSEEN + name for name in shown if outcome.goal.test]
+    for name in shown:
+        table.add_column(name, justify="right")
+    table.add_column("design", overflow="fold")
+    for row in found_rows(outcome):
+        table.add_row(row["name"], *(f"{row[name]:.3f}" if name in row else "-" for name in shown), row["design"])
+    return table
+
+
+def write_found(outcome: Outcome, folder: Path) -> None:
+    """``front.csv`` with all measures and ``front.png``, the first two objectives against each other."""
+    import pandas
+
+    rows = found_rows(outcome)
+    with replace_file(folder / "front.csv") as draft:
+        pandas.DataFrame(rows).to_csv(draft, index=False)
+    if not rows:
+        return
+    y, x = (*outcome.goal.objectives, "time")[:2]
+    chart = Chart("points", x, y, "name", x_title=f"{x}, relative to the baseline", y_title=f"{y}, relative to the baseline")
+    points = [{"name": row["name"], x: row[x], y: row[y]} for row in rows]
+    subtitle = f"{outcome.trials} designs tried on {', '.join(outcome.goal.workloads)}; machine {outcome.goal.machine}"
+    save(draw(chart, points, "Designs that no other beats", subtitle=subtitle), folder / "front.png", [])

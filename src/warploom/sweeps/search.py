@@ -1,0 +1,230 @@
+"""A search for designs: Optuna chooses, the engine runs, few workloads come before many."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from warploom.designs import Design, parse_design
+from warploom.designs.design import from_dict
+from warploom.errors import WarploomError
+from warploom.simulation.task import Task
+from warploom.simulation.workers import Workers
+from warploom.storage.files import replace_file
+from warploom.sweeps.engine import load_results, perform
+from warploom.sweeps.front import front, ranks
+from warploom.sweeps.goal import Goal, make_goal
+from warploom.sweeps.keys import content_keys
+from warploom.sweeps.measures import measure
+from warploom.sweeps.space import Space, space_of
+from warploom.sweeps.store import Store
+from warploom.sweeps.sweep import hire
+
+DEFAULT_FOLDER = "results/search"
+FEW = 4  # designs that must have been measured at a stage before any is stopped there
+_STAGE, _DESIGN, _REASON = "stage {}", "design", "refused"  # what is noted on a trial
+
+
+@dataclass(frozen=True)
+class Found:
+    """A design with its measures on all workloads of the search and, where there are any, on those that it never saw."""
+
+    design: Design
+    measures: Mapping[str, float]
+    unseen: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found: the designs that no other beats, best in the first objective first."""
+
+    goal: Goal
+    front: tuple[Found, ...]
+    trials: int
+    stopped: int  # after few workloads
+    refused: Counter[str]
+
+    def write(self, folder: Path) -> None:
+        """Each design as a TOML file that runs."""
+        (folder / "designs").mkdir(parents=True, exist_ok=True)
+        for found in self.front:
+            with replace_file(folder / "designs" / f"{found.design.name}.toml") as draft:
+                draft.write_text(found.design.to_toml(), encoding="utf-8")
+
+
+def search(
+    goal: Goal | Mapping[str, Any] | str | Path,
+    folder: str | Path = DEFAULT_FOLDER,
+    *,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    step: Callable[[str, int], None] = lambda what, finished: None,
+) -> Outcome:
+    """Search until the goal's number of trials is reached, together with whoever else searches in the same folder."""
+    wanted = make_goal(goal)
+    with hire(jobs, scheduler) as workers:
+        return Search(wanted, Path(folder), workers, step).run()
+
+
+class Search:
+    """One process of a search. What was tried is in the folder's journal, what was run in its store."""
+
+    def __init__(self, goal: Goal, folder: Path, workers: Workers, step: Callable[[str, int], None]) -> None:
+        self.goal, self.folder, self.workers, self.step = goal, folder, workers, step
+        self.space: Space = space_of(goal.space, goal.place)
+        self.store = Store(folder / "runs")
+        self.chip = goal.chip
+        self._optuna = _optuna()
+        folder.mkdir(parents=True, exist_ok=True)
+        self.study = self._open_study()
+
+    def run(self) -> Outcome:
+        """Try designs until there are enough, then run what was found on workloads that were never seen."""
+        try:
+            while (finished := len(self._finished())) < self.goal.trials:
+                self._try_some(min(self.workers.slots, self.goal.trials - finished))
+        finally:
+            self.store.fold_if_many()
+        outcome = self._outcome()
+        outcome.write(self.folder)
+        return outcome
+
+    def _open_study(self) -> Any:
+        optuna = self._optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        backend = optuna.storages.journal.JournalFileBackend(str(self.folder / "journal.log"))
+        study = optuna.create_study(
+            storage=optuna.storages.JournalStorage(backend),
+            study_name="search",
+            directions=["minimize"] * len(self.goal.objectives),
+            load_if_exists=True,
+        )
+        asked = {"goal": repr(replace(self.goal, trials=0, place=""))}
+        if study.user_attrs.get("goal", asked["goal"]) != asked["goal"]:
+            raise WarploomError(f"{self.folder}: it holds a search with another goal; name another folder with --out")
+        if not study.trials:
+            study.set_user_attr("goal", asked["goal"])
+            for text in self.goal.start:
+                place = self.space.place_of(parse_design(text))
+                if place is not None:
+                    study.enqueue_trial(place)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # what it calls experimental is what we want
+            seed = self.goal.seed + len(study.trials)
+            study.sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True)
+        return study
+
+    def _try_some(self, number: int) -> None:
+        """Let so many trials choose designs, and take them through the stages together."""
+        trials = {}
+        for _ in range(number):
+            trial = self.study.ask()
+            try:
+                trials[trial] = self.space.design(trial)
+            except WarploomError as error:
+                self._refuse(trial, str(error))
+        for place, many in enumerate(self.goal.stages):
+            trials = self._stage(trials, many, last=place + 1 == len(self.goal.stages))
+
+    def _stage(self, trials: dict[Any, Design], many: int, last: bool) -> dict[Any, Design]:
+        """Measure designs on the first workloads; those that go on."""
+        measured = dict(zip(trials, self._measure(list(trials.values()), self.goal.workloads[:many]), strict=True))
+        for trial, found in measured.items():
+            if isinstance(found, WarploomError):
+                self._refuse(trial, str(found))
+            else:
+                trial.set_user_attr(_STAGE.format(many), found)
+                trial.set_user_attr(_DESIGN, trials[trial].to_dict())
+        alive = {trial: found for trial, found in measured.items() if not isinstance(found, WarploomError)}
+        going_on = set() if last else self._best(many)
+        for trial, found in alive.items():
+            if trial.number not in going_on:
+                for constraint in self.goal.constraints:
+                    trial.set_constraint(str(constraint), constraint.violation(found))
+                self.study.tell(trial, [found[name] for name in self.goal.objectives])
+                self.step(str(trials[trial]), len(self._finished()))
+        return {trial: trials[trial] for trial in alive if trial.number in going_on}
+
+    def _best(self, many: int) -> set[int]:
+        """The numbers of the trials that are good enough after a stage: those that keep to the constraints, or miss them by
+        least, and among them those that fewest others beat."""
+        at_stage = _STAGE.format(many)
+        known = {
+            trial.number: trial.user_attrs[at_stage]
+            for trial in self.study.get_trials(deepcopy=False)
+            if at_stage in trial.user_attrs
+        }
+        if len(known) < FEW:
+            return set(known)
+        missed = {
+            number: sum(max(0.0, each.violation(found)) for each in self.goal.constraints) for number, found in known.items()
+        }
+        beaten = dict(
+            zip(known, ranks([[found[name] for name in self.goal.objectives] for found in known.values()]), strict=True)
+        )
+        order = sorted(known, key=lambda number: (missed[number], beaten[number], number))
+        return set(order[: max(1, round(self.goal.keep * len(order)))])
+
+    def _measure(self, designs: Sequence[Design], workloads: Sequence[str]) -> Iterator[dict[str, float] | WarploomError]:
+        """The measures of designs on workloads, or why one cannot be run."""
+        baseline = self._tasks(parse_design("baseline"), workloads)
+        asked = [self._tasks(design, workloads) for design in designs]
+        refused: dict[str, WarploomError] = {}
+        tasks = [task for group in asked for task in group]
+        perform(baseline, self.store, self.workers, lambda task: None)
+        perform(
+            tasks,
+            self.store,
+            self.workers,
+            lambda task: None,
+            lambda task, error: refused.update({content_keys([task])[0]: error}),
+        )
+        bases = load_results(baseline, self.store)
+        for group in asked:
+            errors = [refused[key] for key in content_keys(group) if key in refused]
+            yield errors[0] if errors else measure(load_results(group, self.store), bases, self.chip)
+
+    def _tasks(self, design: Design, workloads: Sequence[str]) -> list[Task]:
+        goal = self.goal
+        return [Task(name, design.to_dict(), self.chip, goal.size, goal.technology or None, code=goal.code) for name in workloads]
+
+    def _refuse(self, trial: Any, reason: str) -> None:
+        trial.set_user_attr(_REASON, reason)
+        self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        self.step(reason, len(self._finished()))
+
+    def _finished(self) -> list[Any]:
+        return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.is_finished()]
+
+    def _outcome(self) -> Outcome:
+        finished, all_of_them = self._finished(), _STAGE.format(self.goal.stages[-1])
+        complete = [trial for trial in finished if all_of_them in trial.user_attrs]
+        allowed = [
+            trial for trial in complete if all(c.violation(trial.user_attrs[all_of_them]) <= 0 for c in self.goal.constraints)
+        ]
+        values = [[trial.user_attrs[all_of_them][name] for name in self.goal.objectives] for trial in allowed]
+        best = sorted(front(values), key=lambda place: values[place])
+        designs = [
+            from_dict(allowed[place].user_attrs[_DESIGN] | {"name": f"found-{number}"}) for number, place in enumerate(best, 1)
+        ]
+        unseen: list[Any] = list(self._measure(designs, self.goal.test)) if self.goal.test and designs else [{}] * len(designs)
+        found = tuple(
+            Found(design, allowed[place].user_attrs[all_of_them], {} if isinstance(tested, WarploomError) else tested)
+            for design, place, tested in zip(designs, best, unseen, strict=True)
+        )
+        reasons = Counter(trial.user_attrs[_REASON] for trial in finished if _REASON in trial.user_attrs)
+        stopped = len(finished) - len(complete) - sum(reasons.values())
+        return Outcome(self.goal, found, len(finished), stopped, reasons)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+        import optuna.storages.journal
+    except ImportError:
+        raise WarploomError("a search needs Optuna: pip install 'warploom[search]'") from None
+    return optuna

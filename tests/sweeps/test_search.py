@@ -1,0 +1,176 @@
+"""``warploom search``: the space is what policies declare, the front is what nothing beats, and its designs run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import warploom as wl
+from warploom.designs import design, load_design, named_designs, parse_design
+from warploom.errors import WarploomError
+from warploom.register_file import CHOICES, policies_of
+from warploom.simulation.simulate import simulate
+from warploom.sweeps.front import dominates, front, ranks
+from warploom.sweeps.goal import goal_from_dict
+from warploom.sweeps.measures import measure
+from warploom.sweeps.space import space_of
+
+optuna = pytest.importorskip("optuna")
+GOAL = {
+    "workloads": ["vectoradd", "scalarprod"],
+    "test": ["nn"],
+    "size": "tiny",
+    "sms": 1,
+    "trials": 6,
+    "objectives": ["energy", "storage"],
+    "constraints": ["file <= 0.75", "time <= 2"],
+    "start": ["rfv(shrink=0.5)", "baseline"],
+}
+
+
+def goal(**entries: Any) -> dict[str, Any]:
+    """The goal above with a space of one combination of policies, so that nothing is compiled twice."""
+    space = {"allocation.rfv.shrink": {"from": 0.4, "to": 1.0}, "allocation.rfv.spill": True, "power.subarray-gating.wakeup": 1}
+    fixed = {"allocation.rfv.table_bytes": 1024, "allocation.rfv.flag_cache": 10, "allocation.rfv.resident": 1.0}
+    words = {"allocation.rfv.divergence": "analysed", "allocation.rfv.throttle": "cta", "power.subarray-gating.subarrays": 0}
+    only = {"scheduler": "gto", "hierarchy": "none", "encoding": "none", "gating": "none"}
+    chosen = {**only, "allocation": "rfv", "power": "subarray-gating", **space, **fixed, **words}
+    return {**GOAL, "space": chosen, **entries}
+
+
+def test_the_space_is_what_the_policies_declare() -> None:
+    space = space_of({}, "goal")
+    policies = {dimension.name: dimension.values for dimension in space.choices}
+    assert set(policies) == set(CHOICES)
+    assert "oracle" not in policies["allocation"] and "unallocated-off" not in policies["power"]
+    for choice, names in policies.items():
+        for name in names:
+            kind = policies_of(choice)[name]
+            dimensions = {each.name: each for each in space.parameters[choice, name]}
+            assert set(dimensions) == {
+                f"{choice}.{name}.{field}" for field in kind._fields if field not in getattr(kind, "GIVEN", ())
+            }
+            for label, dimension in dimensions.items():
+                assert dimension.holds(kind._field_defaults[label.rpartition(".")[2]])
+    assert "power.trimodal.wakeup" not in {each.name for each in space.dimensions}
+
+
+@given(st.integers(0, 2**31))
+def test_whatever_is_chosen_is_a_design_or_refused_in_a_sentence(seed: int) -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
+    space, trial = space_of({"register_file": {"from": 0.25, "to": 1.0}}, "goal"), study.ask()
+    try:
+        made = space.design(trial)
+    except WarploomError as error:
+        assert "cannot be combined" in str(error)
+        return
+    assert space.place_of(made) == trial.params
+
+
+def test_published_designs_lie_in_the_space_unless_they_change_what_is_given() -> None:
+    space = space_of({}, "goal")
+    inside = {name for name in named_designs() if space.place_of(parse_design(name)) is not None}
+    assert {"baseline", "rfc", "warped-rf", "compression", "regmutex"} <= inside
+    assert not {"oracle", "rfv", "compiler-spill"} & inside  # rfv wakes in 1 cycle where the policy says 10
+
+
+points = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=25)
+
+
+@given(points)
+def test_the_front_is_what_nothing_beats(found: list[tuple[int, ...]]) -> None:
+    kept = front(found)
+    assert len({found[place] for place in kept}) == len(kept) > 0
+    for place, point in enumerate(found):
+        beaten = any(dominates(other, point) for other in found)
+        assert beaten == (point not in {found[each] for each in kept}), place
+    assert {place for place, rank in enumerate(ranks(found)) if rank == 0} >= set(kept)
+
+
+def test_a_search_finds_designs_that_run_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "goal.toml"
+    file.write_text(_toml(goal()))
+
+    def ask(*options: str) -> list[dict[str, Any]]:
+        command = [sys.executable, "-m", "warploom", "search", str(file), "--out", str(tmp_path / "out"), "--jobs", "1", "--json"]
+        ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=600)
+        assert ended.returncode == 0, ended.stderr
+        assert "designs tried" in ended.stderr
+        return json.loads(ended.stdout)
+
+    first = ask("--trials", "4")
+    rows = ask()
+    assert first and rows and (tmp_path / "out" / "front.png").read_bytes().startswith(b"\x89PNG")
+    assert all(row["file"] <= 0.75 and row["time"] <= 2 for row in rows)
+    best = load_design(tmp_path / "out" / "designs" / f"{rows[0]['name']}.toml")
+    machine = wl.machine("gtx480").scaled(1)
+    results = [
+        [simulate(name, point, machine, size="tiny").to_dict() for name in GOAL["workloads"]]
+        for point in (best, design("baseline"))
+    ]
+    again = measure(*results, machine)
+    assert {name: rows[0][name] for name in again} == again
+    unseen = [[simulate("nn", point, machine, size="tiny").to_dict()] for point in (best, design("baseline"))]
+    assert rows[0]["unseen energy"] == measure(*unseen, machine)["energy"]
+
+
+def test_few_workloads_come_before_many(tmp_path: Path) -> None:
+    made = wl.search(goal(trials=8, keep=0.3, stages=[1], test=[], constraints=[]), tmp_path, jobs=1)
+    assert made.trials == 8 and made.stopped > 0
+    assert made.trials == made.stopped + sum(made.refused.values()) + _complete(tmp_path)
+
+
+def _complete(folder: Path) -> int:
+    backend = optuna.storages.journal.JournalFileBackend(str(folder / "journal.log"))
+    study = optuna.load_study(study_name="search", storage=optuna.storages.JournalStorage(backend))
+    return sum("stage 2" in trial.user_attrs for trial in study.trials)
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ({"workload": "bfs"}, "'workload' is not an entry of a goal; did you mean 'workloads'"),
+        ({"workloads": []}, "it names no workloads"),
+        ({"test": ["vectoradd"]}, "the search itself runs vectoradd"),
+        ({"objectives": ["area"]}, "'area' is not measured"),
+        ({"constraints": ["time < 1"]}, "is not a bound such as"),
+        ({"constraints": ["speed <= 1"]}, "'speed' is not measured"),
+        ({"stages": [3]}, "stages are growing numbers of workloads from 1 to 2"),
+        ({"trials": 0}, "trials must be a whole number from 1"),
+        ({"keep": 2}, "keep must be a number from 0.05 to 1"),
+        ({"space": {"power": "trimodel"}}, "there is no power=trimodel; did you mean 'trimodal'"),
+        ({"space": {"power.trimodal.wakeupp": 1}}, "nothing to choose here; did you mean 'power.trimodal.wakeup'"),
+        ({"space": {"power.trimodal.wakeup": 1000}}, "wakeup must lie between 0 and 100"),
+        ({"space": {"register_file": {"from": 1, "to": 0}}}, "a range goes from a number to a larger one"),
+    ],
+)
+def test_a_wrong_goal_is_one_sentence(entries: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(WarploomError) as error:
+        made = goal_from_dict(goal(**entries))
+        space_of(made.space, made.place)
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+def test_another_goal_needs_another_folder(tmp_path: Path) -> None:
+    wl.search(goal(trials=1), tmp_path, jobs=1)
+    with pytest.raises(WarploomError, match="it holds a search with another goal"):
+        wl.search(goal(trials=1, seed=3), tmp_path, jobs=1)
+
+
+def _toml(entries: dict[str, Any]) -> str:
+    def value(item: Any) -> str:
+        if isinstance(item, dict):
+            return "{ " + ", ".join(f"{name} = {value(each)}" for name, each in item.items()) + " }"
+        return json.dumps(item)
+
+    lines = [f"{name} = {value(item)}" for name, item in entries.items() if name != "space"]
+    return (
+        "\n".join([*lines, "[space]", *(f"{json.dumps(name)} = {value(item)}" for name, item in entries["space"].items())]) + "\n"
+    )
