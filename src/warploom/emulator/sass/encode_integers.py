@@ -11,7 +11,7 @@ from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 from warploom.emulator.sass.words_lanes import COMMON_TABLES
 
-_COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
+COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
 _COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 
@@ -226,7 +226,7 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
 
 def combine_predicates(rows: SassRows, instruction: Instruction, result: int, other: Operand) -> None:
     """The result of a comparison, and its opposite, each combined with a further predicate, into the two destinations."""
-    combiner = next((_COMBINERS[word] for word in instruction.op.modifiers if word in _COMBINERS), PredicateOperation.AND)
+    combiner = next((COMBINERS[word] for word in instruction.op.modifiers if word in COMBINERS), PredicateOperation.AND)
     with_other = rows.predicate(other)
     first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
     neutral = rows.always if combiner is PredicateOperation.AND else rows.never

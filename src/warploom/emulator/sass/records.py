@@ -37,6 +37,7 @@ class SassFamily(IntEnum):
     FLOATS = 17
     FUNCTIONS = 18
     TABLE = 19  # any function of three predicates
+    HALVES = 20
 
 
 class UniformOperation(IntEnum):

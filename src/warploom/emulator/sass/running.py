@@ -50,6 +50,7 @@ from warploom.emulator.sass.groups import (
     resume,
     split_by_address,
 )
+from warploom.emulator.sass.halves_lanes import halves
 from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperation
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
@@ -67,7 +68,7 @@ FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "B
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
-WORDS, FLOATS, FUNCTIONS = int(SassFamily.WORDS), int(SassFamily.FLOATS), int(SassFamily.FUNCTIONS)
+WORDS, FLOATS, FUNCTIONS, HALVES = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS", "HALVES"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
 
@@ -111,6 +112,8 @@ def _compute(micro, first, count, rows, predicates, mask):
             directed(number, a, b, c, rows + step.d, out, predicate)
         elif family == SPECIAL:
             special(number, a, b, c, out)
+        elif family == HALVES:
+            yielded = halves(number, a, b, c, c, out, predicate)
         elif family == FUNCTIONS:
             yielded = functions(number, a, b, out)
         elif family == PREDICATE:
