@@ -14,7 +14,7 @@ SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("IADD3", "UIADD3", "VIADD", "IABS", "LEA", "ULEA", "VABSDIFF"), OpClass.INT_ADD),
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", "UIMNMX"), OpClass.INT_MINMAX),
     **dict.fromkeys(("IMAD", "UIMAD", "IDP"), OpClass.INT_MAD),
-    **dict.fromkeys(("SHFL", "REDUX"), OpClass.SHUFFLE),
+    **dict.fromkeys(("SHFL", "REDUX", "MOVM"), OpClass.SHUFFLE),
     "FADD": OpClass.F32_ADD,
     "FMNMX": OpClass.F32_MINMAX,
     "FMUL": OpClass.F32_MUL,
@@ -22,13 +22,13 @@ SASS_CLASSES: dict[str, OpClass] = {
     "DADD": OpClass.F64_ADD,
     "DMUL": OpClass.F64_MUL,
     "DFMA": OpClass.F64_MAD,
-    "HFMA2": OpClass.F32_MAD,
+    **dict.fromkeys(("HFMA2", "HMMA", "IMMA", "BMMA"), OpClass.F32_MAD),
     "HADD2": OpClass.F32_ADD,
     "HMUL2": OpClass.F32_MUL,
-    "HMNMX2": OpClass.F32_MINMAX,
+    **dict.fromkeys(("HMNMX2", "VHMNMX"), OpClass.F32_MINMAX),
     "MUFU": OpClass.SFU,
-    **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED"), OpClass.MEMORY),
-    **dict.fromkeys(("REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
+    **dict.fromkeys(("LD", "LDG", "LDS", "LDSM", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG"), OpClass.MEMORY),
+    **dict.fromkeys(("ATOMS", "RED", "REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
     **dict.fromkeys(
         ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
     ),
@@ -36,11 +36,11 @@ SASS_CLASSES: dict[str, OpClass] = {
 }
 SASS_SPACES = {
     **dict.fromkeys(("LDG", "STG", "ATOMG", "REDG", "RED"), "global"),
-    **dict.fromkeys(("LDS", "STS", "ATOMS"), "shared"),
+    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS"), "shared"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
-LOADS = frozenset(("LD", "LDG", "LDS", "LDL", "TEX", "TLD", "TLD4", "TXD"))
+LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "TEX", "TLD", "TLD4", "TXD"))
 STORES = frozenset(("ST", "STG", "STS", "STL"))
 ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 FENCES = frozenset(("MEMBAR",))

@@ -166,7 +166,7 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
         texts = [part for part in texts if part != "PT"]
     immediate = line.low >> 32
     operands = [parse_operand(part, immediate, place) for part in texts]
-    if name.startswith("H"):
+    if name.startswith(("H", "VH")):
         operands = _halves_joined(texts, operands)
     instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
     instruction.guard, instruction.control = guard, control_bits(line.high)

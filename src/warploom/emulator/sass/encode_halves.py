@@ -61,22 +61,25 @@ def _widens_only(rows: SassRows, instruction: Instruction, out: int) -> bool:
     return True
 
 
-@encodes("HMNMX2")
+@encodes("HMNMX2", "VHMNMX")
 def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    """The lesser numbers where the last operand holds, else the greater; a NaN loses unless NAN is asked for."""
+    """The least numbers where the last operand holds, else the greatest; a NaN loses unless NAN is asked for."""
     modifiers = instruction.op.modifiers
     if not set(modifiers) <= {"BF16_V2", "NAN", "FTZ"}:
         raise rows.trouble("the emulator does not know this form of half precision")
     kind = half_format(modifiers) or "f16"
-    x, y, least = instruction.srcs
-    sources = [half_pair(rows, source, kind) for source in (x, y)]
-    if "FTZ" in modifiers:
-        sources = [rows.emit(f"flush2.{kind}", [source], rows.temporary()) for source in sources]
+    *numbers, least = instruction.srcs
+    first, *others = [half_pair(rows, source, kind) for source in numbers]
     condition = rows.predicate(least)
     if condition not in (rows.always, rows.never):
         raise rows.trouble("a predicate chooses between the lesser and the greater")
-    nan = "NaN." if "NAN" in modifiers else ""
-    rows.emit(f"{'min2' if condition == rows.always else 'max2'}.{nan}{kind}", sources, rows.result(instruction.dsts[0]))
+    name = f"{'min2' if condition == rows.always else 'max2'}.{'NaN.' if 'NAN' in modifiers else ''}{kind}"
+    out = rows.result(instruction.dsts[0])
+    chosen = first
+    for number, other in enumerate(others, 1):
+        chosen = rows.emit(name, [chosen, other], out if number == len(others) else rows.temporary())
+    if "FTZ" in modifiers:
+        rows.emit(f"flush2.{kind}", [out], out)
 
 
 def _compared(rows: SassRows, instruction: Instruction, kind: str) -> tuple[int, int]:
