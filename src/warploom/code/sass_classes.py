@@ -9,12 +9,12 @@ SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("R2UR", "LDC", "ULDC", "VOTE", "VOTEU", "MATCH", "NOP", "BMOV", "B2R", "LEPC", "QSPC"), OpClass.MOVE),
     **dict.fromkeys(("LOP3", "ULOP3", "PLOP3", "UPLOP3", "SHF", "USHF", "BREV", "UBREV", "POPC", "UPOPC"), OpClass.LOGIC),
     **dict.fromkeys(("FLO", "UFLO", "BMSK", "UBMSK", "SGXT", "USGXT"), OpClass.LOGIC),
-    **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK", "FSET"), OpClass.COMPARE),
+    **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK", "FSET", "HSETP2", "HSET2"), OpClass.COMPARE),
     **dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "F2FP", "FRND", "I2I"), OpClass.CONVERT),
     **dict.fromkeys(("IADD3", "UIADD3", "VIADD", "IABS", "LEA", "ULEA", "VABSDIFF"), OpClass.INT_ADD),
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", "UIMNMX"), OpClass.INT_MINMAX),
     **dict.fromkeys(("IMAD", "UIMAD", "IDP"), OpClass.INT_MAD),
-    **dict.fromkeys(("SHFL", "REDUX"), OpClass.SHUFFLE),
+    **dict.fromkeys(("SHFL", "REDUX", "MOVM"), OpClass.SHUFFLE),
     "FADD": OpClass.F32_ADD,
     "FMNMX": OpClass.F32_MINMAX,
     "FMUL": OpClass.F32_MUL,
@@ -22,10 +22,15 @@ SASS_CLASSES: dict[str, OpClass] = {
     "DADD": OpClass.F64_ADD,
     "DMUL": OpClass.F64_MUL,
     "DFMA": OpClass.F64_MAD,
-    "HFMA2": OpClass.F32_MAD,
+    **dict.fromkeys(("HFMA2", "HMMA", "IMMA", "BMMA"), OpClass.F32_MAD),
+    "HADD2": OpClass.F32_ADD,
+    "HMUL2": OpClass.F32_MUL,
+    **dict.fromkeys(("HMNMX2", "VHMNMX"), OpClass.F32_MINMAX),
     "MUFU": OpClass.SFU,
-    **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG", "ATOMS", "RED"), OpClass.MEMORY),
-    **dict.fromkeys(("REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
+    **dict.fromkeys(("LD", "LDG", "LDS", "LDSM", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG"), OpClass.MEMORY),
+    **dict.fromkeys(
+        ("ATOMS", "RED", "REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY
+    ),
     **dict.fromkeys(
         ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
     ),
@@ -33,12 +38,12 @@ SASS_CLASSES: dict[str, OpClass] = {
 }
 SASS_SPACES = {
     **dict.fromkeys(("LDG", "STG", "ATOMG", "REDG", "RED"), "global"),
-    **dict.fromkeys(("LDS", "STS", "ATOMS"), "shared"),
+    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS"), "shared"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
 TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
-LOADS = frozenset(("LD", "LDG", "LDS", "LDL")) | TEXTURES
+LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL")) | TEXTURES
 STORES = frozenset(("ST", "STG", "STS", "STL"))
 ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 FENCES = frozenset(("MEMBAR",))

@@ -10,7 +10,7 @@ from warploom.code.classes import OpClass, op_class, unit
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
 from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES
 
-MAX_READS = 8  # fma.f64 reads six 32-bit registers, a four-element store with a 64-bit address six
+MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
 MAX_WRITES = 8  # a load of four 64-bit elements
 
 

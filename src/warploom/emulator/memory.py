@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.code.lanes import FULL
 from warploom.code.table import Space
+from warploom.emulator.half_numbers import add_bf16_pairs, add_f16_pairs
 from warploom.emulator.pointers import (
     bits_from_double,
     bits_from_float,
@@ -41,6 +42,7 @@ BOUNDS, ALIGNMENT = int(Fault.BOUNDS), int(Fault.ALIGNMENT)
 _ADD, _MIN, _MAX, _AND, _OR = (int(AtomicOperation[name]) for name in ("ADD", "MIN", "MAX", "AND", "OR"))
 _XOR, _EXCH, _CAS, _INC = (int(AtomicOperation[name]) for name in ("XOR", "EXCH", "CAS", "INC"))
 _U32, _S32, _F32, _U64, _S64, _F64 = (int(AtomicType[name]) for name in ("U32", "S32", "F32", "U64", "S64", "F64"))
+_F16X2, _BF16X2 = int(AtomicType.F16X2), int(AtomicType.BF16X2)
 
 
 @callee
@@ -219,6 +221,10 @@ def _updated32(operation, kind, old, operand, other, flush):
             if np.isnan(total):
                 return CANONICAL_NAN
             return _flushed(bits_from_float(total)) if flush else bits_from_float(total)
+        if kind == _F16X2:
+            return add_f16_pairs(old, operand)
+        if kind == _BF16X2:
+            return add_bf16_pairs(old, operand)
         return np.uint32(old + operand)
     if operation in (_MIN, _MAX):
         if kind == _S32:
@@ -434,7 +440,7 @@ def _within(machine, cta, warp, instruction, rows, mask, space, log):
         _store(machine, instruction, rows, mask, base, space, sequential)
     elif space == LOCAL:
         return fail(machine, FAULT_READ_ONLY, first_lane(mask), low, space)
-    else:
+    elif space != SHARED or instruction.type not in (_F16X2, _BF16X2):  # which shared memory cannot add: code asks where it is
         _atomic(machine, instruction, rows, mask, base, space)
     if log and machine.tracing:
         regular = sequential or low == high

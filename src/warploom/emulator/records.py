@@ -72,6 +72,8 @@ class AtomicType(IntEnum):
     S64 = 4
     F64 = 5
     B16 = 6
+    F16X2 = 7
+    BF16X2 = 8
 
 
 class WarpOperation(IntEnum):

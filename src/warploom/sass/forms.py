@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from warploom.code.instruction import Bank, Modified, Operand, Reg
+from warploom.sass.matrix_shapes import matrix_shape
 
 Modifiers = tuple[str, ...]
 Widths = tuple[int, tuple[int, ...]]  # words of the result; words of each source that is no predicate, in order
@@ -139,6 +140,18 @@ def _round(modifiers: Modifiers) -> Widths:
     return words, (words,)
 
 
+def _matrices(name: str) -> Callable[[Modifiers], Widths]:
+    def of(modifiers: Modifiers) -> Widths:
+        shape = matrix_shape(name, modifiers)
+        return (1, (1,)) if shape is None else (shape.result_words, shape.words)
+
+    return of
+
+
+def _matrix_count(modifiers: Modifiers) -> Widths:
+    return (4 if "4" in modifiers else 2 if "2" in modifiers else 1), (1,)
+
+
 WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "LDC", "ULDC", "LDCU"), _load),
     **dict.fromkeys(("ST", "STG", "STS", "STL"), _store),
@@ -151,6 +164,8 @@ WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     "I2F": _integer_to_float,
     "FRND": _round,
     "CS2R": lambda modifiers: (1 if "32" in modifiers else 2, (1,)),
+    **{name: _matrices(name) for name in ("HMMA", "IMMA", "BMMA")},
+    "LDSM": _matrix_count,
     "LEPC": lambda _: (2, (1,)),
     "RET": lambda _: (0, (2,)),
     "BRX": lambda _: (0, (2,)),

@@ -167,14 +167,17 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
         texts = [part for part in texts if part != "PT"]
     immediate = line.low >> 32
     operands = [parse_operand(part, immediate, place) for part in texts]
-    if (
-        name.startswith("H")
-        and sum("0x" not in part and isinstance(o, Imm) for part, o in zip(texts, operands, strict=True)) == 2
-    ):
-        operands = operands[:-1]  # two halves of one constant
+    if name.startswith(("H", "VH")):
+        operands = _halves_joined(texts, operands)
     instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
     instruction.guard, instruction.control = guard, control_bits(line.high)
     return instruction, target
+
+
+def _halves_joined(texts: list[str], operands: list[Operand]) -> list[Operand]:
+    """Operands in which the two halves of a constant, which text shows one after the other, are one operand."""
+    numbers = [at for at, (text, o) in enumerate(zip(texts, operands, strict=True)) if isinstance(o, Imm) and "0x" not in text]
+    return operands if len(numbers) != 2 else operands[: numbers[1]] + operands[numbers[1] + 1 :]
 
 
 def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:

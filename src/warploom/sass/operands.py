@@ -14,8 +14,8 @@ _WIDER = {(Bank.R, 2): Bank.D, (Bank.R, 4): Bank.Q, (Bank.U, 2): Bank.UD, (Bank.
 _HEX = re.compile(r"-?0x[0-9a-f]+$")
 _FLOAT = re.compile(r"[-+]?(\d|INF|QNAN|SNAN|NAN)")
 _SHAPE = re.compile(r"[123]D$")  # of a texture
-_CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(.*)\]$")
-_PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
+_CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\] ?\[(.*)\]$")
+_PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|H0_H1|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
 _MASK32 = 0xFFFFFFFF
 
 

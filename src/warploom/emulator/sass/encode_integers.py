@@ -11,7 +11,7 @@ from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 from warploom.emulator.sass.words_lanes import COMMON_TABLES
 
-_COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
+COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
 _COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 
@@ -175,6 +175,17 @@ def _pair(rows: SassRows, operand: Operand) -> int:
     return row
 
 
+def _add_with_carry(rows: SassRows, x: int, y: Operand, extended: bool, carry: int, carry_out: int, out: int) -> None:
+    """x + y and a carry; -y is its complement and a further one, which extended sums bring as their carry."""
+    ones = rows.constant(0)
+    addend = rows.row(_plain(y))
+    if isinstance(y, Modified) and (y.negated or y.inverted):
+        addend = rows.emit("not.32", [addend], rows.temporary())
+        ones = rows.constant(int(y.negated and not extended))
+    operands = [x, addend, ones, rows.constant(0)]
+    rows.emit("add4.carry" if carry_out >= 0 else "add4", operands, out, predicate=carry, predicate_out=carry_out)
+
+
 @encodes("LEA", "ULEA")
 def _load_effective_address(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     register, carries_out = registers_of(instruction)
@@ -187,20 +198,17 @@ def _load_effective_address(rows: SassRows, instruction: Instruction, _record: n
     carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
     x, y = sources[0], sources[1]
     if "HI" in modifiers:
-        if carry_out >= 0:
-            raise rows.trouble("a carry leaves the upper half")
         high = rows.emit("sign", [rows.word(x)], rows.temporary()) if "SX32" in modifiers else rows.row(sources[2])
+        if carry_out >= 0:
+            zero = rows.constant(0)
+            upper = rows.emit("lea.hi", [rows.word(x), zero, high, amount], rows.temporary(), predicate=rows.never)
+            _add_with_carry(rows, upper, y, "X" in modifiers, carry, carry_out, out)
+            return
         addend = _turned(rows, y) if "X" in modifiers else rows.word(y)
         rows.emit("lea.hi", [rows.word(x), addend, high, amount], out, predicate=carry)
     elif carry_out >= 0 or carries_in:
         shifted = rows.emit("shl.32", [rows.word(x), amount], rows.temporary())
-        ones = rows.constant(0)
-        addend = rows.row(_plain(y))
-        if isinstance(y, Modified) and (y.negated or y.inverted):
-            addend = rows.emit("not.32", [addend], rows.temporary())
-            ones = rows.constant(int(y.negated and "X" not in modifiers))
-        operands = [shifted, addend, ones, rows.constant(0)]
-        rows.emit("add4.carry" if carry_out >= 0 else "add4", operands, out, predicate=carry, predicate_out=carry_out)
+        _add_with_carry(rows, shifted, y, "X" in modifiers, carry, carry_out, out)
     else:
         rows.emit("lea", [rows.word(x), rows.word(y), amount], out)
 
@@ -226,7 +234,7 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
 
 def combine_predicates(rows: SassRows, instruction: Instruction, result: int, other: Operand) -> None:
     """The result of a comparison, and its opposite, each combined with a further predicate, into the two destinations."""
-    combiner = next((_COMBINERS[word] for word in instruction.op.modifiers if word in _COMBINERS), PredicateOperation.AND)
+    combiner = next((COMBINERS[word] for word in instruction.op.modifiers if word in COMBINERS), PredicateOperation.AND)
     with_other = rows.predicate(other)
     first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
     neutral = rows.always if combiner is PredicateOperation.AND else rows.never

@@ -8,7 +8,7 @@ from warploom.code.instruction import Address, Bank, Constant, Imm, Instruction,
 from warploom.code.sass_classes import SASS_SPACES
 from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import AtomicOperation, AtomicType, Kind
+from warploom.emulator.records import AtomicOperation, AtomicType, Kind, PredicateOperation
 from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
@@ -78,6 +78,19 @@ def _load(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     _encode_size(rows, record, instruction.op.modifiers, data)
 
 
+@encodes("LDSM")
+def _load_matrices(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """One, two or four 8 x 8 matrices of 16-bit elements: eight lanes bring the addresses of the rows of each."""
+    modifiers = instruction.op.modifiers
+    if "16" not in modifiers or not set(modifiers) & {"M88", "MT88"}:
+        raise rows.trouble("the emulator does not know these matrices")
+    record["kind"] = Kind.LOAD
+    _encode_access(rows, instruction, record)
+    record["size"], record["elements"] = 4, 4
+    record["matrices"], record["signed"] = len(instruction.dsts[0].words), "MT88" in modifiers
+    record["rows"][:4] = [rows.temporary() for _ in range(4)]
+
+
 @encodes("ST", "STG", "STS", "STL")
 def _store(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.STORE
@@ -121,6 +134,8 @@ def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) ->
 
 
 _ATOMIC_TYPES = {("F32", 4): AtomicType.F32, ("S32", 4): AtomicType.S32, ("F64", 8): AtomicType.F64, ("S64", 8): AtomicType.S64}
+_ATOMIC_TYPES |= {("F16x2", 4): AtomicType.F16X2, ("BF16x2", 4): AtomicType.BF16X2}
+_ATOMIC_TYPES |= {("BF16_V2", 4): AtomicType.BF16X2}
 
 
 @encodes("ATOM", "ATOMG", "ATOMS", "RED", "REDG")
@@ -134,9 +149,15 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     size = 8 if "64" in modifiers or "F64" in modifiers or "U64" in modifiers or "S64" in modifiers else 4
     record["size"] = size
     name = next((word for word in modifiers if word in AtomicOperation.__members__), "CAS" if "CAST" in modifiers else "")
-    if not name or any(word.startswith(("F16", "BF16")) for word in modifiers):
+    if not name:
         raise rows.trouble("the emulator does not know this atomic operation")
     kind = next((_ATOMIC_TYPES[word, size] for word in modifiers if (word, size) in _ATOMIC_TYPES), None)
+    if kind is None and any(word.startswith(("F16", "BF16")) for word in modifiers):
+        raise rows.trouble("the emulator does not know this atomic operation")
+    if kind in (AtomicType.F16X2, AtomicType.BF16X2):
+        if name != "ADD":
+            raise rows.trouble("the emulator does not know this atomic operation")
+        _tell_device_memory(rows, instruction, record)
     record["type"] = kind if kind is not None else AtomicType.U32 if size == 4 else AtomicType.U64
     operands = [source for source in instruction.srcs if not isinstance(source, Address)]
     if "POPC" in modifiers:  # every lane adds one; hardware counts those with the same address
@@ -148,6 +169,18 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["rows"][1], record["rows"][2] = places[0], places[-1]
     if "CAST" in modifiers and results:
         _tell_success(rows, record, rows.row(results[0]), places[0], size)
+
+
+def _tell_device_memory(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Pairs of halves are added in device memory only; the predicate says where that was done."""
+    place = next((rows.predicate_result(dst) for dst in instruction.dsts if dst.bank is Bank.P), -1)
+    if place < 0:
+        return
+    if not record["wide_address"]:
+        rows.emit_predicate(PredicateOperation.MOVE, [rows.always], place)
+        return
+    address = rows.emit("add.64", [int(record["address"]), rows.constant(int(record["offset"]), 2)], rows.temporary())
+    rows.emit("lt.u64", [address, rows.constant(WIDE_WINDOWS[0], 2)], predicate_out=place)
 
 
 def _tell_success(rows: SassRows, record: np.void, out: int, compared: int, size: int) -> None:

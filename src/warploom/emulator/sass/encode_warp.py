@@ -7,7 +7,6 @@ import numpy as np
 from warploom.code.instruction import Bank, Instruction, Special
 from warploom.emulator.records import Kind, WarpOperation
 from warploom.emulator.sass.constants import WIDE_WINDOWS
-from warploom.emulator.sass.encode_floats import is_constant_halves
 from warploom.emulator.sass.encode_integers import registers_of
 from warploom.emulator.sass.records import SassKind, UniformOperation
 from warploom.emulator.sass.registry import encodes
@@ -132,11 +131,3 @@ def _match(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["operation"] = WarpOperation.MATCH_ANY if "ANY" in instruction.op.modifiers else WarpOperation.MATCH_ALL
     record["predicate_out"] = rows.predicate_result(predicates[0]) if predicates else -1
     record["rows"][0], record["rows"][1] = rows.result(register), rows.row(instruction.srcs[0], 2 if wide else 1)
-
-
-@encodes("HFMA2")
-def _constant_halves(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    """``HFMA2.MMA R, -RZ, RZ, high, low`` brings a constant; arithmetic on halves is not known here."""
-    if not is_constant_halves(instruction):
-        raise rows.trouble("half precision is not known here")
-    rows.emit("mov.32", [rows.row(instruction.srcs[2])], rows.result(instruction.dsts[0]))

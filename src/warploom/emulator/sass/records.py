@@ -28,6 +28,8 @@ class SassKind(IntEnum):
     BARRIER_TO_REGISTER = 42  # BMOV
     REGISTER_TO_BARRIER = 43
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
+    MATRIX_PRODUCT = 45
+    MATRIX_TRANSPOSE = 46
 
 
 class SassFamily(IntEnum):
@@ -37,6 +39,7 @@ class SassFamily(IntEnum):
     FLOATS = 17
     FUNCTIONS = 18
     TABLE = 19  # any function of three predicates
+    HALVES = 20
 
 
 class UniformOperation(IntEnum):
@@ -74,6 +77,10 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("barrier", "i4"),  # a convergence barrier
     ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
     ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
+    ("matrices", "i4"),  # 8 x 8 matrices that a load spreads over the lanes, or 0
+    ("matrix_rows", "i4"),  # of a product of matrices
+    ("sum_length", "i4"),  # products that tensor cores add at a time
+    ("sum_bits", "i4"),  # that they keep behind the point
 )
 
 SASS_WARP_DTYPE = _extended(

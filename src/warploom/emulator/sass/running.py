@@ -51,6 +51,8 @@ from warploom.emulator.sass.groups import (
     resume,
     split_by_address,
 )
+from warploom.emulator.sass.halves_lanes import halves
+from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperation
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
@@ -63,12 +65,13 @@ BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP",
 JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", "BREAK"))
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
+MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
-WORDS, FLOATS, FUNCTIONS = int(SassFamily.WORDS), int(SassFamily.FLOATS), int(SassFamily.FUNCTIONS)
+WORDS, FLOATS, FUNCTIONS, HALVES = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS", "HALVES"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
 
@@ -112,6 +115,8 @@ def _compute(micro, first, count, rows, predicates, mask):
             directed(number, a, b, c, rows + step.d, out, predicate)
         elif family == SPECIAL:
             special(number, a, b, c, out)
+        elif family == HALVES:
+            yielded = halves(number, a, b, c, c, out, predicate)
         elif family == FUNCTIONS:
             yielded = functions(number, a, b, out)
         elif family == PREDICATE:
@@ -326,7 +331,12 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind in (LOAD, STORE, ATOMIC):
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            fine = access_memory(machine, cta, warp, instruction, rows, mask)
+            loading = mask
+            if instruction.matrices > 0:
+                loading &= FULL >> np.uint32(32 - 8 * instruction.matrices)
+            fine = access_memory(machine, cta, warp, instruction, rows, loading)
+            if instruction.matrices > 0 and fine:
+                spread_matrices(instruction, rows, mask)
             if instruction.after > 0 and fine:
                 behind = instruction.first + instruction.count
                 _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
@@ -376,6 +386,12 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
+        elif kind == MATRIX_PRODUCT:
+            if mask != 0:
+                multiply_matrices(machine, instruction, rows, mask)
+        elif kind == MATRIX_TRANSPOSE:
+            if mask != 0:
+                transpose_matrix(machine, instruction, rows, mask)
         elif kind == SLEEP:
             warp.turn = np.int32(executed)  # the turn ends here: others may do what this one waits for
             steps = executed

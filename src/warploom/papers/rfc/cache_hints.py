@@ -26,7 +26,7 @@ from warploom.code.liveness import Liveness
 from warploom.code.slots import REGISTER_MASK, Access
 from warploom.code.warp import warp_liveness
 
-HINT_FIELDS = (("last_use", "u1"), ("cold", "u1"), ("unread", "u1"), ("rest_needed", "u1"))  # a bit for each read or write
+HINT_FIELDS = (("last_use", "u2"), ("cold", "u2"), ("unread", "u1"), ("rest_needed", "u1"))  # a bit for each read or write
 HINTS = np.dtype(list(HINT_FIELDS), align=True)
 
 
