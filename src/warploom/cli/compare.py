@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
@@ -21,7 +22,7 @@ def command(
     design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
-    code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    code: Code = None,
     technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     paper: PaperFolders = None,
@@ -45,12 +46,12 @@ def command(
     from warploom.simulation.batch import Task, run_tasks
     from warploom.simulation.provenance import described
     from warploom.simulation.result import Result
-    from warploom.workloads.program import check_code, check_size
+    from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
     load_papers(paper)
     check_size(size)
-    check_code(code)
+    check_given(code)
     if out is not None:
         check_picture_name(out)
     for file in policy or ():

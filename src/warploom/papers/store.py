@@ -14,10 +14,12 @@ from warploom.energy import load_technology
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine, load_machine, machine_names
 from warploom.papers.experiment import Run
+from warploom.sass.toolchain import tool_versions
 from warploom.simulation.batch import Task, run_tasks
 from warploom.simulation.result import plain
 from warploom.storage.kept import read_kept_json, write_kept_json
 from warploom.storage.sources import PACKAGE, class_digest, surroundings
+from warploom.workloads.program import PTX
 
 # What cannot change a run's result: the rooms that show results, and what papers say and measure.
 ROOMS_AFTER_A_RUN = ("report", "cli")
@@ -49,7 +51,8 @@ def content_key(run: Run) -> str:
     """
     machine, design = _machine(run), parse_design(run.design)
     technology = load_technology(run.technology) if run.technology else None  # else one of ours, by the machine's name
-    asked = (run.workload, run.size, run.technology, run.check)
+    code = run.code or machine.code
+    asked = (run.workload, run.size, run.technology, run.check, code, "" if code == PTX else tool_versions())
     sources = [_source(policy) for policy in design.policies]
     outside = [load_paper(folder).digest() for folder in outside_folders()]
     parts = (simulator_digest(), surroundings(), *outside, asked, design.to_dict(), sources, machine, technology)
@@ -113,4 +116,5 @@ def perform(runs: Sequence[Run], store: Store, jobs: int, step: Callable[[Run], 
 
 
 def _task(run: Run) -> Task:
-    return Task(run.workload, parse_design(run.design).to_dict(), _machine(run), run.size, run.technology or None, run.check)
+    asked = (run.size, run.technology or None, run.check)
+    return Task(run.workload, parse_design(run.design).to_dict(), _machine(run), *asked, code=run.code or None)

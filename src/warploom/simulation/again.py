@@ -15,7 +15,7 @@ from warploom.simulation.provenance import Provenance, policy_codes, provenance_
 from warploom.simulation.result import Emulation, Result, flat, plain
 from warploom.simulation.simulate import emulate, simulate
 from warploom.workloads.custom import file_program
-from warploom.workloads.program import Program, workload_program
+from warploom.workloads.program import PTX, Program, workload_program
 
 OUTCOME = (
     "verified",
@@ -89,7 +89,7 @@ def _check_policies(known: Provenance, design: Design, place: str) -> None:
 def _program(known: Provenance, place: str) -> Program:
     about = known.program
     if "workload" in about:
-        return workload_program(about["workload"])
+        return workload_program(about["workload"], about.get("code", PTX))
     if "file" not in about:
         raise WarploomError(f"{place}: the program {about['name']} was made in Python and can only be run again from there")
     (gx, gy, gz), (bx, by, bz) = about["grid"], about["block"]
@@ -100,6 +100,8 @@ def _program(known: Provenance, place: str) -> Program:
         block=(bx, by, bz),
         arguments=about["arguments"],
         shared_bytes=about["shared_bytes"],
+        code=about.get("code", PTX),
+        options=about.get("options", ()),
     )
     if program.origin["digest"] != about["digest"]:
         raise WarploomError(f"{place}: {about['file']} has changed since; restore it to make the result again")

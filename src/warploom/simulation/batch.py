@@ -28,7 +28,7 @@ from warploom.simulation.result import Result
 from warploom.simulation.simulate import simulate
 from warploom.storage.cache import try_cache
 from warploom.storage.kept import already_said, say_no_more
-from warploom.workloads.program import PTX, workload_program
+from warploom.workloads.program import workload_program
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Task:
     technology: str | None = None
     check: bool = False
     max_instructions: int = DEFAULT_BUDGET
-    code: str = PTX
+    code: str | None = None  # what is executed; else the machine's usual code
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[int, Resul
 
     Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
-    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].code, tasks[place].size))
+    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].code or "", tasks[place].size))
     if jobs <= 1 or len(tasks) < 2:
         for place in order:
             yield place, _run(tasks[place])
@@ -133,7 +133,7 @@ def _executions(workload: str, code: str, size: str) -> Executions:
 
 def _run(task: Task) -> Result:
     return simulate(
-        workload_program(task.workload, task.code),
+        workload_program(task.workload, task.code or task.machine.code),
         from_dict(task.design),
         task.machine,
         size=task.size,
