@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
@@ -21,7 +22,7 @@ def command(
     design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
-    code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    code: Code = None,
     technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     paper: PaperFolders = None,
@@ -46,12 +47,12 @@ def command(
     from warploom.simulation.provenance import described
     from warploom.simulation.result import Result
     from warploom.simulation.task import Task
-    from warploom.workloads.program import check_code, check_size
+    from warploom.workloads.program import check_size
     from warploom.workloads.registry import select_workloads
 
     load_papers(paper)
     check_size(size)
-    check_code(code)
+    check_given(code)
     if out is not None:
         check_picture_name(out)
     for file in policy or ():
@@ -66,7 +67,7 @@ def command(
     announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     chip = chosen_machine(machine, override or (), sms)
-    asked = (chip, size, technology, check, max_instructions, code)
+    asked = (chip, size, technology, check, max_instructions, code or chip.code)
     tasks = [Task(name, point.to_dict(), *asked) for name in programs for point in points]
     done: dict[int, Result] = {}
     with progress_bar(len(tasks), "comparing") as step:

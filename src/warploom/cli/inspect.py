@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.code_option import Code
+from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
 from warploom.cli.output import message, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 
@@ -13,13 +15,17 @@ EXIT_REFUSED = 2
 
 
 def command(
-    target: Annotated[str, typer.Argument(help="A workload, or a .cu, .ptx or .cubin file.", metavar="FILE|WORKLOAD")],
+    target: Annotated[str, typer.Argument(help="A workload, or a .cu, .ptx, .cubin or .fatbin file.", metavar="FILE|WORKLOAD")],
     kernel: Annotated[str | None, typer.Option(help="Only this kernel.")] = None,
     max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
     paper: PaperFolders = None,
-    code: Annotated[str | None, typer.Option(help="Which code: ptx (the usual), or machine code such as sm_90.")] = None,
+    code: Code = None,
+    include: Include = None,
+    define: Define = None,
+    std: Standard = None,
+    nvrtc_option: NvrtcOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> int:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
@@ -29,16 +35,18 @@ def command(
     from warploom.report.listing import inspect_summary, render_listing
     from warploom.simulation.compilation import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
-    from warploom.workloads.program import PTX, workload_program
+    from warploom.workloads.program import workload_program
 
     load_papers(paper)
-    file = read_source(target, code) if is_file_name(target) else workload_program(target, code or PTX)
+    chip = load_machine(machine)
+    options = compiler_options(include, define, std, nvrtc_option)
+    own = is_file_name(target)
+    file = read_source(target, code, chip.code, options) if own else workload_program(target, code or chip.code)
     module = file.module()
     point = parse_design(design or "baseline")
     if max_registers is not None:
         point = point.with_options(max_registers=max_registers)
     wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
-    chip = load_machine(machine)
     names = [wanted] if wanted else list(module.kernels)
     kernels, refused = [], []
     for name in names:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
@@ -22,6 +23,7 @@ def command(
     combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    code: Code = None,
     technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
@@ -48,6 +50,7 @@ def command(
 
     load_papers(paper)
     check_size(size)
+    asked = check_given(code) or ""
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
     for file in policy or ():
@@ -55,7 +58,7 @@ def command(
     names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = select_workloads([workloads])
-    runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
+    runs = [Run(name, text, machine, size, technology, check, asked) for name in programs for text in texts]
     store = Store(results / "runs")
     tasks = tasks_of(runs)
     with (

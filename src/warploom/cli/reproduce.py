@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
@@ -19,6 +20,7 @@ def command(
     figure: Annotated[int | None, typer.Option(help="Only this figure.", min=1)] = None,
     table: Annotated[int | None, typer.Option(help="Only this table.", min=1)] = None,
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    code: Code = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     folders: PaperFolders = None,
@@ -35,6 +37,7 @@ def command(
 
     load_papers(folders)
     check_size(size)
+    check_given(code)
     if figure is not None and table is not None:
         raise WarploomError("--figure and --table exclude each other; ask for one of them")
     place = f"figure {figure}" if figure is not None else f"table {table}" if table is not None else None
@@ -42,13 +45,13 @@ def command(
     if out.exists() and not out.is_dir():
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     store = Store(out / "runs")
-    runs = runs_of(selected, size)
+    runs = runs_of(selected, size, code)
     missing = missing_of(tasks_of(runs), store)
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running", estimate=True) as step:
-        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda task: step(task.workload)):
+        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda task: step(task.workload), code):
             write_reproduction(item, out)
             done.append(item)
     scores = scorecard(done)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warploom.cli.code_option import Code
+from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.emulator.budget import DEFAULT_BUDGET
@@ -26,12 +28,14 @@ def command(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(help="A workload, a set of workloads, or a .cu, .ptx or .cubin file.", metavar="WORKLOAD|SET|FILE"),
+        typer.Argument(
+            help="A workload, a set of workloads, or a .cu, .ptx, .cubin or .fatbin file.", metavar="WORKLOAD|SET|FILE"
+        ),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
-    code: Annotated[str | None, typer.Option(help="What is executed: ptx (the usual), or machine code such as sm_90.")] = None,
+    code: Code = None,
     seed: Annotated[int | None, typer.Option(help="Of a workload's inputs, in place of its own.", min=0)] = None,
     technology: Annotated[
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
@@ -50,6 +54,10 @@ def command(
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
     arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
     shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    include: Include = None,
+    define: Define = None,
+    std: Standard = None,
+    nvrtc_option: NvrtcOption = None,
     record: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +78,7 @@ def command(
     from warploom.simulation.execution import Executions
     from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import PTX, check_size, workload_program
+    from warploom.workloads.program import check_size, workload_program
     from warploom.workloads.registry import ALL, select_workloads, set_names
 
     load_papers(paper)
@@ -86,10 +94,11 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    own = _own_program(target, launch, code)
+    own = _own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:
         raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
-    programs = [own] if own is not None else [workload_program(name, code or PTX, seed) for name in select_workloads([target])]
+    names = [] if own is not None else select_workloads([target])
+    programs = [own] if own is not None else [workload_program(name, code or chip.code, seed) for name in names]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()
@@ -178,7 +187,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Program | None:
+def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 
@@ -199,6 +208,8 @@ def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Progr
         arguments=launch["--arg"] or (),
         shared_bytes=launch["--shared"],
         code=code,
+        usual=usual,
+        options=options,
     )
 
 

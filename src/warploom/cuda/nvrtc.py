@@ -5,12 +5,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from warploom.cuda.host_code import local_headers, set_aside_host_code
+from warploom.cuda.host_headers import HOST_HEADERS
 from warploom.errors import WarploomError
 
 _INSTALL = "install it with: pip install 'warploom[cuda]'"
+_Made = TypeVar("_Made", str, bytes)
+_UNMARKED_IS_DEVICE = "--device-as-default-execution-space"  # a global variable of the host's harms nobody
 _LIBRARY_NAMES = ("libnvrtc.so.13", "nvrtc64_130_0.dll")
 
 
@@ -43,12 +48,15 @@ def _library() -> ctypes.CDLL:
 class _Program:
     """One translation unit inside NVRTC, released with the ``with`` block."""
 
-    def __init__(self, source: str, file: str) -> None:
+    def __init__(self, source: str, file: str, headers: Mapping[str, str]) -> None:
         self._nvrtc = _library()
         self._handle = ctypes.c_void_p()
-        self._require(
-            self._nvrtc.nvrtcCreateProgram(ctypes.byref(self._handle), source.encode(), file.encode(), 0, None, None), file
+        texts = (ctypes.c_char_p * len(headers))(*(text.encode() for text in headers.values()))
+        names = (ctypes.c_char_p * len(headers))(*(name.encode() for name in headers))
+        made = self._nvrtc.nvrtcCreateProgram(
+            ctypes.byref(self._handle), source.encode(), file.encode(), len(headers), texts, names
         )
+        self._require(made, file)
 
     def __enter__(self) -> _Program:
         return self
@@ -97,18 +105,43 @@ def compile_to_ptx(
     ``-I…``). A compile error raises a `WarploomError` with NVRTC's own log, which has file and line. With ``line_numbers``, the
     PTX says for each instruction which line of ``file`` it is from; the instructions themselves stay as they are.
     """
-    if "\0" in source or "\0" in file:
-        raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
     lines = ("--generate-line-info",) if line_numbers else ()
-    with _Program(source, file) as program:
-        ptx = program.ptx((f"--gpu-architecture={arch}", *lines, *options), file)
+    asked = (f"--gpu-architecture={arch}", *lines, *options)
+    ptx = _compiled(source, file, options, lambda program, folders: program.ptx((*asked, *folders), file))
     # NVRTC makes the name absolute; the PTX should not depend on the folder that it was compiled in.
     return ptx.replace(f'"{Path.cwd() / file}"', f'"{file}"') if line_numbers else ptx
 
 
 def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:
     """Compile CUDA C++ to machine code for a real architecture such as ``sm_90``; otherwise like `compile_to_ptx`."""
+    asked = (f"--gpu-architecture={arch}", *options)
+    return _compiled(source, file, options, lambda program, folders: program.cubin((*asked, *folders), file))
+
+
+def _compiled(source: str, file: str, options: Sequence[str], make: Callable[[_Program, Sequence[str]], _Made]) -> _Made:
+    """What NVRTC makes of a source as it is; where it refuses, of its device code alone."""
     if "\0" in source or "\0" in file:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
-    with _Program(source, file) as program:
-        return program.cubin((f"--gpu-architecture={arch}", *options), file)
+    own = [Path(file).parent, *(Path(option.removeprefix("-I")) for option in options if option.startswith("-I"))]
+    folders: list[str] = [f"-I{folder}" for folder in (own[0], *_header_folders()) if folder.is_dir()]
+    try:
+        with _Program(source, file, HOST_HEADERS) as program:
+            return make(program, folders)
+    except WarploomError:
+        device, headers = set_aside_host_code(source), local_headers(source, own)
+        if device == source and not headers:
+            raise
+        # Headers of the user's own may hold host code too; given as texts, they are found before the files.
+        texts = HOST_HEADERS | {name: set_aside_host_code(text) for name, text in headers.items()}
+        try:
+            with _Program(device, file, texts) as program:
+                return make(program, [*folders, _UNMARKED_IS_DEVICE])
+        except WarploomError as further:
+            raise further from None
+
+
+def _header_folders() -> list[Path]:
+    """Where NVIDIA's wheels put the headers of CUDA, those of CUB and libcu++ among them."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = [Path(root) / "cu13" / "include" for root in (spec.submodule_search_locations or ())] if spec is not None else []
+    return [folder for root in roots for folder in (root, root / "cccl") if folder.is_dir()]

@@ -13,7 +13,8 @@ from warploom.code.classes import OpClass
 from warploom.errors import WarploomError
 from warploom.library import with_papers
 from warploom.machines import schema
-from warploom.machines.machine import TABLES, Machine
+from warploom.machines.machine import TABLES, USUAL_CODE, Machine
+from warploom.sass.module import ARCHITECTURES
 
 FOLDER = Path(__file__).parent
 _BY_CLASS = {name: {kind.name.lower(): kind for kind in OpClass} for name in ("latency", "initiation")}
@@ -96,7 +97,7 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
         raise WarploomError(f"{path}: the machine cannot be read ({error.strerror})") from None
     except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise WarploomError(f"{path}: not a TOML file: {error}") from None
-    text = {key: data.pop(key, "") for key in ("title", "base")}
+    text = {key: data.pop(key, "") for key in ("title", "base", "code")}
     for key, value in text.items():
         if not isinstance(value, str):
             raise WarploomError(f"{path}: `{key}` must be text, not {value!r}")
@@ -104,7 +105,10 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
     tables: Tables = {}
     sources: dict[str, str] = {}
     if text["base"]:
-        _, tables, sources = _read(_find_base(path, text["base"]), depth + 1)
+        base, tables, sources = _read(_find_base(path, text["base"]), depth + 1)
+        text["code"] = text["code"] or base["code"]
+    if text["code"] not in ("", USUAL_CODE, *ARCHITECTURES):
+        raise WarploomError(f"{path}: `code` {text['code']!r} is unknown{_nearest(text['code'], (USUAL_CODE, *ARCHITECTURES))}")
     _check_names(path, data)
     for table, entries in data.items():
         for key, value in entries.items():
@@ -119,7 +123,9 @@ def _check_names(path: Path, data: dict[str, Any]) -> None:
         known = [*TABLES, *_BY_CLASS]
         if table not in known:
             kind = "table" if isinstance(entries, dict) else "key"
-            raise WarploomError(f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'sources', *known])}")
+            raise WarploomError(
+                f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'sources', *known])}"
+            )
         if not isinstance(entries, dict):
             raise WarploomError(f"{path}: `{table}` is a table and wants its values under [{table}]")
         for key in entries:
@@ -164,7 +170,8 @@ def _build(path: Path, text: dict[str, str], tables: Tables, sources: dict[str, 
             if key not in given:
                 raise WarploomError(f"{path}: `{table}.{key}` is missing (cycles, by class of operation)")
         parts[table] = tuple(_integer(path, f"{table}.{key}", given[key], 1, 2000) for key in classes)
-    machine = Machine(name=path.stem, title=text["title"], sources=sources, **parts)
+    code = text.get("code") or USUAL_CODE
+    machine = Machine(name=path.stem, title=text["title"], sources=sources, code=code, **parts)
     check(machine, str(path))
     return machine
 

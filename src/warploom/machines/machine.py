@@ -19,6 +19,7 @@ from warploom.errors import WarploomError
 from warploom.machines import schema
 from warploom.machines.record import MACHINE_DTYPE, MachineRecord
 
+USUAL_CODE = "ptx"
 # What GPGPU-Sim's table of latencies has no row for; of the last two it lists `mad`, but not `fma`.
 UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
 
@@ -47,6 +48,7 @@ class Machine:
     memory: schema.Fixed
     compatibility: schema.Compatibility
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    code: str = USUAL_CODE  # what programs for it are usually compiled to: "ptx", or machine code such as "sm_90"
 
     @property
     def warp_registers(self) -> int:

@@ -30,6 +30,7 @@ class Run:
     size: str = "small"
     technology: str = ""  # a technology table; empty: the machine's own
     check: bool = False  # whether the shadow checker watches
+    code: str = ""  # what is executed; empty: the machine's usual code
     sms: int = 0  # fewer SMs, with their share of the memory system, so that a small grid fills them; 0: all of the machine's
 
 

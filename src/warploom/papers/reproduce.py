@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from warploom.errors import WarploomError
@@ -78,22 +78,31 @@ def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
     return found
 
 
-def runs_of(selected: Sequence[tuple[str, Figure]], size: str) -> list[Run]:
-    """Every run that some experiments need, each once."""
-    return list(dict.fromkeys(run for _, figure in selected for run in figure.runs(size)))
+def runs_of(selected: Sequence[tuple[str, Figure]], size: str, code: str | None = None) -> list[Run]:
+    """Every run that some experiments need, each once; ``code`` is executed instead of what the machines usually run."""
+    return list(dict.fromkeys(_in_code(run, code) for _, figure in selected for run in figure.runs(size)))
+
+
+def _in_code(run: Run, code: str | None) -> Run:
+    return replace(run, code=code) if code else run
 
 
 def reproduce(
-    selected: Sequence[tuple[str, Figure]], size: str, store: Store, jobs: int, step: Callable[[Task], None]
+    selected: Sequence[tuple[str, Figure]],
+    size: str,
+    store: Store,
+    jobs: int,
+    step: Callable[[Task], None],
+    code: str | None = None,
 ) -> Iterator[Reproduction]:
     """Make what is missing, then evaluate one experiment after the other."""
-    runs = runs_of(selected, size)
+    runs = runs_of(selected, size, code)
     tasks = tasks_of(runs)
     with local_workers(min(jobs, len(tasks))) as workers:
         perform(tasks, store, workers, step)
     results = dict(zip(runs, load_results(tasks, store), strict=True))
     for paper, figure in selected:
-        needed = {run: results[run] for run in figure.runs(size)}
+        needed = {run: results[_in_code(run, code)] for run in figure.runs(size)}
         made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
         yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from)
 

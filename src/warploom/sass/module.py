@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 
@@ -74,16 +74,16 @@ def from_ptx(text: str, place: str, architecture: str) -> SassModule:
     return SassModule(place, architecture, make)
 
 
-def from_cuda(source: str, place: str, architecture: str) -> SassModule:
-    """The machine code that NVRTC makes of CUDA C++."""
+def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = ()) -> SassModule:
+    """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler."""
     from warploom.cuda import compile_to_cubin
 
     check_architecture(architecture)
 
     def make(max_registers: int | None) -> bytes:
         limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
-        about = ("nvrtc", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers)
-        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=limit))
+        about = ("nvrtc", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers, *options)
+        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=(*limit, *options)))
 
     return SassModule(place, architecture, make)
 
@@ -103,10 +103,11 @@ def from_cubin(data: bytes, place: str, architecture: str | None = None) -> Sass
 
 
 def _kept(about: tuple, text: str, make: Callable[[], bytes]) -> bytes:
-    """What a compiler made of a text before, or makes of it now; always anew where the text includes files of its own."""
+    """What a compiler made of a text before, or makes of it now; always anew where the text may include a user's files."""
     digest = hashlib.sha256(repr((about, text)).encode()).hexdigest()[:32]
     kept = cache_directory("sass", f"{digest}.cubin")
-    if kept.is_file() and not re.search(r'#\s*include\s*"', text):
+    own_files = re.search(r'#\s*include\s*"', text) or any(str(word).startswith("-I") for word in about)
+    if kept.is_file() and not own_files:
         return kept.read_bytes()
     data = make()
     kept.parent.mkdir(parents=True, exist_ok=True)

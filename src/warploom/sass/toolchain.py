@@ -7,12 +7,24 @@ import os
 import re
 import subprocess
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 from warploom.errors import WarploomError
 
 _INSTALL = "install it with: pip install 'warploom[sass]'"
 _SECONDS = 300  # after which a tool is taken to hang
+
+
+def tool_versions() -> str:
+    """The versions of NVIDIA's tools that machine code depends on, as far as they are installed."""
+    found = []
+    for tool, wheel in (("NVRTC", "nvidia-cuda-nvrtc"), ("ptxas", "nvidia-cuda-nvcc"), ("nvdisasm", "nvidia-cuda-nvdisasm")):
+        try:
+            found.append(f"{tool} {metadata.version(wheel)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return ", ".join(found)
 
 
 def _program(name: str) -> Path:

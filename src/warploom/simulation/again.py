@@ -100,6 +100,8 @@ def _program(known: Provenance, place: str) -> Program:
         block=(bx, by, bz),
         arguments=about["arguments"],
         shared_bytes=about["shared_bytes"],
+        code=about.get("code", PTX),
+        options=about.get("options", ()),
     )
     if program.origin["digest"] != about["digest"]:
         raise WarploomError(f"{place}: {about['file']} has changed since; restore it to make the result again")

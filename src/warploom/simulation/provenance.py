@@ -19,8 +19,10 @@ from warploom.energy import load_technology, technology_names
 from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine, machine_names
 from warploom.register_file import CHOICES
+from warploom.sass.toolchain import tool_versions
 from warploom.simulation.result import flat
 from warploom.storage.sources import PACKAGE, class_digest, file_digest
+from warploom.workloads.program import PTX
 
 if TYPE_CHECKING:
     from warploom.designs import Design
@@ -113,6 +115,7 @@ def provenance_of(
             **program.origin,
             **({"size": size} if program.sized else {}),
             "code": program.code,
+            **({"tools": tool_versions()} if program.code != PTX else {}),
             "ptx": _digest(program.ptx),
         },
         design=design.to_dict(),

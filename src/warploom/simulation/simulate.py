@@ -46,9 +46,9 @@ def simulate(
     they saw is in the result's ``observed``.
     """
     started = time.perf_counter()
-    program, point = _program(program), make_design(design)
-    check_size(size)
     described = load_machine(machine) if isinstance(machine, str) else machine
+    program, point = _program(program, described), make_design(design)
+    check_size(size)
     built = physical(described, point)
     known = executions if executions is not None else Executions()
     execution = execute(program, point, described, size, known, check=check, max_instructions=max_instructions)
@@ -119,9 +119,9 @@ def emulate(
     A launch that executes more than ``max_instructions`` warp instructions is stopped.
     """
     started = time.perf_counter()
-    program, point = _program(program), make_design(design)
-    check_size(size)
     described = load_machine(machine) if isinstance(machine, str) else machine
+    program, point = _program(program, described), make_design(design)
+    check_size(size)
     execution = run_program(program, point, described, size, record=False, check=False, budget=max_instructions)
     return Emulation(
         workload=program.name,
@@ -148,7 +148,8 @@ def default_technology(machine: Machine) -> str:
     return machine.name if machine.name in technology_names() else COMMON_TECHNOLOGY
 
 
-def _program(program: Program | Workload | str) -> Program:
+def _program(program: Program | Workload | str, machine: Machine) -> Program:
+    """The program that is meant; a workload is run in the machine's usual code."""
     if isinstance(program, Program):
         return program
-    return workload_program(program if isinstance(program, str) else program.name)
+    return workload_program(program if isinstance(program, str) else program.name, machine.code)

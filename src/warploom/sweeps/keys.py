@@ -14,8 +14,10 @@ from warploom.energy import load_technology
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, policies_of
+from warploom.sass.toolchain import tool_versions
 from warploom.simulation.task import Task
 from warploom.storage.sources import PACKAGE, class_digest, surroundings
+from warploom.workloads.program import PTX
 from warploom.workloads.registry import load_workload
 
 # What cannot change a run's result: the rooms that ask for runs and show results, and what papers say and measure.
@@ -56,7 +58,8 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     keys = []
     for task in tasks:
         seed = load_workload(task.workload).seed if task.seed is None else task.seed
-        asked = (task.workload, task.size, task.code, seed, task.check, task.technology)
+        made_by = "" if task.code == PTX else tool_versions()
+        asked = (task.workload, task.size, task.code, made_by, seed, task.check, task.technology)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name

@@ -18,7 +18,8 @@ from warploom.emulator.extents import extent_problem
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
-from warploom.sass.module import SassModule, from_cubin
+from warploom.sass.fatbin import choose_entry, read_fatbin
+from warploom.sass.module import ARCHITECTURES, SassModule, from_cubin
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import PTX, Program, read_module
 from warploom.workloads.signature import source_signature
@@ -27,7 +28,7 @@ from warploom.workloads.workload import Arrays, Gpu, Size
 if TYPE_CHECKING:
     from warploom.ptx.module import Module, PtxParameter
 
-SUFFIXES = (".cu", ".ptx", ".cubin")
+SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin")
 _LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
 _SEED = 20240229  # of random arguments; each argument adds its position
 
@@ -41,10 +42,11 @@ class SourceFile:
     source: str = ""
     code: str = PTX
     cubin: bytes = b""
+    options: tuple[str, ...] = ()
 
     def module(self) -> Module | SassModule:
         """Its kernels in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin)
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
 
 
 def is_file_name(text: str) -> bool:
@@ -58,10 +60,11 @@ def check_exists(path: str) -> None:
         raise WarploomError(f"{path}: there is no such file")
 
 
-def read_source(path: str, code: str | None = None) -> SourceFile:
+def read_source(path: str, code: str | None = None, usual: str = PTX, options: Sequence[str] = ()) -> SourceFile:
     """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
 
-    ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else goes through PTX.
+    ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else becomes the ``usual`` code. Of a
+    ``.fatbin``, the cubin for the architecture is taken, or its PTX. ``options`` are for the compiler of CUDA C++.
     """
     check_exists(path)
     suffix = Path(path).suffix.lower()
@@ -71,25 +74,42 @@ def read_source(path: str, code: str | None = None) -> SourceFile:
             if code == PTX:
                 raise WarploomError(f"{path}: a cubin holds machine code; leave --code out, or name its architecture")
             return SourceFile(path, "", code=code or from_cubin(data, path).architecture, cubin=data)
+        if suffix == ".fatbin":
+            return _from_fatbin(data, path, code, usual)
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise WarploomError(f"{path}: this is not text; give CUDA C++ or PTX") from None
     except OSError as error:
         raise WarploomError(f"{path}: cannot be read ({error.strerror or error})") from None
-    if code not in (None, PTX):
-        return SourceFile(path, "", text, code) if suffix == ".cu" else SourceFile(path, text, code=code)
+    code = code or usual
+    if code != PTX:
+        if suffix == ".cu":
+            return SourceFile(path, "", text, code, options=tuple(options))
+        return SourceFile(path, text, code=code)
     if suffix == ".cu":
         from warploom.cuda import compile_to_ptx
 
         try:
-            ptx = compile_to_ptx(text, path, line_numbers=True)
+            ptx = compile_to_ptx(text, path, line_numbers=True, options=options)
         except WarploomError as error:
             if _LAUNCHES_KERNELS not in str(error):
                 raise
             # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=("--relocatable-device-code=true",))
-        return SourceFile(path, ptx, text)
+            ptx = compile_to_ptx(text, path, line_numbers=True, options=(*options, "--relocatable-device-code=true"))
+        return SourceFile(path, ptx, text, options=tuple(options))
     return SourceFile(path, text)
+
+
+def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> SourceFile:
+    entries = read_fatbin(data, path)
+    if code == PTX:
+        entries = [entry for entry in entries if not entry.cubin]
+        if not entries:
+            raise WarploomError(f"{path}: there is no PTX in it; leave --code out, or name an architecture")
+    chosen = choose_entry(entries, code, ARCHITECTURES, path)
+    if chosen.cubin:
+        return SourceFile(path, "", code=f"sm_{chosen.architecture}", cubin=chosen.data)
+    return SourceFile(path, chosen.data.rstrip(b"\0").decode("utf-8", errors="replace"), code=code or usual)
 
 
 def find_kernel(module: Module | SassModule, wanted: str | None, place: str) -> str:
@@ -137,10 +157,12 @@ def file_program(
     arguments: Sequence[str],
     shared_bytes: int = 0,
     code: str | None = None,
+    usual: str = PTX,
+    options: Sequence[str] = (),
 ) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     with activity(f"reading {path}"):
-        file = read_source(path, code)
+        file = read_source(path, code, usual, options)
         module = file.module()
     name = find_kernel(module, kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
@@ -170,6 +192,7 @@ def file_program(
         "arguments": list(arguments),
         "shared_bytes": shared_bytes,
         "seed": _SEED,
+        **({"options": list(options)} if options else {}),
     }
     return Program(
         f"{Path(path).stem}:{title}",
@@ -182,6 +205,7 @@ def file_program(
         code=file.code,
         source=file.source if file.code != PTX else "",
         cubin=file.cubin,
+        options=file.options,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -37,19 +37,22 @@ class Program:
     code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
+    options: tuple[str, ...] = ()  # for the compiler of CUDA C++
 
     def module(self) -> Module | SassModule:
         """The kernels of the program in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin)
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
 
 
-def read_module(code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"") -> Module | SassModule:
+def read_module(
+    code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"", options: Sequence[str] = ()
+) -> Module | SassModule:
     """Kernels from whatever there is of them: a cubin, CUDA C++ or PTX."""
     if code == PTX:
         return parse(ptx, place)
     if cubin:
         return from_cubin(cubin, place, code)
-    return from_cuda(source, place, code) if source else from_ptx(ptx, place, code)
+    return from_cuda(source, place, code, options) if source else from_ptx(ptx, place, code)
 
 
 def workload_program(name: str, code: str = PTX, seed: int | None = None) -> Program:

@@ -1,0 +1,24 @@
+"""The options that go to the compiler of CUDA C++."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Include = Annotated[list[str] | None, typer.Option("--include", "-I", help="Of a .cu file: a folder of headers. Repeatable.")]
+Define = Annotated[list[str] | None, typer.Option("--define", "-D", help="Of a .cu file: a macro, N or N=4. Repeatable.")]
+Standard = Annotated[str | None, typer.Option(help="Of a .cu file: the language, such as c++17.")]
+NvrtcOption = Annotated[
+    list[str] | None, typer.Option(help="Of a .cu file: any further option of NVRTC, such as --use_fast_math. Repeatable.")
+]
+
+
+def compiler_options(
+    include: list[str] | None, define: list[str] | None, standard: str | None, further: list[str] | None
+) -> tuple[str, ...]:
+    """The options as NVRTC takes them."""
+    folders = [f"-I{folder}" for folder in include or ()]
+    macros = [f"-D{macro}" for macro in define or ()]
+    language = [f"-std={standard}"] if standard else []
+    return (*folders, *macros, *language, *(further or ()))
