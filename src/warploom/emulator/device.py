@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +18,9 @@ from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import Program, encode
 from warploom.emulator.extents import Shape, extent_problem
-from warploom.emulator.faults import fault_error
+from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.launch import Launch, LaunchStats
-from warploom.emulator.records import TEXTURE_DTYPE, Outcome
+from warploom.emulator.records import TEXTURE_DTYPE, Fault, Outcome
 from warploom.emulator.sass.encode import encode_sass
 from warploom.errors import WarploomError
 from warploom.ptx import parse
@@ -69,6 +69,7 @@ class Device:
         check: bool = False,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
+        memory: DeviceMemory | None = None,
     ) -> None:
         if isinstance(source, str):
             source = parse(source, file)
@@ -85,12 +86,26 @@ class Device:
         self._check = check
         self._budget = budget
         self._count = count
-        self._memory = DeviceMemory()
+        self._memory = memory or DeviceMemory()
         self._programs: dict[tuple[str, int, int], Program] = {}
         self._symbols: dict[str, int] = {}
         self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
         self._arrays = 0
         self.launches: list[LaunchRecord] = []
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """The device's memory, for those who deal in addresses."""
+        return self._memory
+
+    @property
+    def symbols(self) -> Mapping[str, int]:
+        """Where the module-level variables lie that have been placed so far."""
+        return self._symbols
+
+    def place(self, variables: tuple[Variable, ...], at: Mapping[str, int] | None = None) -> None:
+        """Place module-level variables before any kernel needs them; ``at`` gives addresses that somebody else chose."""
+        self._load(variables, at or {})
 
     def array(self, values: np.ndarray) -> DeviceArray:
         """Copy an array to the device."""
@@ -121,14 +136,27 @@ class Device:
     def _new_texture(
         self, values: np.ndarray, shape: tuple[int, ...], channels: int, linear: bool, addressing: int, normalized: bool
     ) -> Texture:
+        address = DeviceArray(self._memory, values, f"texture {len(self._textures) - 1}").address
+        return self.texture_over(address, shape, channels, values.dtype, linear, addressing, normalized)
+
+    def texture_over(
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        channels: int,
+        dtype: np.dtype,
+        linear: bool,
+        addressing: int,
+        normalized: bool,
+    ) -> Texture:
+        """A texture object over texels that lie in device memory, row after row without gaps."""
         number = len(self._textures) - 1
-        address = DeviceArray(self._memory, values, f"texture {number}").address
         self._textures = np.concatenate([self._textures[:-1], np.zeros(2, TEXTURE_DTYPE)])
         row = self._textures[number]
         depth, height, width = (1, 1, *shape)[-3:] if len(shape) < 3 else shape
         row["address"], row["width"], row["height"], row["depth"] = address, width, height, depth
         row["dimensions"], row["channels"] = len(shape), channels
-        row["size"], row["signed"] = values.itemsize, values.dtype.kind == "i"
+        row["size"], row["signed"] = dtype.itemsize, dtype.kind == "i"
         row["linear"], row["addressing"], row["normalized"] = linear, addressing, normalized
         return Texture(number + 1)
 
@@ -162,7 +190,7 @@ class Device:
             total = code.shared_bytes + shared_bytes
             raise WarploomError(f"{kernel}: {total} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most.")
         self._check_budget(code, math.prod(whole_grid), -(-threads // WARP))
-        self._load(code.variables)
+        self._load(code.variables, {})
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
         launch = Launch(
@@ -207,7 +235,7 @@ class Device:
         try:
             outcome, stats = launch.run(writer)
             if outcome is Outcome.FAULT:
-                raise fault_error(launch)
+                raise KernelFault(str(fault_error(launch)), Fault(int(launch.machine[0]["fault"])))
         except BaseException:
             if writer is not None:
                 writer.abandon()
@@ -223,13 +251,16 @@ class Device:
             self._programs[key] = encode(code) if code.binary is None else encode_sass(code)
         return self._programs[key]
 
-    def _load(self, variables: tuple[Variable, ...]) -> None:
+    def _load(self, variables: tuple[Variable, ...], at: Mapping[str, int]) -> None:
         """Place the module-level variables that a kernel needs and that no kernel before it needed."""
         new = [variable for variable in variables if variable.name not in self._symbols]
         for variable in new:
             if variable.space == "texref":
                 raise WarploomError(f"texture reference {variable.name} is not bound: call bind_texture before the launch.")
-            self._symbols[variable.name] = self._memory.allocate(variable.size, f"variable {variable.name}")
+            what = f"variable {variable.name}"
+            if variable.name in at:
+                self._memory.allocate_at(at[variable.name], variable.size, what)
+            self._symbols[variable.name] = at.get(variable.name) or self._memory.allocate(variable.size, what)
         for variable in new:
             address = self._symbols[variable.name]
             contents = self._memory.view(address, variable.size)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
-from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import Program
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
@@ -201,7 +201,7 @@ class Launch:
         machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
         machine["most_slots"] = max(1, min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0])))
         self._bounds = self.memory.bounds()
-        machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
+        machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, self.memory.first
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if program.code.binary is None else WIDE_WINDOWS
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows

@@ -24,12 +24,11 @@ from warploom.observers import make_observers
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
-from warploom.sass.module import SassModule
 from warploom.simulation.provenance import provenance_of
 from warploom.simulation.result import Emulation, Result
 from warploom.trace.format import Trace
 from warploom.workloads.profile import profile
-from warploom.workloads.program import Program, check_size, compare_outputs, workload_program
+from warploom.workloads.program import Kernels, Program, check_size, compare_outputs, workload_program
 from warploom.workloads.registry import load_workload, published_rows, sets_of
 from warploom.workloads.workload import Workload
 
@@ -231,7 +230,7 @@ def _pass_key(policy: Any) -> tuple[Any, ...]:
 
 
 def compile_for(
-    module: Module | SassModule,
+    module: Kernels,
     kernel: str,
     design: Design,
     machine: Machine,
@@ -247,9 +246,7 @@ def compile_for(
         return _compile_for(module, kernel, design, machine, threads, shared_bytes)
 
 
-def _compile_for(
-    module: Module | SassModule, kernel: str, design: Design, machine: Machine, threads: int, shared_bytes: int
-) -> Code:
+def _compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, threads: int, shared_bytes: int) -> Code:
     smaller = shrunk(machine, design)
     limit = design.max_registers
     if limit == FIT:
@@ -260,11 +257,11 @@ def _compile_for(
     return compile_code(design.policies, code, smaller)
 
 
-def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:
+def _compiled(module: Kernels, kernel: str, limit: int | None) -> Code:
     """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
-    if isinstance(module, SassModule):
-        return module.kernel(kernel, limit)
-    return compile_kernel(module, kernel, Options(max_registers=limit))
+    if isinstance(module, Module):
+        return compile_kernel(module, kernel, Options(max_registers=limit))
+    return module.kernel(kernel, limit)
 
 
 def shrunk(machine: Machine, design: Design) -> Machine:

@@ -20,7 +20,7 @@ from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
 from warploom.sass.module import SassModule, from_cubin
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
-from warploom.workloads.program import PTX, Program, read_module
+from warploom.workloads.program import PTX, Kernels, Program, read_module
 from warploom.workloads.signature import source_signature
 from warploom.workloads.workload import Arrays, Gpu, Size
 
@@ -93,7 +93,7 @@ def read_source(path: str, code: str | None = None) -> SourceFile:
     return SourceFile(path, text)
 
 
-def find_kernel(module: Module | SassModule, wanted: str | None, place: str) -> str:
+def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
     """The kernel meant: by its name in PTX, by its name in C++ as far as that tells it from the others, or the only one."""
     kernels = list(module.kernels)
     if not kernels:

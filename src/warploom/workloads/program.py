@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from warploom.code.instruction import Code
 from warploom.errors import WarploomError
 from warploom.ptx import parse
 from warploom.ptx.module import Module
@@ -18,6 +19,23 @@ from warploom.workloads.registry import load_workload, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size
 
 PTX = "ptx"
+
+
+class CompiledKernels(Protocol):
+    """Kernels that are machine code, or know how they become it."""
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+    def kernel(self, name: str, max_registers: int | None = None) -> Code:
+        """The code of one under a limit of registers."""
+        ...
+
+
+Kernels = Module | CompiledKernels
+"""What programs are compiled from: PTX, or anything that gives code by itself."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +55,7 @@ class Program:
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
 
-    def module(self) -> Module | SassModule:
+    def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
         return read_module(self.code, self.place, self.ptx, self.source, self.cubin)
 
