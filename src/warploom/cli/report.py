@@ -33,6 +33,7 @@ def command(
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
     from warploom.papers.experiment import Run
     from warploom.papers.store import Store, perform
+    from warploom.programs.named import chosen_programs
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
@@ -41,7 +42,6 @@ def command(
     from warploom.simulation.provenance import described
     from warploom.simulation.result import result_from_dict
     from warploom.workloads.program import check_size
-    from warploom.workloads.registry import select_workloads
 
     load_papers(paper)
     check_size(size)
@@ -51,7 +51,7 @@ def command(
         load_policy_file(file)
     names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
-    programs = select_workloads([workloads])
+    programs = chosen_programs([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
     store = Store(results / "runs")
     with progress_bar(len(store.missing(runs)), "running", estimate=True) as step:

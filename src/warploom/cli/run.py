@@ -26,7 +26,9 @@ def command(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(help="A workload, a set of workloads, or a .cu, .ptx or .cubin file.", metavar="WORKLOAD|SET|FILE"),
+        typer.Argument(
+            help="A workload, a set of workloads, a .cu, .ptx or .cubin file, or a recording (.wlr).", metavar="WORKLOAD|SET|FILE"
+        ),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
@@ -65,11 +67,12 @@ def command(
     from warploom.designs import parse_design
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
+    from warploom.programs.named import chosen_programs, program_named
     from warploom.register_file import load_policy_file
     from warploom.simulation.simulate import Executions, emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import PTX, check_size, workload_program
-    from warploom.workloads.registry import ALL, select_workloads, set_names
+    from warploom.workloads.program import PTX, check_size
+    from warploom.workloads.registry import ALL, set_names
 
     load_papers(paper)
     if record is not None:
@@ -85,7 +88,7 @@ def command(
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     own = _own_program(target, launch, code)
-    programs = [own] if own is not None else [workload_program(name, code or PTX) for name in select_workloads([target])]
+    programs = [own] if own is not None else [program_named(name, code or PTX) for name in chosen_programs([target])]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()

@@ -14,6 +14,7 @@ from warploom.energy import load_technology
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine, load_machine, machine_names
 from warploom.papers.experiment import Run
+from warploom.programs.named import content_digest
 from warploom.simulation.batch import Task, run_tasks
 from warploom.simulation.result import plain
 from warploom.storage.kept import read_kept_json, write_kept_json
@@ -49,7 +50,7 @@ def content_key(run: Run) -> str:
     """
     machine, design = _machine(run), parse_design(run.design)
     technology = load_technology(run.technology) if run.technology else None  # else one of ours, by the machine's name
-    asked = (run.workload, run.size, run.technology, run.check)
+    asked = (run.workload, content_digest(run.workload), run.size, run.technology, run.check)
     sources = [_source(policy) for policy in design.policies]
     outside = [load_paper(folder).digest() for folder in outside_folders()]
     parts = (simulator_digest(), surroundings(), *outside, asked, design.to_dict(), sources, machine, technology)

@@ -21,13 +21,14 @@ from warploom.errors import WarploomError
 from warploom.jit.announcement import announce_compilation
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
+from warploom.programs.named import program_named
 from warploom.register_file import CHOICES, load_policy_file
 from warploom.register_file.user_files import loaded_policy_files
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import Executions, simulate
 from warploom.storage.cache import try_cache
 from warploom.storage.kept import already_said, say_no_more
-from warploom.workloads.program import PTX, workload_program
+from warploom.workloads.program import PTX
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _executions(workload: str, code: str, size: str) -> Executions:
 
 def _run(task: Task) -> Result:
     return simulate(
-        workload_program(task.workload, task.code),
+        program_named(task.workload, task.code),
         from_dict(task.design),
         task.machine,
         size=task.size,

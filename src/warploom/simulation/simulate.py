@@ -21,6 +21,7 @@ from warploom.errors.progress import activity
 from warploom.machines import Machine, load_machine
 from warploom.machines.loader import check as check_machine
 from warploom.observers import make_observers
+from warploom.programs.named import program_named
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
@@ -334,4 +335,4 @@ def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
 def _program(program: Program | Workload | str) -> Program:
     if isinstance(program, Program):
         return program
-    return workload_program(program if isinstance(program, str) else program.name)
+    return program_named(program if isinstance(program, str) else program.name)
