@@ -19,7 +19,7 @@ from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import Program, encode
 from warploom.emulator.extents import Shape, extent_problem
 from warploom.emulator.faults import KernelFault, fault_error
-from warploom.emulator.launch import Launch, LaunchStats
+from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Fault, Outcome
 from warploom.emulator.sass.encode import encode_sass
 from warploom.errors import WarploomError
@@ -193,6 +193,8 @@ class Device:
         self._load(code.variables, {})
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
+        cooperative = not GRID_ADDRESS.keys().isdisjoint(program.specials)
+        grid_address = self._memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         launch = Launch(
             program=program,
             memory=self._memory,
@@ -206,9 +208,14 @@ class Device:
             number=len(self.launches),
             budget=self._budget,
             check=self._check,
+            grid_address=grid_address,
             counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
         )
-        trace, stats = self._run(launch)
+        try:
+            trace, stats = self._run(launch)
+        finally:
+            if cooperative:
+                self._memory.free(grid_address)
         for copy in reversed(copies):
             if copy:
                 copy[0][...] = copy[1].get()

@@ -59,10 +59,13 @@ class DeviceMemory:
         self._reserve(place, address, size, what)
         return address
 
+    def begin_at(self, address: int) -> None:
+        """Let memory begin elsewhere; nothing may have been allocated so far."""
+        assert self._used == self.first
+        self.first = self._used = address
+
     def allocate_at(self, address: int, size: int, what: str) -> None:
         """Reserve zeroed bytes where somebody else has decided that they lie."""
-        if self._used == self.first:  # nothing has been allocated so far
-            self.first = self._used = address
         place = bisect.bisect_left(self._allocations, (address, 0, ""))
         before, after = self._allocations[:place], self._allocations[place:]
         if (before and before[-1][1] > address) or (after and after[0][0] < address + size) or address < self.first:

@@ -22,6 +22,8 @@ from warploom.trace.format import START_DTYPE
 from warploom.trace.store import COLUMNS, TraceWriter
 
 CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowest bit of the address that they hold
+GRID_BYTES = 64
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
@@ -120,6 +122,7 @@ class Launch:
     number: int
     budget: int
     check: bool = False
+    grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
@@ -279,8 +282,8 @@ class Launch:
             "total_smem_size": self.shared_bytes,
             "aggr_smem_size": self.shared_bytes,
         }
-        if base.startswith("envreg"):
-            return 0
+        if base in GRID_ADDRESS:
+            return self.grid_address >> GRID_ADDRESS[base] & 0xFFFFFFFF
         if base not in known:
             code = self.program.code
             raise WarploomError(f"{code.source or code.name}: special register %{name} of kernel {code.name} is not supported.")

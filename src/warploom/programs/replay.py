@@ -97,15 +97,13 @@ class _Replay:
 
     def __post_init__(self) -> None:
         self._moved: list[tuple[int, int, int]] = []  # first address in the recording, one past the last, first address now
-        self._next = self._highest() + _FAR
-
-    def _highest(self) -> int:
-        """One past all that the recording places."""
-        ends = [step["address"] + step["bytes"] for step in self.recording.steps if step["do"] == "allocate"]
+        placed = [(step["address"], step["bytes"]) for step in self.recording.steps if step["do"] == "allocate"]
         for step in self.recording.steps:
             if step["do"] == "variables":
-                ends += [address + size for address, size in step["places"].values()]
-        return -(-max(ends, default=0) // _FAR) * _FAR
+                placed += step["places"].values()
+        self._next = -(-max((address + size for address, size in placed), default=0) // _FAR + 1) * _FAR
+        if placed:
+            self.device.memory.begin_at(min(address for address, _ in placed))
 
     def run(self) -> np.ndarray:
         """Do everything again; for each result read back, how many of its bytes differ from the recording."""

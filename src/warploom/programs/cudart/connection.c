@@ -21,14 +21,18 @@
 struct question { uint32_t operation, unused; word bytes; word words[QUESTION_WORDS]; };
 struct answer { int32_t outcome; uint32_t unused; word bytes; word words[ANSWER_WORDS]; };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one question at a time, whatever thread asks */
+/* One question at a time, whatever thread asks; who has the turn may ask again. */
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int line = -1;
 static status refusal; /* why there is no line */
+
+void take_turn(void) { pthread_mutex_lock(&turn); }
+void give_turn(void) { pthread_mutex_unlock(&turn); }
 
 static void in_child(void) {
     line = -1; /* it belongs to the parent; CUDA does not survive a fork either */
     refusal = INITIALIZATION;
-    pthread_mutex_init(&turn, NULL);
+    turn = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 }
 
 static void gone(void) {

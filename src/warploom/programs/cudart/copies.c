@@ -8,13 +8,14 @@ status copy(word to, word to_pitch, word to_slice, word from, word from_pitch, w
     word answer[ANSWER_WORDS];
     if (!width || !rows || !slices) return SUCCESS;
     if (rows > 1 && (to_pitch < width || from_pitch < width)) return noted(12); /* cudaErrorInvalidPitchValue */
+    take_turn();
     status outcome = ASK(COPY, answer, to, to_pitch, to_slice, from, from_pitch, from_slice, width, rows, slices, kind);
-    if (outcome) return noted(outcome);
-    for (word slice = 0; slice < slices; slice++)
+    for (word slice = 0; !outcome && slice < slices; slice++)
         for (word row = 0; row < rows; row++)
             memmove(AS_POINTER(to + slice * to_slice + row * to_pitch), AS_POINTER(from + slice * from_slice + row * from_pitch), width);
-    if (answer[0]) return noted(ASK(COPIED, NULL, 0));
-    return SUCCESS;
+    if (!outcome && answer[0]) outcome = ASK(COPIED, NULL, 0);
+    give_turn();
+    return noted(outcome);
 }
 
 static status plain(void *to, const void *from, size_t bytes, int kind) {

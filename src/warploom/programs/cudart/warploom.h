@@ -54,6 +54,8 @@ status ask(int operation, int words, const word *given, const void *data, word b
 #define ASK(operation, answer, ...) \
     ask(operation, sizeof((word[]){__VA_ARGS__}) / sizeof(word), (word[]){__VA_ARGS__}, NULL, 0, answer, NULL, 0)
 
+void take_turn(void); /* for several questions that belong together */
+void give_turn(void);
 status noted(status outcome); /* the same, kept as the thread's last error if it is one */
 struct kernel *find_kernel(const void *host);
 status know(struct kernel *kernel);
