@@ -13,6 +13,7 @@ QUESTION_WORDS, ANSWER_WORDS = 12, 8
 _QUESTION = struct.Struct(f"<IIQ{QUESTION_WORDS}Q")
 _ANSWER = struct.Struct(f"<iIQ{ANSWER_WORDS}Q")
 _WORD = (1 << 64) - 1
+_AT_ONCE = 1 << 16  # bytes to take from the socket
 
 
 class Operation(NamedTuple):
@@ -41,25 +42,27 @@ class Line:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._frame = bytearray(_QUESTION.size)
+        self._come = bytearray()  # bytes that have come and were not looked at
+
+    @property
+    def pending(self) -> bool:
+        """Whether the next question, or its beginning, is here already."""
+        return len(self._come) >= _QUESTION.size
 
     def fileno(self) -> int:
         """For selectors."""
         return self._connection.fileno()
 
-    def question(self) -> tuple[Operation, list[int | bytes]]:
-        """The next question: what, and its words and data."""
-        self._fill(memoryview(self._frame))
-        number, _, size, *words = _QUESTION.unpack(self._frame)
+    def question(self) -> tuple[Operation, list[int | bytes], bool]:
+        """The next question: what, its words and data, and whether an answer is wanted."""
+        number, unanswered, size, *words = _QUESTION.unpack(self._take(_QUESTION.size))
         if number >= len(OPERATIONS):
             raise Gone
         operation = OPERATIONS[number]
         given: list[int | bytes] = list(words[: operation.words])
         if operation.data:
-            data = bytearray(size)
-            self._fill(memoryview(data))
-            given.append(bytes(data))
-        return operation, given
+            given.append(self._take(size))
+        return operation, given, not unanswered
 
     def answer(self, status: int, words: Sequence[int] = (), data: bytes = b"") -> None:
         """The answer to the last question."""
@@ -80,12 +83,15 @@ class Line:
         except OSError:
             raise Gone from None
 
-    def _fill(self, room: memoryview) -> None:
-        while room:
+    def _take(self, size: int) -> bytes:
+        while len(self._come) < size:
             try:
-                got = self._connection.recv_into(room)
+                came = self._connection.recv(max(_AT_ONCE, size - len(self._come)))
             except OSError:
                 raise Gone from None
-            if not got:
+            if not came:
                 raise Gone
-            room = room[got:]
+            self._come += came
+        taken = bytes(self._come[:size])
+        del self._come[:size]
+        return taken

@@ -21,7 +21,8 @@ SUFFIX = ".wlr"
 _MAGIC = b"warploom recording "
 VERSION = 1
 _HEAD = _MAGIC + f"{VERSION}\n".encode()
-_STEP = struct.Struct("<IQI")  # bytes of the JSON, bytes of the data, CRC of both
+_SIZES = struct.Struct("<IQI")  # bytes of the JSON, bytes of the data, CRC of both
+_CHECK = struct.Struct("<I")  # CRC of those three
 _COMPRESSED_FROM = 64  # bytes
 
 
@@ -58,8 +59,8 @@ class RecordingWriter:
                 if len(data) >= _COMPRESSED_FROM:
                     about["packed"], data = True, zlib.compress(data, 1)
         text = json.dumps(about, separators=(",", ":")).encode()
-        self._file.write(_STEP.pack(len(text), len(data), zlib.crc32(data, zlib.crc32(text))))
-        self._file.write(text)
+        sizes = _SIZES.pack(len(text), len(data), zlib.crc32(data, zlib.crc32(text)))
+        self._file.write(sizes + _CHECK.pack(zlib.crc32(sizes)) + text)
         self._file.write(data)
         self._steps += 1
 
@@ -116,17 +117,22 @@ def read_recording(path: str | Path) -> Recording:
                 version = head.removeprefix(_MAGIC).decode("ascii", "replace").strip()
                 raise WarploomError(f"{path}: the recording has version {version}; this Warploom reads version {VERSION}.")
             recording = Recording(path)
-            while step := file.read(_STEP.size):
-                if len(step) < _STEP.size:
-                    break
-                text_size, data_size, checksum = _STEP.unpack(step)
+            while len(head := file.read(_SIZES.size + _CHECK.size)) == _SIZES.size + _CHECK.size:
+                sizes = head[: _SIZES.size]
+                if _CHECK.pack(zlib.crc32(sizes)) != head[_SIZES.size :]:
+                    raise _damaged(recording)
+                text_size, data_size, checksum = _SIZES.unpack(sizes)
                 text, start, data = file.read(text_size), file.tell(), file.read(data_size)
                 if len(text) < text_size or len(data) < data_size:
                     break  # cut off
                 if zlib.crc32(data, zlib.crc32(text)) != checksum:
-                    raise WarploomError(f"{path}: the recording is damaged in step {len(recording.steps)}.")
+                    raise _damaged(recording)
                 recording.steps.append(json.loads(text))
                 recording._places.append((start, data_size))
     except OSError as error:
         raise WarploomError(f"{path}: cannot be read ({error.strerror or error}).") from None
     return recording
+
+
+def _damaged(recording: Recording) -> WarploomError:
+    return WarploomError(f"{recording.path}: the recording is damaged in step {len(recording.steps)}.")

@@ -84,6 +84,7 @@ class Runtime:
         self.kernels: list[KernelShape] = []
         self.kinds: dict[int, Memory] = {}  # of allocations that the program made
         self.broken = Status.SUCCESS  # once a kernel was stopped, all calls return this
+        self.owed = 0  # an error of a launch that the program did not wait for
         self.nanoseconds = 0.0  # simulated
         self._loaded: set[int] = set()  # modules whose variables lie in memory
         self._copy: tuple[int, ...] | None = None  # that the library is about to make

@@ -76,15 +76,22 @@ def _accept(
 
 
 def _serve(runtime: Runtime, line: Line) -> bool:
-    """Answer one question; False if the program has gone."""
+    """Answer what was asked so far; False if the program has gone."""
     try:
-        operation, given = line.question()
-        line.answer(*_outcome(runtime, operation, given))
-        if operation.name == "hello":
-            line.send_file(runtime.file)
+        while True:
+            operation, given, wanted = line.question()
+            status, words, data = _outcome(runtime, operation, given)
+            if not wanted:  # a launch that nobody waits for: what goes wrong with it is the next answer
+                runtime.owed = runtime.owed or status
+            else:
+                line.answer(status or runtime.owed, words, data)
+                runtime.owed = 0
+            if operation.name == "hello":
+                line.send_file(runtime.file)
+            if not line.pending:
+                return True
     except Gone:
         return False
-    return True
 
 
 def _outcome(runtime: Runtime, operation: Operation, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:

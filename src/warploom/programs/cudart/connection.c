@@ -18,7 +18,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-struct question { uint32_t operation, unused; word bytes; word words[QUESTION_WORDS]; };
+struct question { uint32_t operation, unanswered; word bytes; word words[QUESTION_WORDS]; };
 struct answer { int32_t outcome; uint32_t unused; word bytes; word words[ANSWER_WORDS]; };
 
 /* One question at a time, whatever thread asks; who has the turn may ask again. */
@@ -68,12 +68,13 @@ static void receive_all(void *into, size_t bytes) {
     }
 }
 
+/* Without a reply, nobody waits for one. */
 static void exchange(int operation, int count, const word *given, const void *data, word bytes, struct answer *reply) {
-    struct question asked = {.operation = operation, .bytes = bytes};
+    struct question asked = {.operation = operation, .unanswered = !reply, .bytes = bytes};
     memcpy(asked.words, given, count * sizeof(word));
     struct iovec parts[2] = {{&asked, sizeof asked}, {(void *)data, bytes}};
     send_all(parts, bytes ? 2 : 1);
-    receive_all(reply, sizeof *reply);
+    if (reply) receive_all(reply, sizeof *reply);
 }
 
 /* The first answer carries the file that is device memory. */
@@ -119,6 +120,14 @@ static void connect_once(void) {
         line = -1;
         refusal = INITIALIZATION;
     }
+}
+
+status tell(int operation, int count, const word *given, const void *data, word bytes) {
+    take_turn();
+    int connected = line >= 0;
+    if (connected) exchange(operation, count, given, data, bytes, NULL);
+    give_turn();
+    return connected ? SUCCESS : refusal;
 }
 
 status ask(int operation, int count, const word *given, const void *data, word bytes, word answer[ANSWER_WORDS], void *into,

@@ -35,7 +35,7 @@ struct kernel {
     word number; /* Warploom's, once `known` */
     word bytes;  /* of all parameters */
     unsigned parameters, *offsets, *sizes;
-    int known;
+    int known, ran; /* whether a launch of it has gone well */
     struct kernel *next;
 };
 
@@ -51,6 +51,8 @@ struct array {
 /* One question and its answer. `words` counts those that are given; answers may be NULL. */
 status ask(int operation, int words, const word *given, const void *data, word bytes, word answer[ANSWER_WORDS], void *into,
            word into_bytes);
+/* The same without an answer: what goes wrong is the outcome of the next question. */
+status tell(int operation, int words, const word *given, const void *data, word bytes);
 #define ASK(operation, answer, ...) \
     ask(operation, sizeof((word[]){__VA_ARGS__}) / sizeof(word), (word[]){__VA_ARGS__}, NULL, 0, answer, NULL, 0)
 
