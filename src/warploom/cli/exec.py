@@ -26,6 +26,10 @@ def command(
     summary: Annotated[
         Path | None, typer.Option(help="Write launches, instructions and cycles of each kernel as JSON.", metavar="FILE.json")
     ] = None,
+    memory: Annotated[
+        str,
+        typer.Option(help="strict: an access that misses its array is an error; lenient: as hardware, only far from all arrays."),
+    ] = "strict",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing about the kernels at the end.")] = False,
     paper: PaperFolders = None,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
@@ -48,7 +52,7 @@ def command(
     from warploom.programs.server import run_program
     from warploom.register_file import load_policy_file
     from warploom.simulation.executing import ProgramRun
-    from warploom.workloads.program import check_code
+    from warploom.workloads.program import check_code, is_lenient
 
     load_papers(paper)
     for file in policy or ():
@@ -56,7 +60,7 @@ def command(
     if record is not None:
         check_name(record)
     chip = chosen_machine(machine, override or (), sms)
-    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions)
+    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []

@@ -13,16 +13,19 @@ LAST_ADDRESS = 0xF000_0000
 _ALIGNMENT = 256
 _GAP = 64  # bytes between allocations, so that an index that is one too large hits none
 _FIRST_BYTES = 1 << 20
+PAGE_BYTES = 2 << 20  # within which hardware does not notice that an access misses its array
 
 
 class DeviceMemory:
     """Grows with what is allocated. Contents outside of allocations mean nothing.
 
     ``arena``, where it is given, is memory that others see as well, at ``first`` in their address space; it does not grow.
+    ``lenient`` memory takes accesses between allocations, and up to a page before the first and behind the last, as a GPU does.
     """
 
-    def __init__(self, first: int = FIRST_ADDRESS, arena: np.ndarray | None = None) -> None:
+    def __init__(self, first: int = FIRST_ADDRESS, arena: np.ndarray | None = None, *, lenient: bool = False) -> None:
         self.first = first
+        self._margin = PAGE_BYTES if lenient else 0
         self.arena = np.zeros(_FIRST_BYTES, np.uint8) if arena is None else arena
         self._last = LAST_ADDRESS if arena is None else first + len(arena)
         self._used = first  # nothing above it has been written
@@ -43,9 +46,9 @@ class DeviceMemory:
     def allocate(self, size: int, what: str) -> int:
         """Reserve zeroed bytes in the first place where they fit; returns their address."""
         place = len(self._allocations)
-        address = _behind(self._allocations[-1]) if self._allocations else self.first
+        address = _behind(self._allocations[-1]) if self._allocations else self.first + self._margin
         if self._holes:
-            start = self.first
+            start = self.first + self._margin
             for index, entry in enumerate(self._allocations):
                 if start + max(size, 1) + _GAP <= entry[0]:
                     place, address = index, start
@@ -62,7 +65,7 @@ class DeviceMemory:
     def begin_at(self, address: int) -> None:
         """Let memory begin elsewhere; nothing may have been allocated so far."""
         assert self._used == self.first
-        self.first = self._used = address
+        self.first = self._used = address - self._margin
 
     def allocate_at(self, address: int, size: int, what: str) -> None:
         """Reserve zeroed bytes where somebody else has decided that they lie."""
@@ -74,10 +77,11 @@ class DeviceMemory:
         self._reserve(place, address, size, what)
 
     def _reserve(self, place: int, address: int, size: int, what: str) -> None:
-        needed = min(_behind((address, address + size, what)), self._last) - self.first
+        needed = min(_behind((address, address + size, what)) + self._margin, self._last) - self.first
         if needed > len(self.arena):
             grown = np.zeros(max(needed, 2 * len(self.arena)), np.uint8)
-            grown[: self._used - self.first] = self.arena[: self._used - self.first]
+            written = min(self._used + self._margin - self.first, len(self.arena))
+            grown[:written] = self.arena[:written]
             self.arena = grown
         self._allocations.insert(place, (address, address + size, what))
         self._bounds = None
@@ -106,7 +110,9 @@ class DeviceMemory:
         return self.arena[start : start + size]
 
     def bounds(self) -> np.ndarray:
-        """All allocations as rows of first address and one past the last."""
+        """What may be accessed, as rows of first address and one past the last: each allocation, or all there is if lenient."""
+        if self._margin:
+            return np.array([(self.first, min(self._used + self._margin, self._last))], np.uint64)
         if self._bounds is None:
             self._bounds = np.array([entry[:2] for entry in self._allocations] or [(0, 0)], np.uint64)
         return self._bounds

@@ -23,6 +23,10 @@ class Recorder:
         self._write = writer.write
         self._seen: dict[int, np.ndarray] = {}  # what memory that the host sees held when it was last looked at
 
+    def begin(self, program: str, lenient: bool) -> None:
+        """The program begins."""
+        self._write("begin", program=program, lenient=lenient)
+
     def module(self, number: int, data: bytes) -> None:
         """A fat binary."""
         self._write("module", data, number=number)

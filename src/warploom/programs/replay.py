@@ -80,6 +80,7 @@ def recorded_program(path: str, code: str = PTX) -> RecordedProgram:
         reference=reference,
         origin={"recording": str(Path(path).resolve()), "digest": digest, "code": code},
         sized=False,
+        lenient=any(step.get("lenient") for step in recording.steps[:1]),
         code=check_code(code),
         modules=modules,
     )

@@ -62,6 +62,7 @@ class Settings:
     launched: Callable[[LaunchRecord, int | None], None] | None = None  # hears of every launch, with its cycles
     check: bool = False
     budget: int = DEFAULT_BUDGET
+    lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
 
 
 class Runtime:
@@ -72,7 +73,7 @@ class Runtime:
         self.file = os.memfd_create("warploom-device-memory", os.MFD_CLOEXEC)
         os.ftruncate(self.file, LAST_ADDRESS - FIRST_ADDRESS)
         mapping = mmap.mmap(self.file, LAST_ADDRESS - FIRST_ADDRESS)
-        self.memory = DeviceMemory(FIRST_ADDRESS, np.frombuffer(mapping, np.uint8))
+        self.memory = DeviceMemory(FIRST_ADDRESS, np.frombuffer(mapping, np.uint8), lenient=settings.lenient)
         self.modules = ProgramModules(settings.code)
         self.device = Device(
             lambda kernel, threads, dynamic: settings.compile(self.modules, kernel, threads, dynamic),
@@ -90,6 +91,8 @@ class Runtime:
         self._copy: tuple[int, ...] | None = None  # that the library is about to make
         self._major = 0
         self._said: set[str] = set()
+        if recorder is not None:
+            recorder.begin(name, settings.lenient)
         self._numbers = device_numbers(settings.machine, settings.code, self.memory.total_bytes)
 
     def close(self) -> None:

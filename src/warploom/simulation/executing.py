@@ -40,6 +40,7 @@ class ProgramRun:
     timed: bool
     check: bool = False
     max_instructions: int = DEFAULT_BUDGET
+    lenient: bool = False
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
 
     def settings(self) -> Settings:
@@ -58,6 +59,7 @@ class ProgramRun:
             launched=self._add,
             check=self.check,
             budget=self.max_instructions,
+            lenient=self.lenient,
         )
 
     def _timing(self, core: Simulation | None) -> Callable[[LaunchRecord], int] | None:

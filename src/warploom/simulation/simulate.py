@@ -15,6 +15,7 @@ from warploom.designs import FIT, Design, storage_bits
 from warploom.designs import design as make_design
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device import Device, LaunchRecord
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.energy import Run, account, load_technology, power_over_time, technology_names
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
@@ -203,6 +204,7 @@ def _execute(
         record=True if record else None,
         check=check,
         budget=budget,
+        memory=DeviceMemory(lenient=program.lenient),
     )
     with activity(f"making the inputs of {program.name}"):
         inputs = program.inputs(size)

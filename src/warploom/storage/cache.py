@@ -9,7 +9,11 @@ from pathlib import Path
 
 from warploom.storage.kept import say_no_cache, write_kept
 
-PARTS = {"jit": "compiled code", "traces": "traces of executed kernels"}
+PARTS = {
+    "jit": "compiled code",
+    "traces": "traces of executed kernels",
+    "cudart": "the library in place of CUDA's runtime",
+}
 
 
 class NoCache(OSError):

@@ -138,6 +138,7 @@ def file_program(
     arguments: Sequence[str],
     shared_bytes: int = 0,
     code: str | None = None,
+    lenient: bool = False,
 ) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     with activity(f"reading {path}"):
@@ -183,6 +184,7 @@ def file_program(
         code=file.code,
         source=file.source if file.code != PTX else "",
         cubin=file.cubin,
+        lenient=lenient,
     )
 
 

@@ -54,6 +54,7 @@ class Program:
     code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
+    lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
@@ -88,6 +89,13 @@ def workload_program(name: str, code: str = PTX) -> Program:
 def check_code(code: str) -> str:
     """What is to be executed, or an error that lists what there is."""
     return code if code == PTX else check_architecture(code)
+
+
+def is_lenient(memory: str) -> bool:
+    """Whether memory is to be lenient, or an error that says what there is."""
+    if memory not in ("strict", "lenient"):
+        raise WarploomError(f"memory {memory!r} is not known; choose strict or lenient")
+    return memory == "lenient"
 
 
 def check_size(size: str) -> Size:
