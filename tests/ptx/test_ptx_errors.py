@@ -37,7 +37,7 @@ BAD = [
     ("ld.param.u64 %d1, [out+4];", "outside the parameter out"),
     ("ld.param.u64 %d1, [s];", "s is in shared memory"),
     ("st.global.u32 [%d1], %tid.w;", "%tid.w"),
-    ("mov.u32 %r1, %envreg3;", "cooperative grids"),
+    ("mov.u32 %r1, %envreg3;", "%envreg3 is not supported"),
     ("mov.f32 %f1, %tid.x;", "%tid.x has 32 bits"),
     ("setp.lt.s32 %r1, %r2, %r3;", "register %r1 has type .b32"),
     ("selp.b32 %r1, %r2, %r3, !%p1;", "negated operand is not allowed"),

@@ -65,11 +65,11 @@ def test_a_kernel_is_found_by_any_name_that_tells_it_apart(tmp_path: Path, wante
             find_kernel(module, wanted, "names.cu")
 
 
-COOPERATIVE = """__global__ void fine(int* p) { *p = 1; }
+ENVIRONMENT = """__global__ void fine(int* p) { *p = 1; }
 __global__ void whole_grid(int* p)
 {
     unsigned r;
-    asm volatile("mov.u32 %0, %%envreg2;" : "=r"(r));
+    asm volatile("mov.u32 %0, %%envreg3;" : "=r"(r));
     *p = r;
 }
 """
@@ -84,7 +84,7 @@ __global__ void parent(int* p)
 @pytest.mark.parametrize(
     ("source", "refused", "complaint"),
     [
-        (COOPERATIVE, "whole_grid", r"own.cu:5: cooperative grids"),
+        (ENVIRONMENT, "whole_grid", r"own.cu:5: %envreg3 is not supported"),
         (LAUNCHING, "parent", r"own.cu:4: .*dynamic parallelism"),
     ],
 )

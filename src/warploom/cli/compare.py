@@ -17,7 +17,9 @@ from warploom.errors import WarploomError
 
 
 def command(
-    workloads: Annotated[str, typer.Option(help="Workloads and sets, with commas.")] = "vectoradd,matrixmul,reduction",
+    workloads: Annotated[
+        str, typer.Option(help="Workloads, sets and recordings (.wlr), with commas.")
+    ] = "vectoradd,matrixmul,reduction",
     designs: Annotated[str | None, typer.Option(help="Named designs, with commas.")] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
@@ -40,6 +42,7 @@ def command(
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
     from warploom.jit.announcement import announce_compilation
+    from warploom.programs.named import chosen_programs
     from warploom.register_file import load_policy_file
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
@@ -48,7 +51,6 @@ def command(
     from warploom.simulation.result import Result
     from warploom.simulation.task import Task
     from warploom.workloads.program import check_size
-    from warploom.workloads.registry import select_workloads
 
     load_papers(paper)
     check_size(size)
@@ -63,7 +65,7 @@ def command(
     for name in names:
         if names.count(name) > 1:
             raise WarploomError(f"design {name!r} is asked for twice")
-    programs = select_workloads([workloads])
+    programs = chosen_programs([workloads])
     announce_compilation()
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     chip = chosen_machine(machine, override or (), sms)

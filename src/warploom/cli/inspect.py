@@ -8,14 +8,17 @@ import typer
 
 from warploom.cli.code_option import Code
 from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
-from warploom.cli.output import message, print_json, results_console
+from warploom.cli.output import message, plain_table, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 
 EXIT_REFUSED = 2
 
 
 def command(
-    target: Annotated[str, typer.Argument(help="A workload, or a .cu, .ptx, .cubin or .fatbin file.", metavar="FILE|WORKLOAD")],
+    target: Annotated[
+        str,
+        typer.Argument(help="A workload, a .cu, .ptx, .cubin or .fatbin file, or a recording (.wlr).", metavar="FILE|WORKLOAD"),
+    ],
     kernel: Annotated[str | None, typer.Option(help="Only this kernel.")] = None,
     max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
@@ -32,6 +35,7 @@ def command(
     from warploom.designs import describe_code, parse_design
     from warploom.errors import WarploomError
     from warploom.machines import load_machine
+    from warploom.programs.replay import is_recording
     from warploom.report.listing import inspect_summary, render_listing
     from warploom.simulation.compilation import compile_for
     from warploom.workloads.custom import find_kernel, is_file_name, read_source
@@ -39,6 +43,8 @@ def command(
 
     load_papers(paper)
     chip = load_machine(machine)
+    if is_recording(target):
+        return _inspect_recording(target, code or chip.code, json)
     options = compiler_options(include, define, std, nvrtc_option)
     own = is_file_name(target)
     file = read_source(target, code, chip.code, options) if own else workload_program(target, code or chip.code)
@@ -65,3 +71,24 @@ def command(
     for problem in refused:  # those that can be compiled have been shown
         message(f"error: {problem}")
     return EXIT_REFUSED if refused else 0
+
+
+def _inspect_recording(path: str, code: str, json: bool) -> int:
+    """Kernels, launches, registers and bytes of a recorded program."""
+    from warploom.programs.contents import recording_contents
+    from warploom.workloads.custom import kernel_titles
+
+    contents = recording_contents(path, code)
+    if json:
+        print_json(contents.to_dict())
+        return 0
+    titles = kernel_titles([row.kernel for row in contents.kernels])
+    table = plain_table("kernel", "launches", "registers", "blocks", "threads of a block", numbers_from=1)
+    for row in contents.kernels:
+        registers = "refused" if row.registers is None else str(row.registers)
+        table.add_row(titles[row.kernel], f"{row.launches:,}", registers, f"{row.blocks:,}", row.threads)
+    results_console().print(table)
+    print(contents.sentence)
+    for problem in contents.refused:
+        message(f"error: {problem}")
+    return EXIT_REFUSED if contents.refused else 0

@@ -35,6 +35,7 @@ def command(
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
     from warploom.papers.experiment import Run
     from warploom.papers.runs import tasks_of
+    from warploom.programs.named import chosen_programs
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
@@ -46,7 +47,6 @@ def command(
     from warploom.sweeps.engine import load_results, missing, perform
     from warploom.sweeps.store import Store
     from warploom.workloads.program import check_size
-    from warploom.workloads.registry import select_workloads
 
     load_papers(paper)
     check_size(size)
@@ -57,7 +57,7 @@ def command(
         load_policy_file(file)
     names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
-    programs = select_workloads([workloads])
+    programs = chosen_programs([workloads])
     runs = [Run(name, text, machine, size, technology, check, asked) for name in programs for text in texts]
     store = Store(results / "runs")
     tasks = tasks_of(runs)

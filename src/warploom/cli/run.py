@@ -29,7 +29,8 @@ def command(
     target: Annotated[
         str | None,
         typer.Argument(
-            help="A workload, a set of workloads, or a .cu, .ptx, .cubin or .fatbin file.", metavar="WORKLOAD|SET|FILE"
+            help="A workload, a set of workloads, a .cu, .ptx, .cubin or .fatbin file, or a recording (.wlr).",
+            metavar="WORKLOAD|SET|FILE",
         ),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
@@ -74,12 +75,13 @@ def command(
     from warploom.designs import parse_design
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
+    from warploom.programs.named import chosen_programs, program_named
     from warploom.register_file import load_policy_file
     from warploom.simulation.execution import Executions
     from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import check_size, workload_program
-    from warploom.workloads.registry import ALL, select_workloads, set_names
+    from warploom.workloads.program import check_size
+    from warploom.workloads.registry import ALL, set_names
 
     load_papers(paper)
     if record is not None:
@@ -97,8 +99,8 @@ def command(
     own = _own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:
         raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
-    names = [] if own is not None else select_workloads([target])
-    programs = [own] if own is not None else [workload_program(name, code or chip.code, seed) for name in names]
+    names = [] if own is not None else chosen_programs([target])
+    programs = [own] if own is not None else [program_named(name, code or chip.code, seed) for name in names]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()

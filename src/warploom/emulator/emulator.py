@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,9 @@ from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import EncodedKernel, encode
-from warploom.emulator.faults import fault_error
-from warploom.emulator.launch import Launch, LaunchStats
-from warploom.emulator.records import TEXTURE_DTYPE, ReturnReason
+from warploom.emulator.faults import KernelFault, fault_error
+from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
+from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -63,14 +64,15 @@ class Emulator:
         check: bool = False,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
+        memory: DeviceMemory | None = None,
     ) -> None:
         self._store = record
         self._check = check
         self._budget = budget
         self._count = count
-        self._memory = DeviceMemory()
+        self.memory = memory or DeviceMemory()
         self._prepared: dict[int, _Prepared] = {}  # by identity of the code
-        self._symbols: dict[str, int] = {}
+        self.symbols: dict[str, int] = {}  # where module-level variables lie that have been placed so far
         self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
         self._arrays = 0
         self._launches = 0
@@ -78,36 +80,49 @@ class Emulator:
     def array(self, values: np.ndarray) -> DeviceArray:
         """Copy an array to the device."""
         self._arrays += 1
-        return DeviceArray(self._memory, values, f"array {self._arrays - 1}")
+        return DeviceArray(self.memory, values, f"array {self._arrays - 1}")
 
     def free(self, array: DeviceArray) -> None:
         """Give an array's memory back."""
-        self._memory.free(array.address)
+        self.memory.free(array.address)
 
     def texture(
         self, values: np.ndarray, shape: tuple[int, ...], channels: int, linear: bool, addressing: int, normalized: bool
     ) -> Texture:
         """A texture over a copy of an array, whose texels have so many channels."""
+        address = DeviceArray(self.memory, values, f"texture {len(self._textures) - 1}").address
+        return self.texture_over(address, shape, channels, values.dtype, linear, addressing, normalized)
+
+    def texture_over(
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        channels: int,
+        dtype: np.dtype,
+        linear: bool,
+        addressing: int,
+        normalized: bool,
+    ) -> Texture:
+        """A texture over texels that lie in device memory, row after row without gaps."""
         number = len(self._textures) - 1
-        address = DeviceArray(self._memory, values, f"texture {number}").address
         self._textures = np.concatenate([self._textures[:-1], np.zeros(2, TEXTURE_DTYPE)])
         row = self._textures[number]
         depth, height, width = (1, 1, *shape)[-3:] if len(shape) < 3 else shape
         row["address"], row["width"], row["height"], row["depth"] = address, width, height, depth
         row["dimensions"], row["channels"] = len(shape), channels
-        row["size"], row["signed"] = values.itemsize, values.dtype.kind == "i"
+        row["size"], row["signed"] = dtype.itemsize, dtype.kind == "i"
         row["linear"], row["addressing"], row["normalized"] = linear, addressing, normalized
         return Texture(number + 1)
 
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""
-        self._symbols[name] = texture.handle
+        self.symbols[name] = texture.handle
 
     def symbol(self, name: str) -> int:
         """The address of a module-level variable that some launched kernel uses."""
-        if name not in self._symbols:
+        if name not in self.symbols:
             raise WarploomError(f"no kernel that was launched uses a variable {name}.")
-        return self._symbols[name]
+        return self.symbols[name]
 
     def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
         """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
@@ -120,13 +135,15 @@ class Emulator:
             )
         prepared = self._prepare(code)
         self._check_budget(code, shape, prepared.fewest)
-        self._load(code.variables)
+        self.place(code.variables, {})
+        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials)
+        grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         launch = Launch(
             kernel=prepared.kernel,
-            memory=self._memory,
+            memory=self.memory,
             textures=self._textures,
             parameters=pack_arguments(code.name, code.parameters, arguments),
-            symbols=self._symbols,
+            symbols=self.symbols,
             grid=shape.grid,
             block=shape.block,
             shared_bytes=shared_bytes,
@@ -134,9 +151,14 @@ class Emulator:
             number=self._launches,
             budget=self._budget,
             check=self._check,
+            grid_address=grid_address,
             counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
         )
-        trace, stats = self._run(launch, prepared, shape)
+        try:
+            trace, stats = self._run(launch, prepared, shape)
+        finally:
+            if cooperative:
+                self.memory.free(grid_address)
         self._launches += 1
         return ExecutedLaunch(code, trace, stats, shape, launch.counts)
 
@@ -167,26 +189,29 @@ class Emulator:
         try:
             reason, stats = launch.run(writer)
             if reason is ReturnReason.FAULT:
-                raise fault_error(launch)
+                raise KernelFault(str(fault_error(launch)), Fault(int(launch.machine[0]["fault"])))
         except BaseException:
             if writer is not None:
                 writer.abandon()
             raise
         return (writer.finish() if writer is not None else trace), stats
 
-    def _load(self, variables: tuple[Variable, ...]) -> None:
-        """Place the module-level variables that a kernel needs and that no kernel before it needed."""
-        new = [variable for variable in variables if variable.name not in self._symbols]
+    def place(self, variables: tuple[Variable, ...], at: Mapping[str, int]) -> None:
+        """Place module-level variables that have no place yet; ``at`` gives addresses that somebody else chose."""
+        new = [variable for variable in variables if variable.name not in self.symbols]
         for variable in new:
             if variable.space == "texref":
                 raise WarploomError(f"texture reference {variable.name} is not bound: call bind_texture before the launch.")
-            self._symbols[variable.name] = self._memory.allocate(variable.size, f"variable {variable.name}")
+            what = f"variable {variable.name}"
+            if variable.name in at:
+                self.memory.allocate_at(at[variable.name], variable.size, what)
+            self.symbols[variable.name] = at.get(variable.name) or self.memory.allocate(variable.size, what)
         for variable in new:
-            address = self._symbols[variable.name]
-            contents = self._memory.view(address, variable.size)
+            address = self.symbols[variable.name]
+            contents = self.memory.view(address, variable.size)
             contents[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
             for offset, symbol, size in variable.pointers:
-                target = self._symbols[symbol.name] + symbol.offset
+                target = self.symbols[symbol.name] + symbol.offset
                 contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
 
 

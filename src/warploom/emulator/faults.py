@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 _VERBS = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
 
 
+class KernelFault(SimulationError):
+    """A kernel that was stopped, and by what."""
+
+    def __init__(self, message: str, fault: Fault = Fault.TRAP) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[KernelFault], tuple[str, Fault]]:
+        return KernelFault, (str(self), self.fault)
+
+
 def fault_error(launch: Launch) -> SimulationError:
     """The error that describes a stopped launch."""
     state, kernel = launch.machine[0], launch.kernel

@@ -10,7 +10,7 @@ import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
-from warploom.emulator.device_memory import FIRST_ADDRESS, DeviceMemory
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
@@ -23,6 +23,8 @@ from warploom.trace.format import START_DTYPE
 from warploom.trace.store import COLUMNS, TraceWriter
 
 CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowest bit of the address that they hold
+GRID_BYTES = 64
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
@@ -121,6 +123,7 @@ class Launch:
     number: int
     budget: int
     check: bool = False
+    grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
@@ -202,7 +205,7 @@ class Launch:
         machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
         machine["most_slots"] = max(1, min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0])))
         self._bounds = self.memory.bounds()
-        machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, FIRST_ADDRESS
+        machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, self.memory.first
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if kernel.code.binary is None else WIDE_WINDOWS
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
@@ -280,8 +283,8 @@ class Launch:
             "total_smem_size": self.shared_bytes,
             "aggr_smem_size": self.shared_bytes,
         }
-        if base.startswith("envreg"):
-            return 0
+        if base in GRID_ADDRESS:
+            return self.grid_address >> GRID_ADDRESS[base] & 0xFFFFFFFF
         if base not in known:
             code = self.kernel.code
             raise WarploomError(f"{code.source or code.name}: special register %{name} of kernel {code.name} is not supported.")

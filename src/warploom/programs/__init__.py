@@ -1,4 +1,4 @@
-"""What a host program does: the device that it sees, and the launches that it makes on it."""
+"""What host programs do: the device that they see, and whole CUDA programs, run unchanged, recorded, and run again."""
 
 from warploom.programs.device import Device
 

@@ -12,7 +12,7 @@ from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
 from warploom.emulator.arguments import Texture
 from warploom.emulator.budget import DEFAULT_BUDGET
-from warploom.emulator.device_memory import DeviceArray
+from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.emulator import Emulator, ExecutedLaunch
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
 from warploom.errors import WarploomError
@@ -29,7 +29,7 @@ class Device:
 
     ``source`` is PTX text, a parsed module, or a function that gives the code of a kernel for a launch. ``record`` keeps the
     launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget`` and
-    ``count`` as in `Emulator`. What was launched stands in ``launches``.
+    ``count`` and ``memory`` as in `Emulator`. What was launched stands in ``launches``.
     """
 
     def __init__(
@@ -42,18 +42,19 @@ class Device:
         check: bool = False,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
+        memory: DeviceMemory | None = None,
     ) -> None:
         if isinstance(source, str):
             source = parse(source, file)
         self._compiler = module_compiler(source, options or Options()) if isinstance(source, Module) else source
         store = TraceStore() if record is True else record or None
-        self._emulator = Emulator(record=store, check=check, budget=budget, count=count)
+        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory)
         self._codes: dict[tuple[str, int, int], Code] = {}
         self.launches: list[ExecutedLaunch] = []
 
     def array(self, values: np.ndarray) -> DeviceArray:
         """Copy an array to the device."""
-        return self._emulator.array(values)
+        return self.emulator.array(values)
 
     def texture(
         self,
@@ -74,15 +75,15 @@ class Device:
             raise WarploomError(f"a texture cannot have texels of type {values.dtype}: use float32 or integers of up to 32 bits.")
         if linear and values.dtype != np.float32:
             raise WarploomError(f"a texture of {values.dtype} cannot be filtered: only float32 can.")
-        return self._emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized)
+        return self.emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized)
 
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""
-        self._emulator.bind_texture(name, texture)
+        self.emulator.bind_texture(name, texture)
 
     def symbol(self, name: str) -> int:
         """The address of a module-level variable that some launched kernel uses."""
-        return self._emulator.symbol(name)
+        return self.emulator.symbol(name)
 
     def code(self, kernel: str, shape: LaunchShape = USUAL_SHAPE) -> Code:
         """The code that a launch of this shape runs: compiled once for all of equal threads and shared memory."""
@@ -101,11 +102,11 @@ class Device:
         code = self.code(kernel, shape)
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
-        self.launches.append(self._emulator.execute(code, shape, passed))
+        self.launches.append(self.emulator.execute(code, shape, passed))
         for copy in reversed(copies):
             if copy:
                 copy[0][...] = copy[1].get()
-                self._emulator.free(copy[1])
+                self.emulator.free(copy[1])
 
 
 def module_compiler(module: Module, options: Options) -> Compiler:

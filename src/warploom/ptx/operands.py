@@ -69,7 +69,7 @@ class OperandReader:
             if token.startswith("%") and "." in token:
                 cursor.fail(f"{token[:40]} is neither a declared register nor a special register that is supported")
             if _ENVIRONMENT.match(token):
-                cursor.fail(f"cooperative grids, which synchronise all blocks through {token[:40]}, are not supported")
+                cursor.fail(f"{token[:40]} is not supported; of these registers only those of cooperative grids are, 1 and 2")
             cursor.name(what)
             cursor.at -= 1
             cursor.fail(f"{token[:60]} is not declared")

@@ -15,6 +15,7 @@ SPECIAL_SIZES: dict[str, int] = {
     **dict.fromkeys(("laneid", "warpid", "nwarpid", "smid", "nsmid", "clock", "clock_hi", "globaltimer_lo", "globaltimer_hi"), 4),
     **dict.fromkeys(("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"), 4),
     **dict.fromkeys(("dynamic_smem_size", "total_smem_size"), 4),
+    **dict.fromkeys(("envreg1", "envreg2"), 4),  # the two halves of the address through which a cooperative grid synchronises
     **dict.fromkeys(("clock64", "globaltimer", "gridid"), 8),
 }
 """Special registers and their sizes in bytes."""

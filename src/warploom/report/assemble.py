@@ -125,12 +125,12 @@ def _states(result: Result) -> PageFigure | None:
 def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
     from warploom.designs import design
     from warploom.machines.loader import machine_from_dict
-    from warploom.ptx import parse
-    from warploom.workloads.program import workload_program
+    from warploom.programs.named import program_named
 
-    program = workload_program(name)
-    module = parse(program.ptx, program.place)
     assert baseline.provenance is not None
+    about = baseline.provenance.program
+    module = program_named(about.get("recording", name)).module()
+    title = "a recorded program" if "recording" in about else load_workload(name).title
     machine, plain = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), design("baseline")
     kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine)) for entry in _kernels(baseline)]
     facts = {
@@ -141,7 +141,7 @@ def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
         "cycles": f"{baseline.cycles:,}",
         "IPC": f"{baseline.ipc:.2f}",
     }
-    return WorkloadSection(name, load_workload(name).title, facts, kernels, _states(shown))
+    return WorkloadSection(name, title, facts, kernels, _states(shown))
 
 
 def _kernels(result: Result) -> list[dict[str, Any]]:

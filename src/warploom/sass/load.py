@@ -300,6 +300,11 @@ def _give_returns(
         instructions[pc].targets = tuple(block_of(site) for site in sorted(behind) if site < len(instructions))
 
 
+def module_variables(cubin: Cubin) -> tuple[Variable, ...]:
+    """The variables that belong to no kernel in particular."""
+    return _variables(cubin, "")[0]
+
+
 def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[tuple[int, str], ...]]:
     """The constant banks that the kernel sees, and the module's variables; addresses in them are filled in later."""
     variables, banks = [], []

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 
-from warploom.code.instruction import Code
+from warploom.code.instruction import Code, Variable
 from warploom.errors import WarploomError
 from warploom.sass.cubin import Cubin, KernelFacts, read_cubin
 from warploom.sass.disassembly import Section, listing
-from warploom.sass.load import load_kernel
+from warploom.sass.load import load_kernel, module_variables
 from warploom.sass.toolchain import assemble
 from warploom.storage.cache import cache_directory
 from warploom.storage.files import replace_file
@@ -50,6 +50,22 @@ class SassModule:
         """The machine code of a kernel; a limit of registers is the compiler's own, with its own spills."""
         cubin, sections = self._cubin(max_registers)
         return load_kernel(cubin, sections, name, self.place)
+
+    def variables(self) -> tuple[Variable, ...]:
+        """What all kernels of the module share: its constant bank and its global variables, each as one piece."""
+        return module_variables(self._cubin(None)[0])
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """The names of the variables that lie in those pieces."""
+        return tuple(symbol.name for symbol in self._cubin(None)[0].symbols if symbol.kind == "STT_OBJECT" and symbol.name)
+
+    def variable(self, name: str) -> tuple[str, int, int] | None:
+        """Where a variable lies: the piece, its place there, and its size; None if there is none of this name."""
+        for symbol in self._cubin(None)[0].symbols:
+            if symbol.name == name and symbol.kind == "STT_OBJECT":
+                return symbol.section, symbol.value, symbol.size
+        return None
 
     def _cubin(self, max_registers: int | None) -> tuple[Cubin, dict[str, Section]]:
         if max_registers not in self._read:

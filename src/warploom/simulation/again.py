@@ -10,6 +10,7 @@ from warploom.designs import Design, from_dict
 from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.machines.loader import machine_from_dict
+from warploom.programs.replay import recorded_program
 from warploom.register_file import load_policy_file
 from warploom.simulation.provenance import Provenance, policy_codes, provenance_from_dict, technology_label
 from warploom.simulation.result import Emulation, Result, flat, plain
@@ -90,6 +91,11 @@ def _program(known: Provenance, place: str) -> Program:
     about = known.program
     if "workload" in about:
         return workload_program(about["workload"], about.get("code", PTX), about.get("seed"))
+    if "recording" in about:
+        recorded = recorded_program(about["recording"], about["code"])
+        if recorded.origin["digest"] != about["digest"]:
+            raise WarploomError(f"{place}: {about['recording']} has changed since; restore it to make the result again")
+        return recorded
     if "file" not in about:
         raise WarploomError(f"{place}: the program {about['name']} was made in Python and can only be run again from there")
     (gx, gy, gz), (bx, by, bz) = about["grid"], about["block"]

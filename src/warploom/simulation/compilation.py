@@ -15,15 +15,13 @@ from warploom.machines.loader import check as check_machine
 from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
-from warploom.sass.module import SassModule
 from warploom.sass.settling import settle
+from warploom.workloads.program import Kernels
 
 FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
 
 
-def compile_for(
-    module: Module | SassModule, kernel: str, design: Design, machine: Machine, shape: LaunchShape = USUAL_SHAPE
-) -> Code:
+def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, shape: LaunchShape = USUAL_SHAPE) -> Code:
     """The machine code of a kernel under a design, for launches of a shape.
 
     A limit of "fit" and passes that reckon with the CTAs that fit an SM depend on the shape.
@@ -39,11 +37,11 @@ def compile_for(
         return compiled if compiled is plain else settle(compiled)
 
 
-def _compiled(module: Module | SassModule, kernel: str, limit: int | None) -> Code:
+def _compiled(module: Kernels, kernel: str, limit: int | None) -> Code:
     """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
-    if isinstance(module, SassModule):
-        return module.kernel(kernel, limit)
-    return compile_kernel(module, kernel, Options(max_registers=limit))
+    if isinstance(module, Module):
+        return compile_kernel(module, kernel, Options(max_registers=limit))
+    return module.kernel(kernel, limit)
 
 
 def _for_shape(code: Code, shape: LaunchShape) -> Code:

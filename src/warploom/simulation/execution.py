@@ -9,6 +9,7 @@ from typing import Any
 from warploom.code.instruction import Code
 from warploom.designs import Design
 from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.emulator import ExecutedLaunch
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -79,7 +80,8 @@ def run_program(
     def compiled(kernel: str, shape: LaunchShape) -> Code:
         return compile_for(module, kernel, design, machine, shape)
 
-    device = Device(compiled, record=True if record else None, check=check, budget=budget)
+    memory = DeviceMemory(lenient=program.lenient)
+    device = Device(compiled, record=True if record else None, check=check, budget=budget, memory=memory)
     with activity(f"making the inputs of {program.name}"):
         inputs = program.inputs(size)
     outputs = program.host(device, inputs)

@@ -54,7 +54,7 @@ class Provenance:
         """A digest of all that the outcome depends on: results with different keys are different experiments."""
         about = (
             (self.version, self.sources, self.check),
-            {name: value for name, value in self.program.items() if name != "file"},
+            {name: value for name, value in self.program.items() if name not in ("file", "recording")},
             {name: value for name, value in self.design.items() if name != "name"},
             {choice: entry["digest"] for choice, entry in self.policies.items()},
             {name: value for name, value in self.machine["numbers"].items() if name not in ("name", "title")},
@@ -78,6 +78,8 @@ class Provenance:
         about = self.program
         if "workload" in about:
             return ", ".join(f"{name} {about[name]}" for name in ("size", "seed") if about.get(name) not in (None, ""))
+        if "recording" in about:
+            return f"{Path(about['recording']).name}#{about['digest'][:SHORT]}, code {about['code']}"
         if "file" not in about:
             return f"PTX {about['ptx'][:SHORT]}"
         grid, block = (",".join(map(str, about[name])) for name in ("grid", "block"))

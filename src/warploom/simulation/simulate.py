@@ -18,7 +18,7 @@ from warploom.simulation.compilation import physical, shrunk
 from warploom.simulation.execution import Execution, Executions, execute, run_program
 from warploom.simulation.provenance import provenance_of
 from warploom.simulation.result import Emulation, Result
-from warploom.workloads.program import Program, check_size, workload_program
+from warploom.workloads.program import Program, check_size
 from warploom.workloads.workload import Workload
 
 COMMON_TECHNOLOGY = "common"
@@ -152,4 +152,4 @@ def _program(program: Program | Workload | str, machine: Machine) -> Program:
     """The program that is meant; a workload is run in the machine's usual code."""
     if isinstance(program, Program):
         return program
-    return workload_program(program if isinstance(program, str) else program.name, machine.code)
+    return program_named(program if isinstance(program, str) else program.name, machine.code)

@@ -9,11 +9,12 @@ from typing import Any
 from warploom.designs import from_dict
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.machines import Machine
+from warploom.programs.named import program_named
 from warploom.register_file import CHOICES
 from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import simulate
-from warploom.workloads.program import PTX, workload_program
+from warploom.workloads.program import PTX
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def _executions(executed_as: tuple[Any, ...]) -> Executions:
 def run_task(task: Task) -> Result:
     """Make the run in this process."""
     return simulate(
-        workload_program(task.workload, task.code, task.seed),
+        program_named(task.workload, task.code, task.seed),
         from_dict(task.design),
         task.machine,
         size=task.size,

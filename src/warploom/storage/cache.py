@@ -9,7 +9,12 @@ from pathlib import Path
 
 from warploom.storage.kept import say_no_cache, write_kept
 
-PARTS = {"jit": "compiled code", "traces": "traces of executed kernels", "timings": "how long runs took"}
+PARTS = {
+    "jit": "compiled code",
+    "traces": "traces of executed kernels",
+    "timings": "how long runs took",
+    "cudart": "the library in place of CUDA's runtime",
+}
 
 
 class NoCache(OSError):

@@ -13,6 +13,7 @@ from typing import Any
 from warploom.energy import load_technology
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
+from warploom.programs.named import content_digest
 from warploom.register_file import CHOICES, policies_of
 from warploom.sass.toolchain import tool_versions
 from warploom.simulation.task import Task
@@ -59,7 +60,7 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         seed = load_workload(task.workload).seed if task.seed is None else task.seed
         made_by = "" if task.code == PTX else tool_versions()
-        asked = (task.workload, task.size, task.code, made_by, seed, task.check, task.technology)
+        asked = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed, task.check, task.technology)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name

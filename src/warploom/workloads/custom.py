@@ -21,7 +21,7 @@ from warploom.errors.progress import activity
 from warploom.sass.fatbin import choose_entry, read_fatbin
 from warploom.sass.module import ARCHITECTURES, SassModule, from_cubin
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
-from warploom.workloads.program import PTX, Program, read_module
+from warploom.workloads.program import PTX, Kernels, Program, read_module
 from warploom.workloads.signature import source_signature
 from warploom.workloads.workload import Arrays, Gpu, Size
 
@@ -112,7 +112,7 @@ def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> Source
     return SourceFile(path, chosen.data.rstrip(b"\0").decode("utf-8", errors="replace"), code=code or usual)
 
 
-def find_kernel(module: Module | SassModule, wanted: str | None, place: str) -> str:
+def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
     """The kernel meant: by its name in PTX, by its name in C++ as far as that tells it from the others, or the only one."""
     kernels = list(module.kernels)
     if not kernels:
@@ -159,6 +159,7 @@ def file_program(
     code: str | None = None,
     usual: str = PTX,
     options: Sequence[str] = (),
+    lenient: bool = False,
 ) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     with activity(f"reading {path}"):
@@ -206,6 +207,7 @@ def file_program(
         source=file.source if file.code != PTX else "",
         cubin=file.cubin,
         options=file.options,
+        lenient=lenient,
     )
 
 

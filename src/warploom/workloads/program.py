@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from warploom.code.instruction import Code
 from warploom.errors import WarploomError
 from warploom.ptx import parse
 from warploom.ptx.module import Module
@@ -19,6 +20,23 @@ from warploom.workloads.registry import load_workload, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
 
 PTX = "ptx"
+
+
+class CompiledKernels(Protocol):
+    """Kernels that are machine code, or know how they become it."""
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+    def kernel(self, name: str, max_registers: int | None = None) -> Code:
+        """The code of one under a limit of registers."""
+        ...
+
+
+Kernels = Module | CompiledKernels
+"""What programs are compiled from: PTX, or anything that gives code by itself."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +56,9 @@ class Program:
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
     options: tuple[str, ...] = ()  # for the compiler of CUDA C++
+    lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
 
-    def module(self) -> Module | SassModule:
+    def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
         return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
 
@@ -84,6 +103,13 @@ def check_seed(seed: int, workload: Workload) -> int:
 def check_code(code: str) -> str:
     """What is to be executed, or an error that lists what there is."""
     return code if code == PTX else check_architecture(code)
+
+
+def is_lenient(memory: str) -> bool:
+    """Whether memory is to be lenient, or an error that says what there is."""
+    if memory not in ("strict", "lenient"):
+        raise WarploomError(f"memory {memory!r} is not known; choose strict or lenient")
+    return memory == "lenient"
 
 
 def check_size(size: str) -> Size:

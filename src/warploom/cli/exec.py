@@ -1,0 +1,117 @@
+"""``warploom exec``: an unchanged CUDA program, run without a GPU."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warploom.cli.output import message, plain_table, results_console
+from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.emulator.budget import DEFAULT_BUDGET
+
+
+def command(
+    program: Annotated[
+        list[str], typer.Argument(help="The program and its arguments, after --.", metavar="-- PROGRAM [ARGUMENTS]")
+    ],
+    design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
+    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
+    code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write launches, instructions and cycles of each kernel as JSON.", metavar="FILE.json")
+    ] = None,
+    memory: Annotated[
+        str,
+        typer.Option(help="strict: an access that misses its array is an error; lenient: as hardware, only far from all arrays."),
+    ] = "strict",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing about the kernels at the end.")] = False,
+    paper: PaperFolders = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
+    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
+    max_instructions: Annotated[
+        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
+    ] = DEFAULT_BUDGET,
+) -> int:
+    """Run a CUDA program that was linked with `nvcc -cudart shared`; its kernels are executed and timed here, without a GPU.
+
+    The exit code is the program's own. Elapsed times of events are the simulated ones.
+    """
+    from warploom.cli.machine_options import chosen_machine
+    from warploom.designs import parse_design
+    from warploom.jit.announcement import announce_compilation
+    from warploom.programs.recorder import Recorder
+    from warploom.programs.recording import RecordingWriter, check_name
+    from warploom.programs.runtime import Runtime
+    from warploom.programs.server import run_program
+    from warploom.register_file import load_policy_file
+    from warploom.simulation.executing import ProgramRun
+    from warploom.workloads.program import check_code, is_lenient
+
+    load_papers(paper)
+    for file in policy or ():
+        load_policy_file(file)
+    if record is not None:
+        check_name(record)
+    chip = chosen_machine(machine, override or (), sms)
+    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
+    announce_compilation()
+    started = time.perf_counter()
+    writers: list[RecordingWriter] = []
+
+    def make_runtime() -> Runtime:
+        recorder = None
+        if record is not None:  # the first process has the name that was asked for
+            path = record if not writers else record.with_name(f"{record.stem}-{len(writers) + 1}{record.suffix}")
+            writers.append(RecordingWriter(path))
+            recorder = Recorder(writers[-1])
+        return Runtime(run.settings(), program[0], recorder)
+
+    ending = "was interrupted"
+    try:
+        status = run_program(program, make_runtime)
+        ending = f"ended with exit code {status}" if status < 128 else f"was ended by signal {status - 128}"
+    finally:
+        for writer in writers:
+            writer.finish(ending)
+            message(f"wrote {writer.path}")
+    if summary is not None:
+        _write_summary(summary, run, program)
+    if not quiet and run.kernels:
+        _print_summary(run, time.perf_counter() - started)
+    return status
+
+
+def _write_summary(path: Path, run: object, program: list[str]) -> None:
+    import json
+
+    from warploom.simulation.executing import ProgramRun
+    from warploom.storage.files import replace_file
+
+    assert isinstance(run, ProgramRun)
+    about = {"program": program, "design": run.design.to_dict(), "machine": run.machine.name, "code": run.code}
+    with replace_file(path) as draft:
+        draft.write_text(json.dumps(about | {"kernels": [each.to_dict() for each in run.kernels.values()]}, indent=2) + "\n")
+
+
+def _print_summary(run: object, seconds: float) -> None:
+    """On standard error, for standard output is the program's."""
+    from rich.console import Console
+
+    from warploom.simulation.executing import ProgramRun
+    from warploom.workloads.custom import kernel_titles
+
+    assert isinstance(run, ProgramRun)
+    titles = kernel_titles(run.kernels)
+    table = plain_table("kernel", "launches", "registers", "warp instructions", "cycles", numbers_from=1)
+    for name, total in run.kernels.items():
+        cycles = "" if total.cycles is None else f"{total.cycles:,}"
+        table.add_row(titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}", cycles)
+    Console(stderr=True, width=results_console().width).print(table)
+    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds")

@@ -1,0 +1,23 @@
+/* What the library asks of Warploom: name, words given, whether data follows. The server reads this list too; the order is the
+   number. After the arrow: what the answer holds. */
+OPERATION(HELLO, 2, 0)          /* major version of the runtime -> address and bytes of device memory, whether a recording is made */
+OPERATION(MODULE, 0, 1)         /* a fat binary -> a module */
+OPERATION(KERNEL, 1, 1)         /* module, name -> a kernel, bytes of its parameters; offset and size of each */
+OPERATION(VARIABLE, 2, 1)       /* module, whether the host sees it, name -> address, bytes */
+OPERATION(UNLOAD, 1, 0)         /* module */
+OPERATION(ALLOCATE, 2, 0)       /* bytes, kind of memory -> address */
+OPERATION(FREE, 2, 0)           /* address, kind of memory */
+OPERATION(MEMORY_INFO, 0, 0)    /* -> free and total bytes */
+OPERATION(POINTER, 1, 0)        /* address -> kind of memory, start and bytes of its allocation */
+OPERATION(COPY, 10, 0)           /* target, pitch, slice, source, pitch, slice, width, rows, slices, kind -> whether COPIED is wanted */
+OPERATION(COPIED, 0, 0)         /* the last copy has been made */
+OPERATION(FILL, 7, 0)           /* address, pitch, slice, width, rows, slices, byte */
+OPERATION(LAUNCH, 10, 1)         /* kernel, grid, block, dynamic bytes, stream, whether cooperative; parameters */
+OPERATION(SYNCHRONIZE, 0, 0)
+OPERATION(EVENT, 0, 0)          /* -> simulated nanoseconds since the start */
+OPERATION(PROPERTIES, 1, 0)     /* -> cudaDeviceProp of the version */
+OPERATION(ATTRIBUTE, 1, 0)      /* number -> value */
+OPERATION(FUNCTION, 1, 0)       /* kernel -> registers, shared, constant, local bytes, most threads of a block, architecture */
+OPERATION(OCCUPANCY, 3, 0)      /* kernel, threads, dynamic bytes -> blocks per SM */
+OPERATION(TEXTURE, 8, 0)        /* address, width, height, depth, pitch, bits of the channels, kind of channel, how it is read -> handle */
+OPERATION(NO_TEXTURE, 1, 0)     /* handle */

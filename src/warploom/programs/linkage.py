@@ -1,0 +1,66 @@
+"""How a program was linked: which CUDA libraries it asks for, and what to say where Warploom cannot take their place."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+from pathlib import Path
+
+from warploom.errors import WarploomError
+from warploom.programs.library import NAMES
+
+_OTHERS = re.compile(r"lib(?:cublas|cublasLt|cufft|curand|cusparse|cusolver|cudnn|nccl|npp\w+|nvjpeg|cufile|nvrtc)\.so[.\d]*")
+
+
+def needed_library(command: str) -> str | None:
+    """The runtime library that a program is linked with; None for a script. A program that goes past it is refused."""
+    path = shutil.which(command)
+    if path is None:
+        raise WarploomError(f"{command}: there is no such program.")
+    data = Path(path).read_bytes()
+    if not data.startswith(b"\x7fELF"):
+        return None
+    needed = _needed(data)
+    others = [name for name in needed if _OTHERS.fullmatch(name)]
+    if others:
+        raise WarploomError(f"{command}: it is linked with {', '.join(others)}, whose kernels Warploom does not run.")
+    if any(name.startswith("libcuda.so") for name in needed):
+        raise WarploomError(f"{command}: it uses CUDA's driver interface (libcuda.so); Warploom takes the place of the runtime.")
+    for name in needed:
+        if name in NAMES.values():
+            return name
+        if name.startswith("libcudart.so"):
+            raise WarploomError(
+                f"{command}: it is linked with {name}; the versions that Warploom knows: {', '.join(NAMES.values())}."
+            )
+    if (b"\x50\xed\x55\xba" in data and b"__nv_fatbin" in data) or b".nv_fatbin" in data:
+        raise WarploomError(f"{command}: CUDA's runtime is linked into it; link it with: nvcc -cudart shared.")
+    return None
+
+
+def _needed(data: bytes) -> list[str]:
+    """The libraries that an ELF file of 64 bits names (DT_NEEDED)."""
+    try:
+        return _read_needed(data)
+    except (struct.error, IndexError, ValueError):
+        return []
+
+
+def _read_needed(data: bytes) -> list[str]:
+    start, size, count = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
+    segments = [struct.unpack_from("<IIQQQQ", data, start + index * size) for index in range(count)]
+
+    def offset(address: int) -> int:
+        for kind, _, at, virtual, _, bytes_ in segments:
+            if kind == 1 and virtual <= address < virtual + bytes_:
+                return at + address - virtual
+        raise ValueError(address)
+
+    dynamic = next((segment for segment in segments if segment[0] == 2), None)
+    if dynamic is None:
+        return []
+    entries = [struct.unpack_from("<QQ", data, dynamic[2] + 16 * index) for index in range(dynamic[5] // 16)]
+    strings = offset(next(value for tag, value in entries if tag == 5))
+    names = (data[strings + value : data.index(b"\0", strings + value)] for tag, value in entries if tag == 1)
+    return [name.decode("utf-8", "replace") for name in names]

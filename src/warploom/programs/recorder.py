@@ -1,0 +1,105 @@
+"""Notes what a program does with its device, while it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from warploom.emulator.device_memory import DeviceMemory
+from warploom.programs.blocks import Block
+from warploom.programs.codes import Memory
+from warploom.programs.recording import RecordingWriter
+
+
+class Recorder:
+    """Turns calls into steps of a recording.
+
+    Memory that the program sees without calls (pinned, managed) is compared with what it held before: what the program changed
+    is noted before the next launch, what a kernel changed as a result behind it.
+    """
+
+    def __init__(self, writer: RecordingWriter) -> None:
+        self._write = writer.write
+        self._seen: dict[int, np.ndarray] = {}  # what memory that the host sees held when it was last looked at
+
+    def begin(self, program: str, lenient: bool) -> None:
+        """The program begins."""
+        self._write("begin", program=program, lenient=lenient)
+
+    def module(self, number: int, data: bytes) -> None:
+        """A fat binary."""
+        self._write("module", data, number=number)
+
+    def kernel(self, number: int, module: int, name: str) -> None:
+        """A kernel that is about to be launched for the first time."""
+        self._write("kernel", number=number, module=module, name=name)
+
+    def variables(self, module: int, places: Mapping[str, tuple[int, int]]) -> None:
+        """Where the variables of a module lie."""
+        self._write("variables", module=module, places=dict(places))
+
+    def allocate(self, address: int, size: int, kind: int) -> None:
+        """An allocation."""
+        self._write("allocate", address=address, bytes=size, kind=kind)
+
+    def free(self, address: int) -> None:
+        """The end of an allocation."""
+        self._seen.pop(address, None)
+        self._write("free", address=address)
+
+    def fill(self, *words: int) -> None:
+        """cudaMemset in all its forms: a block of memory and a byte."""
+        self._write("fill", block=words[:6], byte=words[6])
+
+    def copy(self, memory: DeviceMemory, to_device: int, from_device: int, *words: int) -> None:
+        """A copy that has been made: something written, something read back, or both."""
+        to, to_pitch, to_slice, source, source_pitch, source_slice, width, rows, slices = words
+        target = Block(to, to_pitch, to_slice, width, rows, slices)
+        origin = Block(source, source_pitch, source_slice, width, rows, slices)
+        if to_device and from_device:
+            self._write("copy", to=target, origin=origin)
+        elif to_device:
+            self._write("write", target.read(memory), block=target)
+        else:
+            self._write("read", origin.read(memory), block=origin)
+
+    def launch(
+        self,
+        memory: DeviceMemory,
+        kinds: Mapping[int, Memory],
+        kernel: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        dynamic: int,
+        cooperative: int,
+        parameters: bytes,
+    ) -> None:
+        """A launch that is about to be made."""
+        self._look("write", memory, kinds)
+        shape = {"grid": list(grid), "block": list(block), "dynamic": dynamic, "cooperative": cooperative}
+        self._write("launch", parameters, kernel=kernel, **shape)
+
+    def launched(self, memory: DeviceMemory, kinds: Mapping[int, Memory]) -> None:
+        """The launch has ended."""
+        self._look("read", memory, kinds)
+
+    def failed(self, why: str) -> None:
+        """The launch was stopped."""
+        self._write("failed", why=why)
+
+    def texture(self, handle: int, words: Sequence[int]) -> None:
+        """A texture object."""
+        self._write("texture", handle=handle, words=list(words))
+
+    def _look(self, what: str, memory: DeviceMemory, kinds: Mapping[int, Memory]) -> None:
+        for address, kind in kinds.items():
+            if not kind.on_host:
+                continue
+            found = memory.find(address)
+            assert found is not None
+            size = found[1] - address
+            now, before = memory.view(address, size), self._seen.get(address)
+            if before is None or not np.array_equal(now, before):
+                self._seen[address] = now.copy()
+                self._write(what, now.tobytes(), block=Block(address, size, size, size, 1, 1))

@@ -1,0 +1,361 @@
+"""The CUDA runtime of one program: what the library in the program asks for is done here, in the order in which it is asked.
+
+Every call is carried out before its answer leaves, so that streams are in order and always at their end.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from warploom.code.instruction import Code
+from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
+from warploom.emulator.emulator import MOST_SHARED_BYTES, ExecutedLaunch
+from warploom.emulator.extents import extent_problem
+from warploom.emulator.faults import KernelFault
+from warploom.emulator.records import Fault
+from warploom.emulator.shape import LaunchShape
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.programs.codes import CudaError, Kind, Memory, Status
+from warploom.programs.device import Device
+from warploom.programs.fatbinary import read_fat_binary
+from warploom.programs.modules import KernelShape, ProgramModules
+from warploom.programs.parameters import masked
+from warploom.programs.properties import MOST_ATTRIBUTE, attribute, device_numbers, properties
+from warploom.programs.recorder import Recorder
+from warploom.programs.textures import make_texture
+from warploom.register_file import baseline_policies
+from warploom.register_file.occupancy import occupancy
+from warploom.trace.store import TraceStore
+
+FIRST_ADDRESS = 0x5000_0000
+"""Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
+position-independent."""
+WARP = 32
+_FAULTS = {
+    Fault.BOUNDS: Status.ILLEGAL_ADDRESS,
+    Fault.READ_ONLY: Status.ILLEGAL_ADDRESS,
+    Fault.ALIGNMENT: Status.MISALIGNED_ADDRESS,
+    Fault.BUDGET: Status.LAUNCH_TIMEOUT,
+    Fault.DEADLOCK: Status.LAUNCH_TIMEOUT,
+    Fault.JUMP: Status.INVALID_PC,
+}
+
+Answer = tuple[Sequence[int], bytes]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Under what a program is run."""
+
+    machine: Machine
+    code: str  # "ptx" or an architecture
+    compile: Callable[[ProgramModules, str, LaunchShape], Code]  # a kernel by name, for a launch
+    cycles: Callable[[ExecutedLaunch], int] | None = None  # times a launch; None: programs are executed only
+    launched: Callable[[ExecutedLaunch, int | None], None] | None = None  # hears of every launch, with its cycles
+    check: bool = False
+    budget: int = DEFAULT_BUDGET
+    lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
+
+
+class Runtime:
+    """One program's device."""
+
+    def __init__(self, settings: Settings, name: str, recorder: Recorder | None = None, store: TraceStore | None = None) -> None:
+        self.settings, self.name, self.recorder = settings, name, recorder
+        self.file = os.memfd_create("warploom-device-memory", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, LAST_ADDRESS - FIRST_ADDRESS)
+        mapping = mmap.mmap(self.file, LAST_ADDRESS - FIRST_ADDRESS)
+        self.memory = DeviceMemory(FIRST_ADDRESS, np.frombuffer(mapping, np.uint8), lenient=settings.lenient)
+        self.modules = ProgramModules(settings.code)
+        self.device = Device(
+            lambda kernel, shape: settings.compile(self.modules, kernel, shape),
+            record=(store or TraceStore()) if settings.cycles is not None else None,
+            check=settings.check,
+            budget=settings.budget,
+            memory=self.memory,
+        )
+        self.kernels: list[KernelShape] = []
+        self.kinds: dict[int, Memory] = {}  # of allocations that the program made
+        self.broken = Status.SUCCESS  # once a kernel was stopped, all calls return this
+        self.owed = 0  # an error of a launch that the program did not wait for
+        self.nanoseconds = 0.0  # simulated
+        self._loaded: set[int] = set()  # modules whose variables lie in memory
+        self._copy: tuple[int, ...] | None = None  # that the library is about to make
+        self._major = 0
+        self._said: set[str] = set()
+        if recorder is not None:
+            recorder.begin(name, settings.lenient)
+        self._numbers = device_numbers(settings.machine, settings.code, self.memory.total_bytes)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        os.close(self.file)
+
+    def say(self, text: str) -> None:
+        """One line for the person who runs the program; never twice the same."""
+        if text not in self._said:
+            self._said.add(text)
+            print(f"warploom: {text}", file=sys.stderr, flush=True)
+
+    def hello(self, major: int, _process: int) -> Answer:
+        """The library has connected."""
+        self._major = major
+        return (FIRST_ADDRESS, self.memory.total_bytes), b""
+
+    # Modules
+
+    def module(self, data: bytes) -> Answer:
+        """A fat binary is registered."""
+        number = self.modules.add(read_fat_binary(data, self.name), self.name)
+        if self.recorder is not None:
+            self.recorder.module(number, data)
+        return (number,), b""
+
+    def unload(self, _module: int) -> Answer:
+        """The program is about to end; what it has loaded stays for the recording."""
+        return (), b""
+
+    def kernel(self, module: int, name: bytes) -> Answer:
+        """What a launch must know of a kernel."""
+        self._load(module)
+        try:
+            shape = self.modules.find(module, name.decode())
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(Status.INVALID_DEVICE_FUNCTION) from None
+        self.kernels.append(shape)
+        table = b"".join(struct.pack("<II", offset, size) for offset, size in shape.parameters)
+        if self.recorder is not None:
+            self.recorder.kernel(len(self.kernels) - 1, module, name.decode())
+        return (len(self.kernels) - 1, shape.bytes, len(shape.parameters)), table
+
+    def variable(self, module: int, seen_by_host: int, name: bytes) -> Answer:
+        """Where a variable of a module lies."""
+        self._load(module)
+        found = self.modules.modules[module].symbol(name.decode())
+        if found is None or found[0] not in self.device.emulator.symbols:
+            raise CudaError(Status.INVALID_SYMBOL)
+        piece, offset, size = found
+        if seen_by_host:
+            self.kinds.setdefault(self.device.emulator.symbols[piece], Memory.MANAGED)
+        return (self.device.emulator.symbols[piece] + offset, size), b""
+
+    def _load(self, module: int) -> None:
+        """Place the variables of a module."""
+        if module in self._loaded:
+            return
+        try:
+            variables = self.modules.modules[module].variables()
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(Status.INVALID_KERNEL_IMAGE) from None
+        self.device.emulator.place(variables, {})
+        self._loaded.add(module)
+        if self.recorder is not None:
+            self.recorder.variables(module, self._symbol_places(module))
+
+    def _symbol_places(self, module: int) -> dict[str, tuple[int, int]]:
+        """Where the program's own names of variables lie."""
+        loaded = self.modules.modules[module]
+        places = {}
+        for name in loaded.names():
+            found = loaded.symbol(name)
+            if found is not None and found[0] in self.device.emulator.symbols:
+                places[name] = (self.device.emulator.symbols[found[0]] + found[1], found[2])
+        return places
+
+    # Memory
+
+    def allocate(self, size: int, kind: int) -> Answer:
+        """Memory of a kind."""
+        try:
+            address = self.memory.allocate(size, f"{Memory(kind).words} {len(self.kinds)}")
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(Status.MEMORY_ALLOCATION) from None
+        self.kinds[address] = Memory(kind)
+        if self.recorder is not None:
+            self.recorder.allocate(address, size, kind)
+        return (address,), b""
+
+    def free(self, address: int, kind: int) -> Answer:
+        """An allocation is given back."""
+        fits = (Memory.DEVICE, Memory.MANAGED) if kind == Memory.DEVICE else (Memory(kind),)
+        if self.kinds.get(address) not in fits:
+            raise CudaError(Status.INVALID_VALUE)
+        del self.kinds[address]
+        self.memory.free(address)
+        if self.recorder is not None:
+            self.recorder.free(address)
+        return (), b""
+
+    def memory_info(self) -> Answer:
+        """Free and total bytes."""
+        return (self.memory.free_bytes, self.memory.total_bytes), b""
+
+    def pointer(self, address: int) -> Answer:
+        """What is known of an address."""
+        found = self.memory.find(address)
+        if found is None:
+            raise CudaError(Status.INVALID_VALUE)
+        return (self.kinds.get(found[0], Memory.DEVICE), found[0], found[1] - found[0]), b""
+
+    def copy(self, *words: int) -> Answer:
+        """Whether a copy may be made; the library makes it, for it sees both sides."""
+        to, to_pitch, to_slice, source, source_pitch, source_slice, width, rows, slices, kind = words
+        to_device = kind in (Kind.TO_DEVICE, Kind.ON_DEVICE) or (kind == Kind.DEFAULT and self._on_device(to))
+        from_device = kind in (Kind.FROM_DEVICE, Kind.ON_DEVICE) or (kind == Kind.DEFAULT and self._on_device(source))
+        if kind > Kind.DEFAULT:
+            raise CudaError(Status.INVALID_DIRECTION)
+        if to_device:
+            self._check_range("cudaMemcpy", to, _span(width, to_pitch, rows, to_slice, slices))
+        if from_device:
+            self._check_range("cudaMemcpy", source, _span(width, source_pitch, rows, source_slice, slices))
+        if self.recorder is None or not (to_device or from_device):
+            return (0,), b""
+        self._copy = (int(to_device), int(from_device), *words[:9])
+        return (1,), b""
+
+    def copied(self) -> Answer:
+        """The library has made the copy."""
+        assert self.recorder is not None and self._copy is not None
+        self.recorder.copy(self.memory, *self._copy)
+        return (), b""
+
+    def fill(self, address: int, pitch: int, slice_: int, width: int, rows: int, slices: int, byte: int) -> Answer:
+        """Give all bytes one value."""
+        self._check_range("cudaMemset", address, _span(width, pitch, rows, slice_, slices))
+        for index in range(slices):
+            for row in range(rows):
+                self.memory.view(address + index * slice_ + row * pitch, width)[:] = byte
+        if self.recorder is not None:
+            self.recorder.fill(address, pitch, slice_, width, rows, slices, byte)
+        return (), b""
+
+    def _on_device(self, address: int) -> bool:
+        found = self.memory.find(address)
+        return found is not None and self.kinds.get(found[0]) != Memory.PINNED
+
+    def _check_range(self, call: str, address: int, size: int) -> None:
+        found = self.memory.find(address)
+        if found is None or address + size > found[1]:
+            self.say(f"{call}: {size} bytes at {address:#x} are no part of an allocation: {self.memory.nearest(address)}")
+            raise CudaError(Status.INVALID_VALUE)
+
+    # Launches
+
+    def launch(self, number: int, *words: int) -> Answer:
+        """Run a kernel to its end."""
+        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, parameters = words
+        shape, grid, block = self.kernels[number], (gx, gy, gz), (bx, by, bz)
+        if min(*grid, *block) < 1 or extent_problem("grid", grid) or extent_problem("block", block):
+            raise CudaError(Status.INVALID_CONFIGURATION)
+        if dynamic > MOST_SHARED_BYTES:
+            raise CudaError(Status.INVALID_VALUE)
+        assert isinstance(parameters, bytes)
+        given = masked(parameters, shape.used)
+        if self.recorder is not None:
+            self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, given)
+        try:
+            self._run(shape, grid, block, dynamic, given)
+        except KernelFault as fault:  # as on hardware, the launch itself succeeds and what comes after does not
+            self.say(str(fault))
+            self.broken = _FAULTS.get(fault.fault, Status.LAUNCH_FAILURE)
+            if self.recorder is not None:
+                self.recorder.failed(str(fault))
+        except WarploomError as problem:
+            self.say(str(problem))
+            if self.recorder is not None:
+                self.recorder.failed(str(problem))
+            raise CudaError(Status.NOT_SUPPORTED) from None
+        if self.recorder is not None:
+            self.recorder.launched(self.memory, self.kinds)
+        return (), b""
+
+    def _run(self, shape: KernelShape, grid: tuple[int, ...], block: tuple[int, ...], dynamic: int, parameters: bytes) -> None:
+        arguments = [parameters[offset : offset + size] for offset, size in shape.parameters]
+        self.device.launch(shape.name, grid, block, *arguments, shared_bytes=dynamic)
+        record = self.device.launches[-1]
+        clock = self.settings.machine.chip.clock_core_mhz
+        cycles = self.settings.cycles(record) if self.settings.cycles is not None else None
+        if self.settings.launched is not None:
+            self.settings.launched(record, cycles)
+        if cycles is None:  # nothing is timed: one warp instruction per cycle in each SM
+            self.nanoseconds += record.stats.warp_instructions / self.settings.machine.chip.sms * 1000 / clock
+        else:
+            self.nanoseconds += cycles * 1000 / clock
+        self.device.launches[-1] = replace(record, trace=None)  # traces of a long program do not fit
+
+    def synchronize(self) -> Answer:
+        """Everything has been done already."""
+        return (), b""
+
+    def event(self) -> Answer:
+        """Simulated time."""
+        return (round(self.nanoseconds),), b""
+
+    # What can be asked of the device
+
+    def properties(self, major: int) -> Answer:
+        """cudaDeviceProp."""
+        data = properties(self._numbers, major)
+        return (len(data),), data
+
+    def attribute(self, number: int) -> Answer:
+        """A cudaDeviceAttr."""
+        if not 1 <= number <= MOST_ATTRIBUTE:
+            raise CudaError(Status.INVALID_VALUE)
+        return (attribute(self._numbers, number),), b""
+
+    def function(self, number: int) -> Answer:
+        """What is known of a kernel's code."""
+        code = self._code(number, WARP, 0)
+        constant = sum(variable.size for variable in code.variables if variable.space == "const")
+        threads = self._numbers["maxThreadsPerBlock"]
+        version = 10 * self._numbers["major"] + self._numbers["minor"]
+        dynamic = self._numbers["sharedMemPerBlock"] - code.shared_bytes
+        return (code.registers, code.shared_bytes, constant, code.local_bytes, threads, version, max(0, dynamic)), b""
+
+    def occupancy(self, number: int, threads: int, dynamic: int) -> Answer:
+        """How many blocks of a kernel an SM holds."""
+        code = replace(self._code(number, threads, dynamic), threads=threads, dynamic_shared_bytes=dynamic)
+        try:
+            fits = occupancy(code, self.settings.machine, baseline_policies().allocation, -(-threads // WARP))
+        except WarploomError:
+            return (0,), b""
+        return (fits.ctas,), b""
+
+    def _code(self, number: int, threads: int, dynamic: int) -> Code:
+        try:
+            return self.device.code(self.kernels[number].name, LaunchShape((1, 1, 1), (threads, 1, 1), dynamic))
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(Status.NOT_SUPPORTED) from None
+
+    # Textures
+
+    def texture(self, *words: int) -> Answer:
+        """A texture object over memory."""
+        handle = make_texture(self.device, *words)
+        if self.recorder is not None:
+            self.recorder.texture(handle, words)
+        return (handle,), b""
+
+    def no_texture(self, _handle: int) -> Answer:
+        """A texture object is not needed any more; its number is not used again."""
+        return (), b""
+
+
+def _span(width: int, pitch: int, rows: int, slice_: int, slices: int) -> int:
+    """Bytes from the first to the last of a block of memory."""
+    return math.prod((slices - 1, slice_)) + (rows - 1) * pitch + width

@@ -1,0 +1,135 @@
+"""Runs a program with the library in place of CUDA's, and answers it until it ends."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from warploom.errors import WarploomError
+from warploom.programs.codes import CudaError, Status
+from warploom.programs.library import libraries
+from warploom.programs.linkage import needed_library
+from warploom.programs.protocol import Gone, Line, Operation
+from warploom.programs.runtime import Runtime
+
+_LOOK_EVERY = 0.2  # seconds between two looks at a program that asks for nothing
+_PATIENCE = 5.0  # seconds that an interrupted program has to end by itself
+_STICKY = frozenset(("module", "unload", "properties", "attribute", "hello"))  # what works after a kernel was stopped
+
+
+def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime]) -> int:
+    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own."""
+    name = f"warploom-{os.getpid()}-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, selectors.DefaultSelector() as selector:
+        door.bind(f"\0{name}")  # not a file: nothing is left behind
+        door.listen()
+        selector.register(door, selectors.EVENT_READ)
+        process = _start(command, name)
+        runtimes: dict[Line, Runtime] = {}
+        try:
+            while True:
+                ready = selector.select(_LOOK_EVERY)
+                if not ready and process.poll() is not None:
+                    break
+                for key, _ in ready:
+                    if key.fileobj is door:
+                        _accept(door, selector, runtimes, make_runtime)
+                    elif not _serve(runtimes[key.data], key.data):
+                        selector.unregister(key.data)
+                        key.data.close()
+                        runtimes.pop(key.data).close()
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            for line, runtime in runtimes.items():
+                line.close()
+                runtime.close()
+    code = process.returncode
+    if code < 0:
+        print(f"warploom: the program was ended by signal {signal.Signals(-code).name}", file=sys.stderr, flush=True)
+    return code if code >= 0 else 128 - code
+
+
+def _accept(
+    door: socket.socket,
+    selector: selectors.BaseSelector,
+    runtimes: dict[Line, Runtime],
+    make_runtime: Callable[[], Runtime],
+) -> None:
+    connection, _ = door.accept()
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
+        connection.close()
+        return
+    line = Line(connection)
+    runtimes[line] = make_runtime()
+    selector.register(line, selectors.EVENT_READ, line)
+
+
+def _serve(runtime: Runtime, line: Line) -> bool:
+    """Answer what was asked so far; False if the program has gone."""
+    try:
+        while True:
+            operation, given, wanted = line.question()
+            status, words, data = _outcome(runtime, operation, given)
+            if not wanted:  # a launch that nobody waits for: what goes wrong with it is the next answer
+                runtime.owed = runtime.owed or status
+            else:
+                line.answer(status or runtime.owed, words, data)
+                runtime.owed = 0
+            if operation.name == "hello":
+                line.send_file(runtime.file)
+            if not line.pending:
+                return True
+    except Gone:
+        return False
+
+
+def _outcome(runtime: Runtime, operation: Operation, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
+    if runtime.broken and operation.name not in _STICKY:
+        return runtime.broken, (), b""
+    try:
+        words, data = getattr(runtime, operation.name)(*given)
+    except CudaError as error:
+        return error.status, (), b""
+    except WarploomError as problem:
+        runtime.say(str(problem))
+        return Status.UNKNOWN, (), b""
+    return Status.SUCCESS, words, data
+
+
+def _start(command: Sequence[str], name: str) -> subprocess.Popen:
+    folder = libraries()
+    environment: Mapping[str, str] = os.environ
+    paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
+    added = {"WARPLOOM_EXEC": name, "WARPLOOM_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
+    needed = needed_library(command[0])
+    if needed is not None:  # also where the program has a path of its own to CUDA's library
+        preloaded = [str(folder / needed), *filter(None, [environment.get("LD_PRELOAD")])]
+        added["LD_PRELOAD"] = " ".join(preloaded)
+    try:
+        return subprocess.Popen(command, env={**environment, **added})
+    except FileNotFoundError:
+        raise WarploomError(f"{command[0]}: there is no such program.") from None
+    except OSError as error:
+        raise WarploomError(f"{command[0]}: cannot be run ({error.strerror or error}).") from None
+
+
+def _end(process: subprocess.Popen) -> None:
+    """After an interruption: let the program end, then make it."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE)
+    if process.poll() is None:
+        process.kill()
+        process.wait()

@@ -1,0 +1,81 @@
+"""A CUDA program under a design on a machine: the settings of its runtime, and what its launches came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from warploom.core.simulate import Simulation
+from warploom.designs import Design
+from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.emulator import ExecutedLaunch
+from warploom.machines import Machine
+from warploom.programs.runtime import Settings
+from warploom.simulation.compilation import compile_for, physical, shrunk
+
+
+@dataclass
+class KernelTotal:
+    """All launches of one kernel."""
+
+    kernel: str
+    registers: int
+    launches: int = 0
+    warp_instructions: int = 0
+    cycles: int | None = 0  # None: not timed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        return vars(self)
+
+
+@dataclass
+class ProgramRun:
+    """A program that is being run under a design: gives its runtime the settings, and adds up what comes of them."""
+
+    design: Design
+    machine: Machine
+    code: str
+    timed: bool
+    check: bool = False
+    max_instructions: int = DEFAULT_BUDGET
+    lenient: bool = False
+    kernels: dict[str, KernelTotal] = field(default_factory=dict)
+
+    def settings(self) -> Settings:
+        """Settings for one process of the program; each has a chip of its own."""
+        core: Simulation | None = None
+        if self.timed:
+            chip = physical(self.machine, self.design)
+            core = Simulation(self.design.policies, chip, check=self.check, architected=shrunk(self.machine, self.design))
+        return Settings(
+            machine=self.machine,
+            code=self.code,
+            compile=lambda modules, kernel, shape: compile_for(modules, kernel, self.design, self.machine, shape),
+            cycles=self._timing(core),
+            launched=self._add,
+            check=self.check,
+            budget=self.max_instructions,
+            lenient=self.lenient,
+        )
+
+    def _timing(self, core: Simulation | None) -> Callable[[ExecutedLaunch], int] | None:
+        if core is None:
+            return None
+
+        def cycles(record: ExecutedLaunch) -> int:
+            assert record.trace is not None
+            before = core.cycles
+            core.launch(record.code, record.trace)
+            return core.cycles - before
+
+        return cycles
+
+    def _add(self, record: ExecutedLaunch, cycles: int | None) -> None:
+        name = record.code.name
+        total = self.kernels.setdefault(name, KernelTotal(name, record.code.registers, cycles=0 if self.timed else None))
+        total.launches += 1
+        total.warp_instructions += record.stats.warp_instructions
+        if cycles is not None and total.cycles is not None:
+            total.cycles += cycles

@@ -1,0 +1,151 @@
+"""Unchanged CUDA programs run without a GPU: each part of one program prints what hardware would let it print."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from warploom.cli.app import run_command
+from warploom.errors import WarploomError
+from warploom.programs.linkage import needed_library
+from warploom.simulation.executing import ProgramRun
+
+Execute = Callable[..., tuple[int, ProgramRun]]
+PARTS = {
+    "symbols": "5 301 140 32 0\n",
+    "streams": "3 258 1 time passed\n",
+    "pitched": "0 wrong, 119 2.5 -3\n",
+    "managed": "19 101 1\n",
+    "threads": "20 120\n",
+    "textures": "0\n",
+    "cooperative": "1\n",
+    "device": "1 Warploom gtx480 1 32 1536 1536 6 1\n",
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_program_prints_what_it_should(execute: Execute, features: Path, part: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, run = execute([str(features), part])
+    out, err = capfd.readouterr()
+    assert (status, out, err) == (0, PARTS[part], "")
+    assert part == "device" or sum(total.launches for total in run.kernels.values()) > 0
+
+
+def test_errors_have_cudas_codes(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _ = execute([str(features), "errors"])
+    out, err = capfd.readouterr()
+    assert status == 0
+    assert out.splitlines() == [
+        "cudaErrorMemoryAllocation",
+        "out of memory",
+        "cudaSuccess",
+        "cudaErrorInvalidValue",
+        "cudaErrorInvalidDevice",
+        "cudaErrorInvalidConfiguration",
+        "cudaErrorInvalidValue",
+        "elsewhere: cudaSuccess",
+        "cudaSuccess",  # a launch succeeds, and what comes after it does not
+        "cudaErrorIllegalAddress",
+        "cudaErrorIllegalAddress",
+    ]
+    assert "far_away" in err and "writes 4 bytes" in err
+
+
+def test_a_missing_call_says_its_name_once(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _ = execute([str(features), "missing"])
+    out, err = capfd.readouterr()
+    assert (status, out) == (0, "cudaErrorNotSupported\ncudaErrorNotSupported\n")
+    assert err.count("cudaGraphCreate") == 1
+
+
+def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, run = execute([str(features), "crash"])
+    assert status == 128 + signal.SIGSEGV
+    assert "SIGSEGV" in capfd.readouterr().err
+    assert [total.launches for total in run.kernels.values()] == [1]
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
+    command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--", str(features), "wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as simulator:
+        assert simulator.stdout is not None and simulator.stdout.readline() == "ready\n"
+        children = Path(f"/proc/{simulator.pid}/task/{simulator.pid}/children").read_text().split()
+        assert len(children) == 1
+        simulator.send_signal(blow)
+        simulator.wait(30)
+        deadline = time.monotonic() + 30
+        while _runs(children[0]):
+            assert time.monotonic() < deadline, "the program is still running"
+            time.sleep(0.05)
+
+
+def _runs(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
+
+
+def test_a_program_with_the_runtime_inside_is_told_how_to_link(compiled: Callable[..., Path], capsys) -> None:
+    program = compiled("features.cu", "-cudart", "static", "-gencode", "arch=compute_75,code=compute_75")
+    with pytest.raises(WarploomError, match="-cudart shared"):
+        needed_library(str(program))
+    assert run_command(["exec", "--emulate-only", "--", str(program), "device"]) == 2
+    assert "-cudart shared" in capsys.readouterr().err
+
+
+def test_a_script_may_start_the_program(
+    execute: Execute, features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "both.sh"
+    script.write_text(f"#!/bin/sh\n{features} threads && {features} managed\n")
+    script.chmod(0o755)
+    status, _ = execute([str(script)])
+    assert (status, capfd.readouterr().out) == (0, PARTS["threads"] + PARTS["managed"])
+
+
+def test_a_program_that_is_not_there(capsys) -> None:
+    assert run_command(["exec", "--", "./no-such-program"]) == 2
+    assert "there is no such program" in capsys.readouterr().err
+
+
+def test_small_launches_cost_little(execute: Execute, features: Path) -> None:
+    """Beside the emulator's own time: measured with an empty kernel, and generous for loaded machines."""
+    launches = 500
+    started = time.perf_counter()
+    status, run = execute([str(features), "many", str(launches)])
+    seconds = time.perf_counter() - started
+    assert status == 0
+    assert [total.launches for total in run.kernels.values()] == [launches + 1]
+    assert seconds / launches < 0.02
+
+
+def test_machine_code_runs_as_well(execute: Execute, compiled: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("elftools")
+    program = compiled("features.cu", "-cudart", "shared", "-gencode", "arch=compute_75,code=[sm_75,compute_75]")
+    for part in ("symbols", "managed"):
+        status, run = execute([str(program), part], code="sm_75")
+        assert (status, capfd.readouterr().out) == (0, PARTS[part])
+        assert all(total.registers > 0 for total in run.kernels.values())
+
+
+def test_the_library_never_opens_a_driver(execute: Execute, features: Path, tmp_path: Path) -> None:
+    log = tmp_path / "opened"
+    environment = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)}
+    os.environ.update(environment)
+    try:
+        execute([str(features), "threads"])
+    finally:
+        for name in environment:
+            del os.environ[name]
+    text = "".join(file.read_text() for file in tmp_path.iterdir())
+    assert "libcudart.so.13" in text
+    assert "libcuda.so" not in text
