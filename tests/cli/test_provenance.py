@@ -13,9 +13,9 @@ from warploom.machines import load_machine, machine_names
 from warploom.machines.loader import FOLDER, machine_from_dict
 from warploom.report.comparison import draw_comparison
 from warploom.report.embedding import KEYWORD, embedded
+from warploom.simulation import provenance
 from warploom.simulation.provenance import described, machine_label, provenance_from_dict
 from warploom.simulation.result import result_from_dict, to_table
-from warploom.simulation.simulate import provenance
 
 TINY = ["run", "vectoradd", "--size", "tiny"]
 

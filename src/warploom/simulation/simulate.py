@@ -14,6 +14,7 @@ from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.energy import RunFacts, account, load_technology, power_over_time, technology_names
 from warploom.machines import Machine, load_machine
 from warploom.observers import make_observers
+from warploom.programs.named import program_named
 from warploom.simulation.compilation import physical, shrunk
 from warploom.simulation.execution import Execution, Executions, execute, run_program
 from warploom.simulation.provenance import provenance_of
