@@ -69,6 +69,31 @@ def test_wide_banks_move_fewer_bits_too() -> None:
     assert counters["rf_write_lanes"] == 4 + 32
 
 
+EVERY_UNIT = Kernel(
+    [
+        [op("mov", 0), op("mov", 3), load(1, 0), load(2, 3, "shared"), fma(4, 1, 2, 0), op("sin", 5, 4), store(3, 5, "shared")],
+        [load(6, 0, "shared"), add(4, 6, 4), load(1, 3), load(2, 0), fma(5, 1, 2, 4), setp(0, 5, 4), branch(1, 0)],
+        [store(3, 5), store(0, 4), exit_()],
+    ],
+    8,
+    warps_per_cta=6,
+    path=lambda warp: [*range(7), *(list(range(7, 14)) * (2 + warp % 2)), *range(14, 17)],
+)
+
+
+@pytest.mark.parametrize("name", ["compression", "gtx480", "warped-rf"])
+@pytest.mark.parametrize("power", ["bank-gating", "subarray-gating", "trimodal"])
+def test_units_and_wake_ups_that_take_no_time_change_no_cycle(name: str, power: str) -> None:
+    """Memory instructions start in the cycle in which they leave their collectors, others in the next."""
+    machine = load_machine(name).scaled(1)
+    launch = with_values(EVERY_UNIT, [SAME, BYTE, SHORT])
+    instant = Bdi(compressors=16, compression=0, decompressors=16, decompression=0)
+    point = baseline_policies()._replace(encoding=instant, power=make_policy("power", power, wakeup=0))
+    encoded, plain = (time_launches([launch], one, machine, check=True) for one in (point, baseline_policies()))
+    assert encoded.counters["decompressor_activations"] > 0
+    assert encoded.cycles == plain.cycles
+
+
 LINKS = 6
 
 

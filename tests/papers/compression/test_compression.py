@@ -193,6 +193,22 @@ def test_programs_keep_their_values_and_the_accounts_add_up() -> None:
         assert nine.cycles > result.cycles
 
 
+INSTANT = "encoding=bdi(compressors=16, compression=0, decompressors=16, decompression=0) + power=bank-gating(wakeup=0)"
+
+
+@pytest.mark.parametrize("machine", ["gtx480", "compression"])
+@pytest.mark.parametrize("name", ["aes", "matrixmul"])
+def test_compression_that_takes_no_time_costs_no_cycle(name: str, machine: str) -> None:
+    """Both are without divergence, and issue a memory instruction every few cycles."""
+    executions = Executions()
+    encoded, plain = (
+        simulate(workload_program(name), design, machine, size="tiny", executions=executions) for design in (INSTANT, "baseline")
+    )
+    assert encoded.counters["decompressor_activations"] > 0
+    assert encoded.counters["moves"] == 0
+    assert encoded.cycles == plain.cycles
+
+
 def test_lib_compresses_best() -> None:
     """Its inputs are constants: every lane of a warp computes the same, as the paper says."""
     result = checked("lib", "compression", Executions())

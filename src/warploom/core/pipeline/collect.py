@@ -30,6 +30,7 @@ from warploom.register_file.observing import observed, on_accessed, on_conflict
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, settle, stage
 
 FULL = np.uint32(0xFFFFFFFF)
+MEM = 3
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
@@ -212,8 +213,9 @@ def _serve_read(ctx: Any, sm: Any, cycle: int, request: int) -> None:
     settle(ctx, sm, cycle, entry)
     there = cycle + ctx.machine.rf_operand_fetch_cycles
     unit.ready_at = max(unit.ready_at, there)
-    if form != 0:  # decoded on the way to its unit, at which it would arrive in the next cycle
-        work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, there + 1, form))
+    if form != 0:  # decoded on the way to its unit, which a memory instruction reaches at once, others in the next cycle
+        arrival = there if work.unit == MEM else there + 1
+        work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, arrival, form))
     _operand_there(sm, number)
     if shares_reads(ctx.design.hierarchy) and work.places[operand] >= 0:
         _serve_sharers(sm, int(work.places[operand]), there)
