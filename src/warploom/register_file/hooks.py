@@ -189,7 +189,7 @@ def issue_delay(policy: Any, ctx: Any, sm: Any, cycle: int, warp: int, pc: int) 
     return 0
 
 
-@hook("allocation")
+@hook("allocation", "power")
 def issue_stages(policy: Any) -> int:
     """Pipeline stages between issue and the collectors; each holds as many instructions as the latch there."""
     return 0
@@ -370,13 +370,16 @@ def needs_move(policy: Any, ctx: Any, sm: Any, warp: int, register: int, entry: 
 
 @hook("power")
 def prepare_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
-    """A collector has been assigned: the cycle from which the entry can be read."""
+    """An entry is going to be read, by an issued instruction or for the upper level: the cycle from which it can be.
+
+    At ``cycle``, which may be to come, the instruction is in front of the collectors. It takes one when all its sources are awake.
+    """
     return cycle
 
 
 @hook("power")
 def prepare_write(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
-    """A collector has been assigned to an instruction that will write this entry, or a value is on its way down to it."""
+    """An instruction that will write this entry has been issued, or a value is on its way down to it."""
 
 
 @hook("power")

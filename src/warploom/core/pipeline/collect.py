@@ -19,8 +19,6 @@ from warploom.register_file.hooks import (
     on_gated,
     on_read,
     operand_stages,
-    prepare_read,
-    prepare_write,
     read_ready,
     shares_reads,
     stored_lanes,
@@ -137,17 +135,13 @@ def _arrive(ctx: Any, sm: Any, cycle: int) -> bool:
 
 @inlined
 def _undelay(sm: Any, cycle: int) -> bool:
-    """Queue the reads whose entry has woken up."""
+    """Queue the reads for places of the upper level whose entry has woken up."""
     moved = False
     kept = 0
     for place in range(sm.delayed_count):
         at, request = sm.delayed[place].at, sm.delayed[place].request
         if at <= cycle:
-            if request >= OPERANDS:
-                enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
-            else:
-                work = sm.slot[sm.collector[request // MAX_READS].slot]
-                enqueue(sm, request, work.read_group[request % MAX_READS])
+            enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
             moved = True
         else:
             sm.delayed[kept].at = at
@@ -296,17 +290,7 @@ def _assign(ctx: Any, sm: Any, cycle: int, number: int, slot: int) -> None:
             if shares_reads(ctx.design.hierarchy):
                 _wait_for_sharer(sm, number, request, int(work.places[operand]))
             continue
-        at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
-        if at > cycle + 1:
-            sm.count.wakeup_wait_cycles += at - cycle - 1
-            sm.delayed[sm.delayed_count].at = at
-            sm.delayed[sm.delayed_count].request = request
-            sm.delayed_count += 1
-        else:
-            enqueue(sm, request, work.read_group[operand])
-    for number_written in range(work.n_writes):
-        if work.writes[number_written] >= 0:
-            prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
+        enqueue(sm, request, work.read_group[operand])
     if unit.waiting == 0:
         sm.collector_full[number // MAX_COLLECTORS] |= bit(number % MAX_COLLECTORS)
 

@@ -33,6 +33,8 @@ from warploom.register_file.hooks import (
     next_warp,
     on_issue,
     on_wait,
+    prepare_read,
+    prepare_write,
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
@@ -197,6 +199,21 @@ def _add_read(ctx: Any, sm: Any, work: Any, warp: int, register: int, entry: int
 
 
 @inlined
+def _wake_entries(ctx: Any, sm: Any, work: Any) -> None:
+    """Tell the power policy which entries will be accessed; the instruction is given a collector when its sources can be read."""
+    arrival = work.ready_at  # in front of the collectors: one takes it then, and reads in the cycle after
+    for operand in range(work.n_reads):
+        if work.reads[operand] >= 0:
+            at = prepare_read(ctx.design.power, ctx, sm, arrival, int(work.reads[operand]))
+            if at > arrival + 1:
+                sm.count.wakeup_wait_cycles += at - arrival - 1
+                work.ready_at = max(work.ready_at, at - 1)
+    for number in range(work.n_writes):
+        if work.writes[number] >= 0:
+            prepare_write(ctx.design.power, ctx, sm, arrival, int(work.writes[number]))
+
+
+@inlined
 def _begin(sm: Any, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
     work = sm.slot[slot]
     work.kind = kind
@@ -244,6 +261,7 @@ def _issue_injected(ctx: Any, sm: Any, cycle: int, core: int) -> bool:
         work.traits = LOAD
         _add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.refills += 1
+    _wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.warp[queued.warp].in_flight += 1
     sm.warp[queued.warp].memory_in_flight += 1
@@ -276,6 +294,7 @@ def _issue_move(ctx: Any, sm: Any, cycle: int, core: int, warp: int, row: Any, m
         work.mask = FULL
         _add_read(ctx, sm, work, warp, register, entry)
         _add_write(ctx, sm, work, warp, register, entry)
+        _wake_entries(ctx, sm, work)
         check_issue(ctx.check, ctx, sm, cycle, slot)
         sm.warp[warp].in_flight += 1
         sm.count.moves += 1
@@ -333,6 +352,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.value = state.value
     state.value += row.n_writes
     state.pending_predicates |= row.predicates_written
+    _wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.count.rf_reads += row.n_reads
     sm.count.rf_writes += row.n_writes
