@@ -54,6 +54,7 @@ INFO_DTYPE = np.dtype(
             "row_words",
             "entries",
             "warps_per_cta",
+            "threads_per_cta",
             "ctas",
             "cta_limit",
             "local_bytes",  # sectors of a warp's window of local memory
@@ -127,6 +128,7 @@ def launch_info(code: Code, trace: Trace, machine: Machine, registers_per_warp: 
     info.literal = code.literal
     info.words = (info.registers + 63) // 64
     info.warps_per_cta = trace.warps_per_cta
+    info.threads_per_cta = trace.block[0] * trace.block[1] * trace.block[2]
     info.ctas = trace.ctas
     info.cta_limit = cta_limit
     info.local_bytes = code.local_bytes  # 32 lanes x bytes / 32 bytes of a sector

@@ -313,7 +313,8 @@ def branch_delay(policy: Any, ctx: Any, sm: Any) -> int:
 def form_of(policy: Any, ctx: Any, sm: Any, cycle: int, value: Any, mask: Any, whole: bool) -> int:
     """The form in which a result is stored. ``value`` is its entry in the trace's value column, or `services.UNKNOWN`.
 
-    Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows.
+    Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows. A mask that has every lane of the warp is
+    given as one of 32 lanes, also where the warp was launched with fewer.
     """
     return 0
 
@@ -372,7 +373,7 @@ def needs_move(policy: Any, ctx: Any, sm: Any, warp: int, register: int, entry: 
 def prepare_read(policy: Any, ctx: Any, sm: Any, cycle: int, entry: int) -> int:
     """An entry is going to be read, by an issued instruction or for the upper level: the cycle from which it can be.
 
-    At ``cycle``, which may be to come, the instruction is in front of the collectors. It takes one when all its sources are awake.
+    At ``cycle``, which may be to come, the instruction is in front of the collectors; it takes one when its sources are awake.
     """
     return cycle
 

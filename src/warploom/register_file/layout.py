@@ -55,6 +55,7 @@ WARP = np.dtype(
         ("long_latency", "u8", (REGISTER_WORDS,)),  # those that come from slow memory
         ("live", "u8", (REGISTER_WORDS,)),
         ("pending_predicates", "u8"),
+        ("launched", "u4"),  # its lanes: fewer than 32 in the last warp of a CTA whose threads do not fill it
         ("cta", "i4"),
         ("in_flight", "i4"),
         ("memory_in_flight", "i4"),

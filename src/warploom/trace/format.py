@@ -35,9 +35,9 @@ START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8")
 SECTOR_BYTES = 32
 FULL_MASK = 0xFFFFFFFF
 
-# One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that
-# did not execute, the high half the executing lanes alone: there, a lane that did not execute is taken to hold what the executing
-# lane before it holds (lanes ahead of the first one: what the first holds), and if no lane executed the half is 0. Within a half:
+# One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that did not
+# execute, the high half the executing lanes alone, and 0 if there are none. A lane that does not count (in the low half one that
+# the warp was not launched with) is taken to hold what the counting lane before it holds (or else the first). Within a half:
 #   bits 0-1   narrowest delta with 4-byte base: 0 = <4,0>, 1 = <4,1>, 2 = <4,2>, 3 = none fits
 #   bits 2-4   narrowest delta with 8-byte base: 0 = <8,0>, 1 = <8,1>, 2 = <8,2>, 3 = <8,4>, 4 = none fits
 #   bit  5     <1,0> fits (all bytes equal)

@@ -94,6 +94,19 @@ def test_units_and_wake_ups_that_take_no_time_change_no_cycle(name: str, power: 
     assert encoded.cycles == plain.cycles
 
 
+def test_a_warp_launched_with_half_its_lanes_has_not_diverged() -> None:
+    code, trace = with_values(straight(add(1, 2, 2), add(1, 1, 2), add(1, 1, 1), mask=lambda pc: HALF), [SAME])
+    some = timed((code, trace), design()).counters
+    assert some["instructions"] == {"non_divergent": 0, "divergent": 4}
+    small = timed((code, replace(trace, block=(16, 1, 1))), design()).counters
+    assert small["instructions"] == {"non_divergent": 4, "divergent": 0}
+    assert small["writes"] == {"non_divergent": 3, "divergent": 0}
+    assert small["compressed_writes"]["<4,0>"] == 3 and small["bank_writes"] == 3
+    assert small["moves"] == some["moves"] == 0
+    fewer = replace(trace, block=(16, 1, 1), mask=np.full_like(trace.mask, 0x00FF))
+    assert timed((code, fewer), design()).counters["instructions"]["divergent"] == 4
+
+
 LINKS = 6
 
 

@@ -154,7 +154,7 @@ def checked(name: str, design: str, executions: Executions, **options: Any) -> A
     assert classified + c["unclassified_writes"] == c["mrf_writes"]
     assert c["unclassified_writes"] == c["moves"] + c["refills"]
     assert sum(c["instructions"].values()) == result.warp_instructions
-    assert c["instructions"]["non_divergent"] == c["active_lanes"][32]
+    assert c["instructions"]["non_divergent"] >= c["active_lanes"][32]  # more where warps were launched with fewer lanes
     assert c["bank_writes"] <= 8 * c["mrf_writes"] and 4 * c["bank_writes"] == c["rf_write_lanes"]
     for phase in ("divergent", "non_divergent"):
         assert c["ideal_slices"][phase] <= 8 * c["writes"][phase]

@@ -212,7 +212,7 @@ def test_the_checker_notices_an_access_before_the_entry_is_awake(wrong: Any) -> 
 
 
 def test_registers_that_wake_hold_no_collector() -> None:
-    """Twenty-four warps load from shared memory: the two collectors of the memory unit serve an instruction a cycle all the same."""
+    """Twenty-four warps load from shared memory: the memory unit's two collectors serve an instruction a cycle all the same."""
     loads = straight(*(load(1 + number % 3, 0, "shared") for number in range(12)), warps_per_cta=24)
     asleep, awake = (timed(loads, f"power=trimodal(wakeup={wakeup})", COMMON) for wakeup in (3, 0))
     assert awake.cycles == timed_always_on(loads, COMMON).cycles

@@ -39,7 +39,7 @@ from warploom.register_file.hooks import (
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
 from warploom.register_file.observing import observed, on_issued, on_stalled
-from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
+from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, covers, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
@@ -323,7 +323,8 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
             sm.waiting |= mine
             on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
         return False
-    if mask != FULL:
+    partial = not covers(sm, warp, mask)
+    if partial:
         moved = _issue_move(ctx, sm, cycle, core, warp, row, mask)
         if moved != 0:
             sm.woken |= mine
@@ -339,7 +340,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
     sm.issuing = slot
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
-    if mask != FULL and merges(ctx.design.encoding):
+    if partial and merges(ctx.design.encoding):
         _read_destinations(ctx, sm, work, warp, row)
     for number in range(row.n_writes):
         register = int(row.writes[number])

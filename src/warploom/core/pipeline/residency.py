@@ -21,6 +21,8 @@ from warploom.register_file.layout import MAX_BARRIERS
 from warploom.register_file.observing import on_exited
 from warploom.register_file.services import inlined, release, stage
 
+LANES, FULL = 32, 0xFFFFFFFF
+
 
 @inlined
 def wants_cta(ctx: Any, sm: Any, cycle: int) -> bool:
@@ -64,6 +66,8 @@ def launch_cta(ctx: Any, sm: Any, cycle: int, number: int) -> None:
     per_cta = ctx.info.warps_per_cta
     for member in range(per_cta):
         warp = slot * per_cta + member
+        left = ctx.info.threads_per_cta - LANES * member
+        sm.warp[warp].launched = FULL if left >= LANES else (1 << left) - 1
         _start_warp(ctx, sm, cycle, warp, number * per_cta + member, slot)
 
 

@@ -26,7 +26,7 @@ from warploom.register_file import policy
 from warploom.register_file.bits import bit
 from warploom.register_file.columns import mask_at
 from warploom.register_file.layout import MAX_COLLECTORS
-from warploom.register_file.services import share_read, wake, write_back
+from warploom.register_file.services import covers, share_read, wake, write_back
 
 FULL = np.uint32(0xFFFFFFFF)
 REGISTER_BITS = 1024
@@ -145,7 +145,7 @@ class Bow(NamedTuple):
         way = find(policy, sm, warp, register)
         around = policy.hints and row.hierarchy.unread >> number & 1 != 0
         if way >= 0:
-            if lanes == FULL:  # the old value is dead
+            if covers(sm, warp, lanes):  # the old value is dead
                 state.consolidated += state.status[warp, way] & DIRTY != 0
                 state.status[warp, way] = 0
                 way = -1
@@ -162,7 +162,7 @@ class Bow(NamedTuple):
                 return -1
             state.lanes[warp, way] = 0
             state.used[warp, way] = index
-        transient = policy.hints and lanes == FULL and row.hierarchy.transient >> number & 1 != 0
+        transient = policy.hints and covers(sm, warp, lanes) and row.hierarchy.transient >> number & 1 != 0
         state.status[warp, way] = VALID | DIRTY | (TRANSIENT if transient else 0)
         state.lanes[warp, way] |= lanes
         state.used[warp, way] = max(state.used[warp, way], index)

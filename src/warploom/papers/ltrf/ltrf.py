@@ -32,9 +32,8 @@ from warploom.register_file import policy
 from warploom.register_file.bits import bit, has
 from warploom.register_file.columns import pc_at
 from warploom.register_file.layout import REGISTER_WORDS
-from warploom.register_file.services import wake
+from warploom.register_file.services import covers, wake
 
-FULL = np.uint32(0xFFFFFFFF)
 REGISTER_BITS = 1024
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
@@ -174,7 +173,7 @@ class Ltrf(NamedTuple):
             for place in range(row.n_writes):
                 if row.writes[place] == register:
                     number = np.int64(place)
-            if mask == FULL or row.hierarchy.rest_needed >> number & 1 == 0:
+            if covers(sm, warp, mask) or row.hierarchy.rest_needed >> number & 1 == 0:
                 way = take(policy, sm, warp, register)
         if way < 0:
             state.below += 1

@@ -13,7 +13,7 @@ from warploom.papers.rfc.value_usage import value_usage
 from warploom.register_file import policy
 from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
-from warploom.register_file.services import fill, inlined, write_back
+from warploom.register_file.services import covers, fill, inlined, write_back
 
 MOST_ENTRIES = 16
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
@@ -214,7 +214,7 @@ class Rfc(NamedTuple):
         lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
         around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
-        if way >= 0 and around and lanes == FULL:
+        if way >= 0 and around and covers(sm, warp, lanes):
             state.status[warp, way] = 0  # the main file gets the register's next value
             way = -1
         if way < 0:
@@ -233,7 +233,7 @@ class Rfc(NamedTuple):
         state.lanes[warp, way] |= lanes
         state.ready[warp, way] = 0
         state.results += 1
-        if lanes != FULL:
+        if not covers(sm, warp, lanes):
             state.partial_results += 1
         return warp * MOST_ENTRIES + way
 

@@ -22,9 +22,7 @@ from warploom.papers.rfv.renaming import (
 from warploom.register_file import policy
 from warploom.register_file.bits import EVERYTHING, NOTHING, count
 from warploom.register_file.columns import mask_at
-from warploom.register_file.services import allocate, group_of, release, wake
-
-FULL = np.uint32(0xFFFFFFFF)
+from warploom.register_file.services import allocate, covers, group_of, release, wake
 
 
 @policy
@@ -74,7 +72,7 @@ class HardwareRenaming(NamedTuple):
 
     def map_write(policy, ctx: Any, sm: Any, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         old = sm.map[warp, register]
-        if old >= 0 and mask_at(ctx, index) != FULL:
+        if old >= 0 and not covers(sm, warp, mask_at(ctx, index)):
             return old  # the other lanes' values stay
         group = group_of(ctx, warp, register)
         entry = find_entry(ctx, sm, group)
