@@ -31,7 +31,7 @@ def accesses(launch: LaunchRecord) -> list[tuple[Space, int]]:
     flags = table["flags"][trace.pc]
     noted = flags[(flags & (Flag.LOAD | Flag.STORE | Flag.ATOMIC | Flag.BARRIER)) != 0]
     assert len(noted) == len(trace.memory)
-    return [(Space(int(e) >> 8), int(e) & 255) for e, f in zip(trace.memory, noted, strict=True) if not f & Flag.BARRIER]
+    return [(Space(int(e) >> 8 & 7), int(e) & 255) for e, f in zip(trace.memory, noted, strict=True) if not f & Flag.BARRIER]
 
 
 def trace_of(launch: LaunchRecord) -> Trace:

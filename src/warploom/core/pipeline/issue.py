@@ -40,6 +40,7 @@ from warploom.register_file.hooks import (
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
 from warploom.register_file.observing import observed, on_issued, on_stalled
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, covers, group_of, inlined, new_slot, stage
+from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
@@ -368,7 +369,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         state.memory += 1
         work.sector = state.sector
         if row.traits & BARRIER == 0:
-            if work.memory >> 8 != SHARED:
+            if work.memory >> SPACE_SHIFT & SPACE_MASK != SHARED:
                 state.sector += work.memory & 0xFF
             state.memory_in_flight += 1
             if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
