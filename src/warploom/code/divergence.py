@@ -33,7 +33,7 @@ class Divergence:
 
 def divergent_region(graph: FlowGraph, post: list[int], branch: int) -> frozenset[int]:
     """The blocks in which lanes that block `branch` separated may be before they meet again."""
-    return _reached(graph, graph.successors[branch], post[branch])
+    return reached(graph, graph.successors[branch], post[branch])
 
 
 def arms(graph: FlowGraph, post: list[int], branch: int) -> list[tuple[frozenset[int], tuple[int, ...]]]:
@@ -47,11 +47,11 @@ def arms(graph: FlowGraph, post: list[int], branch: int) -> list[tuple[frozenset
         if successor != meeting:
             others = {other for other in graph.successors[branch] if other != successor} | {meeting}
             waiting = tuple(sorted(block for block in others if block < len(graph)))
-            found.append((_reached(graph, (successor,), meeting), waiting))
+            found.append((reached(graph, (successor,), meeting), waiting))
     return found
 
 
-def _reached(graph: FlowGraph, starts: tuple[int, ...], meeting: int) -> frozenset[int]:
+def reached(graph: FlowGraph, starts: tuple[int, ...], meeting: int) -> frozenset[int]:
     """The blocks that control reaches from some blocks before the meeting point."""
     seen: set[int] = set()
     pending = [start for start in starts if start != meeting]

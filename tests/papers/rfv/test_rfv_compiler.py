@@ -160,6 +160,54 @@ def test_uniform_arms_release_by_themselves():
     assert {number: set(bits(mask)) for number, mask in enumerate(assumed.starts) if mask} == {3: {1, 2}}
 
 
+def test_an_arm_does_not_release_what_it_writes_itself():
+    """The warp executes one arm after the other, and never an arm twice: R3 and R4 are not yet there where their arms begin."""
+    code = assemble(
+        """
+        mov.u32 R0 = %tid.x
+        setp.lt.s32 P0 = R0, 4
+        @P0 bra else
+        mov.u32 R3 = 1
+        st.global.u32 [64], R3
+        mov.u32 R3 = 2
+        bra join
+    else:
+        mov.u32 R4 = 1
+        st.global.u32 [64], R4
+        mov.u32 R4 = 2
+    join:
+        mov.u32 R5 = 3
+        st.global.u32 [64], R5
+        exit
+        """,
+        allocated=True,
+        registers=6,
+    )
+    assert block_releases(code) == {1: {4}, 2: {3}, 3: {3, 4}}
+
+
+def test_a_register_that_the_block_writes_again_is_not_listed():
+    code = assemble(
+        """
+        mov.u32 R0 = 8
+        mov.u32 R1 = 0
+        mov.u32 R2 = 0
+    loop:
+        add.u32 R1 = R1, 1
+        add.u32 R0 = R0, -1
+        setp.gt.s32 P0 = R0, 0
+        @P0 bra loop
+        mov.u32 R0 = 5
+        st.global.u32 [64], R0
+        st.global.u32 [64], R1
+        exit
+        """,
+        allocated=True,
+        registers=3,
+    )
+    assert block_releases(code) == {1: {2}}  # R0 is dead behind the loop too, and written again at once
+
+
 def test_loops():
     code = assemble(
         """
