@@ -62,6 +62,18 @@ def test_accesses_touch_the_banks_that_hold_the_value(value: int) -> None:
     assert counters["compressor_activations"] == 2  # what does not fit has been tried
 
 
+def test_a_bank_is_read_and_written_in_one_cycle() -> None:
+    """Table 2: a read port and a write port. Where they are one, the writes of eight warps hold up reads of their banks."""
+    launch = with_values(
+        straight(*(add(1 + n % 6, 1 + (n + 2) % 6, 1 + (n + 4) % 6) for n in range(24)), warps_per_cta=8), [SHORT]
+    )
+    shared_port = replace(MACHINE, register_file=replace(MACHINE.register_file, single_ported=True))
+    ours, slower = (time_launches([launch], design(), machine, check=True) for machine in (MACHINE, shared_port))
+    assert not MACHINE.register_file.single_ported
+    assert (MACHINE.register_file.read_ports, MACHINE.register_file.write_ports) == (1, 1)
+    assert ours.cycles < slower.cycles and ours.counters["bank_conflicts"] < slower.counters["bank_conflicts"]
+
+
 def test_wide_banks_move_fewer_bits_too() -> None:
     launch = with_values(straight(add(1, 2, 2), add(3, 1, 1)), [SAME, RANDOM])
     counters = time_launches([launch], design(), load_machine("gtx480").scaled(1), check=True).counters
