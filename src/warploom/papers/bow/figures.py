@@ -11,7 +11,7 @@ from statistics import fmean
 from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
 
 MACHINE = "gtx480"
-SMS = {"tiny": 1, "small": 4}
+SMS = {"tiny": 1, "small": 2}
 WINDOWS = {2: 8, 3: 12, 4: 16, 7: 28}  # instructions: registers of a window
 WORKLOADS = (
     "backprop",

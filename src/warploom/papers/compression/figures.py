@@ -23,6 +23,7 @@ from warploom.trace.encoding import ENCODINGS, image_bytes, image_slices
 from warploom.workloads.registry import select_workloads
 
 MACHINE = "compression"
+SMS = {"tiny": 1, "small": 2}  # so that the grids of these sizes fill every SM several times over
 BASE, DESIGN = "baseline", "compression"
 LRR_BASE, LRR = "baseline + scheduler=lrr", "compression + scheduler=lrr"
 SINGLE = {
@@ -54,7 +55,7 @@ def _workloads() -> list[str]:
 
 
 def _run(workload: str, design: str, size: str) -> Run:
-    return Run(workload, design, MACHINE, size)
+    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
 
 
 def _runs(*designs: str) -> Callable[[str], list[Run]]:
@@ -168,7 +169,8 @@ def _energy_of(results: Results, run: Run, change: Callable[[Technology], Techno
     result, machine = results[run], load_machine(run.machine)
     policies = parse_design(run.design).policies
     cycle_time = 1e-6 / machine.chip.clock_energy_mhz
-    energy_run = EnergyRun(result["cycles"], cycle_time, machine.chip.sms, result["register_file_bytes"], policies, machine)
+    sms = run.sms or machine.chip.sms
+    energy_run = EnergyRun(result["cycles"], cycle_time, sms, result["register_file_bytes"], policies, machine)
     return account(result["counters"], policies, change(load_technology(result["technology"])), energy_run)
 
 
@@ -230,7 +232,7 @@ def gated_banks(results: Results, size: str) -> Outcome:
     shares = []
     for workload in _workloads():
         result = results[_run(workload, DESIGN, size)]
-        whole = result["cycles"] * machine.chip.sms
+        whole = result["cycles"] * (SMS.get(size) or machine.chip.sms)
         shares.append([100 * gated / whole for gated in result["counters"]["bank_gated_cycles"]])
     rows: list[Row] = [
         {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(column)}

@@ -11,7 +11,7 @@ from statistics import fmean
 from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
 
 SMALL, LARGE = "gtx480", "ltrf-large"
-SMS = {"tiny": 1, "small": 4}
+SMS = {"tiny": 1, "small": 2}
 PREFETCHED = "scheduler=two-level + hierarchy=ltrf"
 DESIGNS = {  # what a column shows: design and machine
     "small fast file": ("baseline", SMALL),

@@ -1,4 +1,8 @@
-"""Register file virtualization and GPU-shrink (MICRO 2015): its figures and tables as experiments."""
+"""Register file virtualization and GPU-shrink (MICRO 2015): its figures and tables as experiments.
+
+The paper's inputs fill sixteen SMs many times over. Those of the small size do so with two, which have their share of the memory
+system; with all sixteen half of the file would have no CTA.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
 
 MACHINE = "rfv"
+SMS = {"tiny": 1, "small": 2}
 TWO_LEVEL = "scheduler=two-level(active=6)"  # section 9
 SAMPLE = ("vectoradd", "matrixmul", "reduction", "hotspot", "lps", "scalarprod")  # figure 1 has six; only VectorAdd is named
 UNLIMITED = 65536
@@ -50,13 +55,17 @@ def _wake_up(cycles: int) -> str:
     return WHOLE if cycles == 1 else _design(f"rfv(wakeup={cycles})")
 
 
+def _run(workload: str, design: str, size: str) -> Run:
+    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+
+
 def _runs(*designs: str, workloads: Sequence[str] = ()) -> Callable[[str], Sequence[Run]]:
-    return lambda size: [Run(name, design, MACHINE, size) for name in workloads or workload_set(MACHINE) for design in designs]
+    return lambda size: [_run(name, design, size) for name in workloads or workload_set(MACHINE) for design in designs]
 
 
 def _of(results: Results, design: str, size: str) -> dict[str, dict[str, Any]]:
     """The results of a design by workload."""
-    return {name: results[Run(name, design, MACHINE, size)] for name in workload_set(MACHINE)}
+    return {name: results[_run(name, design, size)] for name in workload_set(MACHINE)}
 
 
 def _counter(results: Results, design: str, size: str, key: str) -> dict[str, float]:
@@ -89,7 +98,7 @@ def _live_share(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     middle, highest = {}, {}
     for name in SAMPLE:
-        states = results[Run(name, BASELINE, MACHINE, size)]["states"]
+        states = results[_run(name, BASELINE, size)]["states"]
         shares = [100 * state["live"] / state["allocated"] for state in states if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
@@ -135,7 +144,7 @@ def _power_against_size(results: Results, size: str) -> Outcome:
             counters, seconds = result["counters"], result["cycles"] * cycle
             accesses = counters["mrf_reads"] + counters["mrf_writes"]
             watts["dynamic"] += accesses * sized.access("read", cycle) / seconds
-            watts["leakage"] += sized.register_file.leakage_total * machine.chip.sms
+            watts["leakage"] += sized.register_file.leakage_total * (SMS.get(size) or machine.chip.sms)
         totals[share] = watts
         for part, value in watts.items():
             rows.append({"size": f"{128 * share:g} KB", "part": part, "power": 100 * value / sum(totals[1.0].values())})
@@ -226,7 +235,7 @@ def _energy(results: Results, size: str) -> Outcome:
     for name, plain in _of(results, BASELINE, size).items():
         whole = plain["energy_pj"]["total"]
         for label, (design, gated) in bars.items():
-            parts = _parts(results[Run(name, design, MACHINE, size)], gated)
+            parts = _parts(results[_run(name, design, size)], gated)
             saved[label].append(100 * (1 - sum(parts.values()) / whole))
             for part, value in parts.items():
                 rows.append({"workload": name, "design": label, "part": part, "energy": value / whole})

@@ -1,6 +1,6 @@
 """Warped Register File (HPCA 2013): its figures and tables as experiments.
 
-The paper's inputs fill sixteen SMs; those of the small size are run on four, with their share of the memory system.
+The paper's inputs fill sixteen SMs; those of the small size are run on two, with their share of the memory system.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from warploom.papers.warped_rf.ratios import RATIOS, savings_by_ratio
 from warploom.simulation.versus import savings
 
 MACHINE = "warped-rf"
-SMS = {"tiny": 1, "small": 4}
+SMS = {"tiny": 1, "small": 2}
 WORKLOADS = tuple(PAPER.workloads)  # in the order of table 1
 SCHEDULER = "scheduler=two-level(active=48, inner=round-robin)"  # no limit on active warps: the paper describes none
 PLAIN = f"baseline + {SCHEDULER}"
