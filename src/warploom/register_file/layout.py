@@ -18,8 +18,8 @@ from warploom.register_file.observing import observed_dtype
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
-MAX_SLOTS = 1024  # instructions in flight
-SLOT_RESERVE = 160  # kept for evictions: more than one flush of everything that a warp can have in an upper level
+SLOT_RESERVE = 544  # kept for evictions: more than a flush of all that an SM can have in an upper level, 128 values a scheduler
+MAX_SLOTS = SLOT_RESERVE + 864  # instructions in flight
 MAX_READS = 8
 MAX_COLLECTORS = 64  # before one kind of unit of one sub-core
 MAX_SUB_CORES = 4
