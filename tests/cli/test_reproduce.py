@@ -71,7 +71,7 @@ def test_it_goes_on_where_it_was(folder: Path) -> None:
     assert {file: file.stat().st_mtime_ns for file in before} == before
     scores = json.loads(ended.stdout)
     assert {score["id"] for score in scores} == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
-    assert all({"id", "what", "paper", "ours", "unit", "verdict", "reason"} <= set(score) for score in scores)
+    assert all({"id", "what", "paper", "ours", "unit", "verdict", "headline", "experiment"} <= set(score) for score in scores)
     assert (folder / "rfv" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
     assert {made["program"]["workload"] for made in embedded(folder / "rfv" / "figure-1.png")} == {
         run.workload for run in runs_of(select(*FIGURE), "tiny")

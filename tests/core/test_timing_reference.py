@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from timing_reference import Case, Executed, cases, execute, simulate
 
+from warploom.backend import Options
+from warploom.core.simulate import time_launches
+from warploom.machines import load_machine
+from warploom.programs.device import Device
+from warploom.register_file import baseline_policies
+
 # Every kernel once, as the reference runs it by default; the other schedulers, file sizes and cold caches are marked slow.
 USUAL = [case for case in cases() if case.scheduler == "gto" and case.warm and case.registers == 32768]
 OTHERS = [case for case in cases() if case not in USUAL]
@@ -36,3 +42,32 @@ def test_cycles_of_every_kernel():
 @pytest.mark.parametrize("scheduler", ["gto", "lrr", "two_level_active:6:0:1"])
 def test_cycles_of_the_other_runs(scheduler):
     _compare([case for case in OTHERS if case.scheduler == scheduler])
+
+
+HISTOGRAM = """.version 9.0
+.target sm_75
+.address_size 64
+.visible .entry count(.param .u64 out, .param .u32 bins)
+{{
+.reg .b32 t, n, at, v; .reg .b64 p; .shared .align 4 .b8 s[128];
+ld.param.u64 p, [out]; ld.param.u32 n, [bins]; mov.u32 t, %tid.x;
+and.b32 at, t, n; shl.b32 at, at, 2; mov.u32 v, s; add.u32 at, at, v;
+{atomics}
+bar.sync 0; ld.shared.u32 v, [at]; st.global.u32 [p], v;
+ret;
+}}
+"""
+
+
+def _atomics_in_shared_memory(machine: str, bins: int) -> int:
+    device = Device(HISTOGRAM.format(atomics="red.shared.add.u32 [at], 1;\n" * 40), Options(literal=True, registers=8))
+    device.launch("count", (1,), (128,), device.array(np.zeros(4, np.uint32)), np.uint32(bins - 1))
+    record = device.launches[0]
+    assert record.trace is not None
+    return time_launches([(record.code, record.trace)], baseline_policies(), load_machine(machine)).cycles
+
+
+def test_atomics_on_one_word_of_shared_memory() -> None:
+    """The reference serialises different words of a bank alone; a GTX480 also lanes that want the same word."""
+    assert _atomics_in_shared_memory("gpgpusim-gtx480", bins=1) == _atomics_in_shared_memory("gpgpusim-gtx480", bins=32)
+    assert _atomics_in_shared_memory("gtx480", bins=1) > 3 * _atomics_in_shared_memory("gtx480", bins=32)

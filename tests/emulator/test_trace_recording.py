@@ -32,7 +32,7 @@ def accesses(launch: ExecutedLaunch) -> list[tuple[Space, int]]:
     flags = table["flags"][trace.pc]
     noted = flags[(flags & (Flag.LOAD | Flag.STORE | Flag.ATOMIC | Flag.BARRIER)) != 0]
     assert len(noted) == len(trace.memory)
-    return [(Space(int(e) >> 8), int(e) & 255) for e, f in zip(trace.memory, noted, strict=True) if not f & Flag.BARRIER]
+    return [(Space(int(e) >> 8 & 7), int(e) & 255) for e, f in zip(trace.memory, noted, strict=True) if not f & Flag.BARRIER]
 
 
 def trace_of(launch: ExecutedLaunch) -> Trace:
@@ -126,6 +126,21 @@ def test_value_classes_of_whole_registers_and_of_executing_lanes(tmp_path) -> No
     entry = int(trace.value[int(table["n_writes"][:guarded].sum())])
     assert (entry >> BIN_SHIFT) & 3 == 2  # neighbours are 5 and 1000 n apart
     assert (entry >> ACTIVE_HALF_SHIFT >> BIN_SHIFT) & 3 == 0
+
+
+def test_the_class_of_a_register_is_of_the_lanes_that_were_launched(tmp_path) -> None:
+    """Sixteen threads hold one value, and the lanes beyond them nothing that counts."""
+    body = "mov.u32 w, 70000; add.u32 w, w, u; shl.b32 v, t, 2; cvt.u64.u32 at, v; add.s64 at, at, p; st.global.u32 [at], w;"
+    launch = record(body, tmp_path, block=16)
+    trace = trace_of(launch)
+    table = static_table(launch.code)
+    store = next(pc for pc, i in enumerate(launch.code.instructions()) if i.op.name == "st")
+    value = next(
+        pc for pc in range(store - 1, -1, -1) if table["writes"][pc, 0] == table["reads"][store, table["n_reads"][store] - 1]
+    )
+    entry = int(trace.value[int(table["n_writes"][:value].sum())])
+    assert (entry >> BIN_SHIFT) & 3 == 0 and entry & 3 == 0  # all equal: <4,0> fits
+    assert entry & 0xFFFF == entry >> ACTIVE_HALF_SHIFT
 
 
 def test_the_same_launch_is_found_again(tmp_path) -> None:

@@ -44,6 +44,16 @@ def test_register_cache_energy_is_bounded_as_the_paper_says():
     assert smaller < larger
 
 
+@pytest.mark.parametrize("name", technology_names())
+def test_a_cache_costs_the_share_of_its_main_file_that_the_paper_has(name):
+    """Table 2 and 3 of the cache's paper: 2.2 of 8 pJ for a read and 6.7 of 11 pJ for a write, eight warps and six entries."""
+    technology = load_technology(name)
+    read, write = technology.register_cache_energy(8, 6)
+    if technology.register_file.read:
+        assert read / technology.register_file.read == pytest.approx(2.2 / 8, rel=1e-3)
+        assert write / technology.register_file.write == pytest.approx(6.7 / 11, rel=1e-3)
+
+
 def test_halving_the_file_saves_as_figure_7_of_rfv():
     whole = load_technology("rfv")
     half = whole.scaled(bytes=65536)

@@ -49,7 +49,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     section = WorkloadSection(
         "vectoradd", "a sum", {"registers": code.registers}, [listing_of(code)], PageFigure("b", "hidden", chart)
     )
-    score = {"what": "x <b>", "place": "figure 1", "paper": 3.0, "ours": 2.9, "unit": "%", "verdict": "differs", "reason": "why"}
+    score = {"what": "x <b>", "place": "figure 1", "paper": 3.0, "ours": 2.9, "unit": "%", "verdict": "differs"}
+    score |= {"reason": "", "experiment": {"without": "a cause", "run": "a design", "value": 3.1}}
     path = tmp_path_factory.mktemp("page") / "report.html"
     content = Page(
         title="A report",

@@ -29,7 +29,7 @@ def command(
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
     from warploom.papers.runs import tasks_of
-    from warploom.report.reproduction import score_table, write_reproduction, write_results
+    from warploom.report.reproduction import score_table, tally_lines, write_reproduction, write_results
     from warploom.simulation.provenance import described
     from warploom.sweeps.engine import missing as missing_of
     from warploom.sweeps.store import Store
@@ -60,6 +60,8 @@ def command(
         print_json([score.to_dict() for score in scores])
     else:
         results_console().print(score_table(scores))
+        for line in tally_lines(scores):
+            results_console().print(line)
         print(described([each for item in done for each in item.made_from]))
         message(f"wrote {out}")
     return 0

@@ -1,8 +1,8 @@
 """The order in which a whole warp executes blocks, which is more than the order in which one thread does.
 
 A warp executes the arms of a divergent branch one after the other: when the lanes of one arm wait for others, at the point where
-all meet or before, or have all exited, the warp turns to another arm. A state of the warp rather than of a thread, such as
-whether it holds extended registers, flows along these edges too.
+all meet or before, or have all exited, the warp turns to another arm, never to the same. A state of the warp rather than of a
+thread, such as whether it holds extended registers, flows along these edges too.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ def warp_predecessors(graph: FlowGraph, divergent: frozenset[int]) -> list[froze
     """Per block, those that the warp may have executed just before it; `divergent` blocks end in a divergent branch."""
     before = [set(blocks) for blocks in graph.predecessors]
     for parting in partings(graph, divergent).values():
-        for block in parting.waiting:
-            before[block] |= parting.ends
+        for arm, waiting in parting.arms:
+            for block in waiting:
+                before[block] |= parting.ends & arm
     return [frozenset(blocks) for blocks in before]

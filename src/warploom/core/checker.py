@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.code.lanes import FULL
 from warploom.register_file.columns import pc_at, value_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import awake, recoverable
 from warploom.register_file.layout import CheckedSm
-from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, inlined
+from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, covers, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
 
@@ -136,7 +135,7 @@ class Checker(NamedTuple):
             value = value_at(ctx, work.value + write)
         if not recoverable(ctx.design.encoding, form, value):
             _fault(sm, GARBLED, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
-        partial = work.mask != FULL and work.whole >> write & 1 == 0
+        partial = work.whole >> write & 1 == 0 and not covers(sm, work.warp, work.mask)
         if partial and (form != 0 or sm.entry[entry].form != 0):
             _fault(sm, LOST_LANES, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
         shadow.entry_warp[entry] = sm.warp[work.warp].age + 1

@@ -74,6 +74,7 @@ def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, r
     info.literal = code.literal
     info.words = (info.registers + 63) // 64
     info.warps_per_cta = trace.warps_per_cta
+    info.threads_per_cta = trace.block[0] * trace.block[1] * trace.block[2]
     info.ctas = trace.ctas
     info.cta_limit = cta_limit
     info.local_bytes = code.local_bytes  # 32 lanes x bytes / 32 bytes of a sector

@@ -164,7 +164,8 @@ def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
         elif kind == MEM:
             built, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
             enter, leave = machine.collectors_ports_in_mem, min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
-        sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * (1 + issue_stages(ctx.design.allocation)))
+        stages = 1 + issue_stages(ctx.design.allocation) + issue_stages(ctx.design.power)
+        sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * stages)
         sm.ports_in[port_number] = max(1, enter // cores)
         sm.ports_out[port_number] = max(1, leave // cores)
         size = min(PORT_COLLECTORS, collectors(ctx.design.hierarchy, ctx, kind, max(1, built // cores)))

@@ -105,34 +105,44 @@ def arrive(machine, cta, warp, instruction, rows, predicates, mask):
 
 
 @callee
-def log_values(machine, instruction, rows, mask):
-    """Classify every register written: the whole register, and the lanes that executed."""
+def _classify_lanes(machine, row, mask):
+    """The class of some lanes of a register: a lane that is not among them repeats the one of them before it."""
+    if mask == FULL:
+        return classify(row)
+    last = get32(row + 4 * first_lane(mask))
+    for lane in range(32):
+        if (mask >> np.uint32(lane)) & 1:
+            last = get32(row + 4 * lane)
+        put32(machine.saved + 4 * lane, last)
+    return classify(machine.saved)
+
+
+@callee
+def log_values(machine, instruction, rows, mask, launched):
+    """Classify every register written: all lanes that the warp was launched with, and those that executed."""
     for index in range(instruction.values):
         row = rows + instruction.value_rows[index]
-        whole = classify(row)
+        whole = _classify_lanes(machine, row, launched)
         active = whole
         if mask == 0:
             active = np.uint32(0)
-        elif mask != FULL:
-            # a lane that did not execute repeats the executing lane before it
-            last = get32(row + 4 * first_lane(mask))
-            for lane in range(32):
-                if (mask >> np.uint32(lane)) & 1:
-                    last = get32(row + 4 * lane)
-                put32(machine.saved + 4 * lane, last)
-            active = classify(machine.saved)
+        elif mask != launched:
+            active = _classify_lanes(machine, row, mask)
         put32(machine.log_value + 4 * machine.n_value, whole | (active << np.uint32(ACTIVE_HALF_SHIFT)))
         machine.n_value += 1
 
 
 @callee
-def check_encodings(instruction, rows, register, image, back):
+def check_encodings(machine, instruction, rows, launched, register, image, back):
     """In checked runs: every image that the classes promise is built and taken apart again."""
     for index in range(instruction.values):
         row = rows + instruction.value_rows[index]
+        promised = _classify_lanes(machine, row, launched)
+        if launched != FULL:
+            row = machine.saved
         for byte in range(128):
             register[byte] = get8(row + byte)
-        if not survives(register, classify(row), image, back):
+        if not survives(register, promised, image, back):
             return False
     return True
 
@@ -269,8 +279,8 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
         elif kind == TRAP and mask != 0:
             fine = fail(machine, FAULT_TRAP, first_lane(mask), 0, 0)
         if machine.tracing and instruction.values > 0:
-            log_values(machine, instruction, rows, mask)
-            if machine.checking and not check_encodings(instruction, rows, register, image, back):
+            log_values(machine, instruction, rows, mask, warp.launched)
+            if machine.checking and not check_encodings(machine, instruction, rows, warp.launched, register, image, back):
                 fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
         if not fine:
             machine.fault_pc = pc

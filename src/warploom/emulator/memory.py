@@ -30,6 +30,7 @@ from warploom.emulator.pointers import (
 )
 from warploom.emulator.records import AtomicOperation, AtomicType, Fault, Kind
 from warploom.jit import callee
+from warploom.trace.format import PARALLEL_SHIFT
 
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 WINDOW_BYTES = 0x0800_0000
@@ -398,7 +399,10 @@ def _log(machine, mask, space, size, serialise, regular):
     """Append the access to the trace."""
     if space == SHARED:
         simple = regular and not serialise and size == 4
-        log_access(machine, space, 1 if simple else bank_passes(machine, mask, size, serialise))
+        passes = 1 if simple else bank_passes(machine, mask, size, serialise)
+        if serialise and mask != 0:
+            passes |= (bank_passes(machine, mask, size, False) - 1) << PARALLEL_SHIFT
+        log_access(machine, space, passes)
         return
     if regular and space != LOCAL and _log_regular(machine, mask, space, size):
         return

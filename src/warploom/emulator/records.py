@@ -199,6 +199,7 @@ WARP_DTYPE = np.dtype(
         ("depth", "i4"),
         ("active", "u4"),
         ("alive", "u4"),
+        ("launched", "u4"),
         ("barrier", "i4"),
         ("turn", "i4"),  # instructions left before another warp gets its turn
         ("polled", "i4"),

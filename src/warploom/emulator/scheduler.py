@@ -107,6 +107,7 @@ def _begin(machine, special_rows, warps, ctas, slot):
         warp.depth = 0
         warp.active = lanes
         warp.alive = lanes
+        warp.launched = lanes
         warp.turn = machine.turn
         warp.polled = 0
         warp.cta = slot
@@ -138,7 +139,7 @@ def _give_reduction(machine, program, warp, threads, true):
     if machine.tracing:
         here = machine.n_value
         machine.n_value = warp.value_at
-        log_values(machine, instruction, warp.rows, mask)
+        log_values(machine, instruction, warp.rows, mask, warp.launched)
         machine.n_value = here
 
 

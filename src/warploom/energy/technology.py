@@ -352,9 +352,17 @@ def _parse(text: str, name: str, place: str) -> Technology:
             raise WarploomError(f"{place}: the common table must have {', '.join(borrowed)}")
         common = _kept(FOLDER / f"{COMMON}.toml")._at_node(node, voltage)
         parts |= {section: getattr(common, section) for section in borrowed}
+        if "register_cache" in borrowed and parts["register_file"].read:
+            parts["register_cache"] = _cache_beside(parts["register_file"], common)
     return Technology(
         name=name, title=data["title"], node=node, voltage=voltage, sources=sources, borrowed=tuple(borrowed), **parts
     )
+
+
+def _cache_beside(main: RegisterFileEnergy, common: Technology) -> dict[tuple[int, int], tuple[float, float]]:
+    """The common table's register file cache with the same ratios to another main file."""
+    read, write = main.read / common.register_file.read, main.write / common.register_file.write
+    return {size: (r * read, w * write) for size, (r, w) in common.register_cache.items()}
 
 
 def _rows(entry: Any, place: str) -> list[dict[str, Any]]:

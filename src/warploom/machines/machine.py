@@ -8,8 +8,10 @@ machine.record().warps_per_sm      # the same numbers, flat, for the core
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -81,25 +83,33 @@ class Machine:
     def scaled(self, sms: int) -> Machine:
         """Fewer SMs with their share of L2 and of its and the DRAM's bandwidth.
 
-        Channels (with their slices) are kept in proportion as far as whole numbers allow; what is left over is taken from
-        L2's ways and from the data bus, whose bursts take longer, so that capacity and bandwidth per SM stay the chip's.
+        There are at least as many channels as the share asks for, and each is slower by what that is too many: bursts take
+        longer, and so do the times between two column commands of a bank group and between two activations, so that data and
+        rows per SM come as fast as the chip's. L2 has the number of slices, one or two to a channel, that is nearest to the
+        share; its ways make up for what is left of its capacity.
         """
         from warploom.machines.loader import check
 
         if not 1 <= sms <= self.chip.sms:
             raise WarploomError(f"machine {self.name}: it can be scaled to 1 to {self.chip.sms} SMs, not {sms}")
-        share = sms / self.chip.sms
-        channels = max(1, round(self.dram.channels * share))
-        excess = channels / (self.dram.channels * share)
+        share = Fraction(sms, self.chip.sms)
+        dram, wanted = self.dram, self.l2.slices * share
+        channels = math.ceil(dram.channels * share)
+        slower = channels / (dram.channels * share)
+        most = self.l2.slices // dram.channels
+        slices = min((channels * each for each in range(1, most + 1)), key=lambda count: max(count / wanted, wanted / count))
+        bus = max(dram.burst_cycles, dram.ccd) if slower > 1 else dram.burst_cycles
         machine = replace(
             self,
             chip=replace(self.chip, sms=sms),
-            l2=replace(
-                self.l2,
-                slices=self.l2.slices // self.dram.channels * channels,
-                ways=max(1, round(self.l2.ways / excess)),
+            l2=replace(self.l2, slices=slices, ways=max(1, round(self.l2.ways * wanted / slices))),
+            dram=replace(
+                dram,
+                channels=channels,
+                burst_cycles=float(bus * slower) if slower > 1 else bus,
+                ccdl=round(dram.ccdl * slower),
+                rrd=round(dram.rrd * slower),
             ),
-            dram=replace(self.dram, channels=channels, burst_cycles=self.dram.burst_cycles * excess),
         )
         check(machine)
         return machine

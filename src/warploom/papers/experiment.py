@@ -53,13 +53,29 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Experiment:
+    """What shows the cause of a difference: the same number from runs without that cause."""
+
+    without: str  # the cause, in words
+    run: str  # how it is taken away: a design, a machine, or which of the figure's runs are left out
+    value: float  # the number that came out, in the fact's unit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        return {"without": self.without, "run": self.run, "value": self.value}
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a figure's evaluation gives."""
 
     rows: Sequence[Row]  # tidy: one row per bar, point or cell
     facts: Mapping[str, float]  # fact id: our value, in the fact's unit
     chart: Chart | None = None  # a table has none
-    reasons: Mapping[str, str] = field(default_factory=dict)  # fact id: why ours differs, one line
+    experiments: Mapping[str, Experiment] = field(
+        default_factory=dict
+    )  # fact id: why ours differs, shown by taking the cause away
+    reasons: Mapping[str, str] = field(default_factory=dict)  # fact id: where the paper contradicts itself, with the arithmetic
 
 
 @dataclass(frozen=True, slots=True)

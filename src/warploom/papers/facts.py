@@ -1,4 +1,14 @@
-"""The published numbers, as data with their place in the paper, and the verdict on ours beside them."""
+"""The published numbers, as data with their place in the paper, and the verdict on ours beside them.
+
+The rules, the same for every paper:
+
+* a bound has no slack: ours keeps it or not;
+* a value is *reproduced* within a fifth of it. Half a point is allowed where that is more, which it is for percentages below 2.5;
+* it goes in the *same direction* within a factor of two, and *differs* otherwise;
+* what changes something is judged as a change: 0.87 of the baseline is a saving of 0.13, and 0.95 has less than half of it;
+* what holds by construction (bits of a table, ratios of constants, a constant that was fitted to the number) is *derived*: it
+  says nothing of the model, and is counted apart.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +21,11 @@ from warploom.errors.names import did_you_mean
 from warploom.library import find_paper
 
 MEANINGS = ("value", "at-most", "at-least")  # the number itself, or a bound
-
-# A number counts as reproduced within this relative difference, or within these absolute ones where the number itself is small:
-# the papers' figures are read to about a percent, and their inputs are not ours.
-RELATIVE_TOLERANCE = 0.15
-ABSOLUTE_TOLERANCE = {"%": 2.0, "points": 2.0, "% of full": 2.0, "of baseline": 0.03}
+REPRODUCED, SAME_DIRECTION, DIFFERS, DERIVED = VERDICTS = ("reproduced", "same direction", "differs", "derived")
+RELATIVE_TOLERANCE = 0.2
+FACTOR = 2.0
+HALF_A_POINT = {"%": 0.5, "points": 0.5, "% of full": 0.5, "of baseline": 0.005}
+UNCHANGED = {"of baseline": 1.0}  # by unit, the number that would mean "nothing changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,8 @@ class Fact:
     unit: str
     place: str  # "figure 6", "table 5", "section 5.5"
     meaning: str = MEANINGS[0]
+    headline: bool = False  # whether the abstract or the conclusion has it
+    derived: str = ""  # why it holds by construction, where it does
 
     @property
     def full_id(self) -> str:
@@ -39,14 +51,25 @@ class Fact:
         return ours - self.value
 
     def verdict(self, ours: float) -> str:
-        """``reproduced``, ``same direction`` (the sign or the side agrees, the size does not) or ``differs``."""
-        neutral = 1.0 if self.unit in ("of baseline", "times") else 0.0  # the number that would mean "nothing changes"
-        effect = self.value - neutral if self.unit == "of baseline" else self.value
-        slack = max(abs(effect) * RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE.get(self.unit, 0.0))
-        below, above = ours <= self.value + slack, ours >= self.value - slack
-        if (self.meaning == "at-most" and below) or (self.meaning == "at-least" and above) or (below and above):
-            return "reproduced"
-        return "same direction" if (ours - neutral) * (self.value - neutral) > 0 else "differs"
+        """One of `VERDICTS`, by the rules above."""
+        if self.derived:
+            return DERIVED
+        neutral = UNCHANGED.get(self.unit, 0.0)
+        mine, theirs = ours - neutral, self.value - neutral
+        if self.meaning != "value":
+            kept = mine <= theirs if self.meaning == "at-most" else mine >= theirs
+            return REPRODUCED if kept else self._direction(mine, theirs)
+        slack = max(abs(theirs) * RELATIVE_TOLERANCE, HALF_A_POINT.get(self.unit, 0.0))
+        return REPRODUCED if abs(mine - theirs) <= slack + ROUNDING else self._direction(mine, theirs)
+
+    def _direction(self, mine: float, theirs: float) -> str:
+        """Whether a number that is not reproduced is within a factor of two."""
+        near = mine * theirs > 0 and 1 / FACTOR <= mine / theirs <= FACTOR
+        return SAME_DIRECTION if near else DIFFERS
+
+
+ROUNDING = 1e-9  # of sums that should be exactly at the border
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {"value": ((int, float), "a number"), "headline": ((bool,), "true or false")}
 
 
 @cache
@@ -63,9 +86,9 @@ def _fact(paper: str, entry: dict[str, Any], place: str) -> Fact:
         if key not in known:
             raise WarploomError(f"{where}: {key!r} says nothing about a number{did_you_mean(key, list(known))}")
     for key, item in known.items():
-        wanted = (int, float) if item.name == "value" else (str,)
-        if key in entry and (not isinstance(entry[key], wanted) or isinstance(entry[key], bool)):
-            raise WarploomError(f"{where}: {key!r} must be {'a number' if key == 'value' else 'text'}, not {entry[key]!r}")
+        wanted, name = _KINDS.get(key, ((str,), "text"))
+        if key in entry and type(entry[key]) not in wanted:
+            raise WarploomError(f"{where}: {key!r} must be {name}, not {entry[key]!r}")
         if key not in entry and item.default is MISSING:
             raise WarploomError(f"{where}: {key!r} is missing")
     if entry.get("meaning", MEANINGS[0]) not in MEANINGS:

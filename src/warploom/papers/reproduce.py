@@ -9,8 +9,8 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.library import find_paper, paper_names
 from warploom.library.shelves import ALL
-from warploom.papers.experiment import Figure, Outcome, Run
-from warploom.papers.facts import Fact, load_facts
+from warploom.papers.experiment import Experiment, Figure, Outcome, Run
+from warploom.papers.facts import VERDICTS, Fact, load_facts
 from warploom.papers.runs import tasks_of
 from warploom.simulation.provenance import Provenance, described, provenance_from_dict
 from warploom.simulation.task import Task
@@ -35,7 +35,8 @@ class Score:
 
     fact: Fact
     ours: float
-    reason: str  # why ours differs, where somebody found out
+    experiment: Experiment | None  # what shows why ours differs
+    reason: str  # how the paper contradicts itself
     made_from: str  # the runs that it was computed from, as one line
 
     @property
@@ -53,7 +54,9 @@ class Score:
             "unit": self.fact.unit,
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
-            "reason": self.reason,
+            "headline": self.fact.headline,
+            "experiment": self.experiment.to_dict() if self.experiment else None,
+            "reason": self.reason or self.fact.derived,
             "provenance": self.made_from,
         }
 
@@ -108,11 +111,11 @@ def reproduce(
 
 
 def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
-    """Every published number that the reproductions measured, in the papers' order."""
+    """Every published number that the reproductions measured: those of abstracts and conclusions, then all others."""
     scores = []
     for paper in dict.fromkeys(item.paper for item in reproductions):
         measured = {
-            key: (ours, item.outcome.reasons.get(key, ""), described(item.made_from))
+            key: (ours, item.outcome.experiments.get(key), item.outcome.reasons.get(key, ""), described(item.made_from))
             for item in reproductions
             if item.paper == paper
             for key, ours in item.outcome.facts.items()
@@ -124,4 +127,13 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
                 f"paper {paper!r}: its figures measure {', '.join(sorted(unknown))}, which published.toml does not have"
             )
         scores += [Score(fact, *measured[key]) for key, fact in facts.items() if key in measured]
-    return scores
+    return sorted(scores, key=lambda score: not score.fact.headline)
+
+
+def tally(scores: Sequence[Score]) -> dict[str, dict[str, int]]:
+    """How many numbers have each verdict, of headline numbers and of all."""
+    groups = {"headline": [score for score in scores if score.fact.headline], "all": list(scores)}
+    return {
+        name: {verdict: sum(score.verdict == verdict for score in group) for verdict in VERDICTS}
+        for name, group in groups.items()
+    }

@@ -57,6 +57,7 @@ class Info(Record):
     row_words: i8
     entries: i8
     warps_per_cta: i8
+    threads_per_cta: i8
     ctas: i8
     cta_limit: i8
     local_bytes: i8  # sectors of a warp's window of local memory

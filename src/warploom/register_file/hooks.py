@@ -208,7 +208,7 @@ def issue_delay(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: in
     return 0
 
 
-@hook("allocation")
+@hook("allocation", "power")
 def issue_stages(policy: Any) -> int:
     """Pipeline stages that the policy puts between issue and the collectors; each holds as many instructions as one latch."""
     return 0
@@ -335,7 +335,8 @@ def branch_delay(policy: Any, ctx: Context, sm: Sm) -> int:
 def form_of(policy: Any, ctx: Context, sm: Sm, cycle: int, value: np.uint32, mask: Lanes, whole: bool) -> int:
     """The form in which a result is stored. ``value`` is its entry in the trace's value column, or `services.UNKNOWN`.
 
-    Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows.
+    Not ``whole``: only the lanes of ``mask`` are written, which no form but 0 allows. A mask that has every lane of the warp is
+    given as one of 32 lanes, also where the warp was launched with fewer.
     """
     return 0
 
@@ -392,13 +393,16 @@ def needs_move(policy: Any, ctx: Context, sm: Sm, warp: int, register: int, entr
 
 @hook("power")
 def prepare_read(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
-    """An instruction that reads the entry has got a collector. The answer is the cycle from which the entry can be read."""
+    """An entry is going to be read, by an issued instruction or for the upper level: the cycle from which it can be.
+
+    At ``cycle``, which may be to come, the instruction is in front of the collectors; it takes one when its sources are awake.
+    """
     return cycle
 
 
 @hook("power")
 def prepare_write(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-    """An instruction that will write the entry has got a collector, or a value of the upper level sets out for the entry."""
+    """An instruction that will write the entry has been issued, or a value of the upper level sets out for the entry."""
 
 
 @hook("power")

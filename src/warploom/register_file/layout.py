@@ -15,8 +15,8 @@ from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, 
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
-MAX_SLOTS = 1024  # instructions in flight
-SLOT_RESERVE = 160  # kept for evictions: more than one flush of everything that a warp can have in an upper level
+SLOT_RESERVE = 544  # kept for evictions: more than a flush of all that an SM can have in an upper level, 128 values a scheduler
+MAX_SLOTS = SLOT_RESERVE + 864  # instructions in flight
 PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
 UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
@@ -54,6 +54,7 @@ class Warp(Record):
     long_latency: Annotated[Array[Mask], REGISTER_WORDS]  # those that come from slow memory
     live: Annotated[Array[Mask], REGISTER_WORDS]  # registers whose value will be read
     pending_predicates: Mask
+    launched: Lanes  # fewer than 32 in the last warp of a CTA whose threads do not fill it
     cta: i4
     in_flight: i4  # instructions that have been issued and have not ended
     memory_in_flight: i4

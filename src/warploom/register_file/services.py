@@ -31,6 +31,12 @@ def group_of(ctx: Context, warp: int, register: int) -> int:
 
 
 @inlined
+def covers(sm: Sm, warp: int, mask: Lanes) -> bool:
+    """Whether a mask has every lane that a warp was launched with; an instruction with such a mask has not diverged."""
+    return sm.warp[warp].launched & ~mask == 0
+
+
+@inlined
 def scheduler_of(ctx: Context, warp: int) -> int:
     """The scheduler that a warp belongs to."""
     machine = ctx.machine

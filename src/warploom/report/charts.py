@@ -27,8 +27,20 @@ def _altair() -> Any:
     return altair
 
 
-def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", width: int = 640, height: int = 240) -> Any:
-    """The Altair chart of some rows. The subtitle is small: it says where they are from."""
+def draw(
+    chart: Chart,
+    rows: Sequence[Row],
+    title: str,
+    *,
+    subtitle: str = "",
+    published: Sequence[tuple[str, str, float, float]] = (),
+    width: int = 640,
+    height: int = 240,
+) -> Any:
+    """The Altair chart of some rows. The subtitle is small: it says where they are from.
+
+    ``published`` are numbers as (what, unit, the paper's, ours): bars side by side below the chart.
+    """
     alt = _altair()
     data = alt.Data(values=[dict(row) for row in rows])
     order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
@@ -64,7 +76,40 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", w
         if named:  # each panel has names of its own
             drawn = drawn.resolve_scale(x="independent", xOffset="independent")
     small = {"subtitle": wrap(subtitle, SUBTITLE_COLUMNS), "subtitleFontSize": 9, "subtitleColor": "#777"} if subtitle else {}
-    return drawn.properties(title=alt.TitleParams(title, anchor="start", **small)).configure_view(stroke=None)
+    drawn = drawn.properties(title=alt.TitleParams(title, anchor="start", **small))
+    if published:
+        drawn = alt.vconcat(drawn, _pairs(alt, published, width)).resolve_scale(color="independent")
+    return drawn.configure_view(stroke=None)
+
+
+def _pairs(alt: Any, published: Sequence[tuple[str, str, float, float]], width: int) -> Any:
+    """Published numbers with ours beside them, a panel for each unit."""
+    panels = []
+    for unit in dict.fromkeys(unit for _, unit, _, _ in published):
+        bars = [
+            {"what": "\n".join(wrap(what, 28)), "whose": whose, "value": value}
+            for what, its_unit, theirs, ours in published
+            if its_unit == unit
+            for whose, value in (("paper", theirs), ("ours", ours))
+        ]
+        order = list(dict.fromkeys(bar["what"] for bar in bars))
+        x = alt.X(
+            "what:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=260, labelExpr="split(datum.value, '\\n')")
+        )
+        colours = alt.Scale(domain=["paper", "ours"], range=[_PUBLISHED, "#4c78a8"])
+        panel = (
+            alt.Chart(alt.Data(values=bars))
+            .mark_bar()
+            .encode(
+                x=x,
+                xOffset=alt.XOffset("whose:N", sort=["paper", "ours"]),
+                y=alt.Y("value:Q", title=unit),
+                color=alt.Color("whose:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
+                tooltip=["what:N", "whose:N", alt.Tooltip("value:Q", format=".4~g")],
+            )
+        )
+        panels.append(panel.properties(width=min(width, 60 * len(order)), height=160))
+    return alt.hconcat(*panels)
 
 
 def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:

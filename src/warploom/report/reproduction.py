@@ -10,7 +10,8 @@ from rich.table import Table
 
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
-from warploom.papers.reproduce import Reproduction, Score
+from warploom.papers.facts import DERIVED, DIFFERS, REPRODUCED, SAME_DIRECTION, Fact, load_facts
+from warploom.papers.reproduce import Reproduction, Score, tally
 from warploom.papers.runs import tasks_of
 from warploom.report.charts import draw, save
 from warploom.simulation.provenance import described
@@ -23,7 +24,7 @@ from warploom.sweeps.rows import row_of
 from warploom.sweeps.store import Store
 
 SCORECARD = "scorecard.json"
-_STYLES = {"reproduced": "green", "same direction": "yellow", "differs": "red"}
+_STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", DIFFERS: "red", DERIVED: "dim"}
 
 
 def _pandas() -> Any:
@@ -44,7 +45,14 @@ def write_reproduction(item: Reproduction, folder: Path) -> None:
         _pandas().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
         title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
-        save(draw(item.outcome.chart, item.outcome.rows, title, subtitle=made_from), target / f"{name}.png", item.made_from)
+        pairs = [(fact.what, fact.unit, fact.value, ours) for fact, ours in _measured(item)]
+        drawn = draw(item.outcome.chart, item.outcome.rows, title, subtitle=made_from, published=pairs)
+        save(drawn, target / f"{name}.png", item.made_from)
+
+
+def _measured(item: Reproduction) -> list[tuple[Fact, float]]:
+    """The published numbers that a figure measured, with ours."""
+    return [(fact, item.outcome.facts[fact.id]) for fact in load_facts(item.paper) if fact.id in item.outcome.facts]
 
 
 def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], folder: Path) -> None:
@@ -71,11 +79,24 @@ def score_table(scores: Sequence[Score]) -> Table:
     for heading in ("paper", "ours", "unit"):
         table.add_column(heading, justify="right")
     table.add_column("verdict")
-    table.add_column("why")
+    table.add_column("without its cause")
     for score in scores:
         values = (f"{score.fact.value:g}", f"{score.ours:.4g}", score.fact.unit)
         verdict = f"[{_STYLES[score.verdict]}]{score.verdict}[/]"
-        table.add_row(
-            score.fact.full_id, score.fact.what, *values, verdict, "" if score.verdict == "reproduced" else score.reason
-        )
+        name = f"[bold]{score.fact.full_id}[/]" if score.fact.headline else score.fact.full_id
+        table.add_row(name, score.fact.what, *values, verdict, "" if score.verdict == REPRODUCED else _why(score))
     return table
+
+
+def _why(score: Score) -> str:
+    """The experiment that shows the cause, or how the paper contradicts itself, or why the number says nothing."""
+    shown = score.experiment
+    return f"{shown.value:.4g} without {shown.without} ({shown.run})" if shown else score.reason or score.fact.derived
+
+
+def tally_lines(scores: Sequence[Score]) -> list[str]:
+    """The counts by verdict, of headline numbers first."""
+    return [
+        f"{name}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        for name, counts in tally(scores).items()
+    ]

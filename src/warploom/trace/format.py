@@ -9,8 +9,9 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   fences and prefetches have none), and per barrier (with the flag BARRIER).
   Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
   belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
-  atomic in shared memory counts passes with the serialisation of equal addresses. An access that no lane executes has
-  count 0. Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
+  atomic in shared memory counts passes with the serialisation of equal addresses, and has one less than those without it
+  above its space, in the bits from ``PARALLEL_SHIFT`` on. An access that no lane executes has count 0.
+  Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
 * ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
   space, ``lanes`` the lanes that touch it. Local memory counts within the warp's own window of 32 x local_bytes, the
   lanes' words interleaved as hardware does it.
@@ -32,12 +33,15 @@ SECTOR_DTYPE = np.dtype("u4")
 LANES_DTYPE = np.dtype("u4")
 START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")])
 
+SPACE_SHIFT, PARALLEL_SHIFT = 8, 11  # of a memory entry
+SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
+
 SECTOR_BYTES = 32
 FULL_MASK = 0xFFFFFFFF
 
-# One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that
-# did not execute, the high half the executing lanes alone: there, a lane that did not execute is taken to hold what the executing
-# lane before it holds (lanes ahead of the first one: what the first holds), and if no lane executed the half is 0. Within a half:
+# One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that did not
+# execute, the high half the executing lanes alone, and 0 if there are none. A lane that does not count (in the low half one that
+# the warp was not launched with) is taken to hold what the counting lane before it holds (or else the first). Within a half:
 #   bits 0-1   narrowest delta with 4-byte base: 0 = <4,0>, 1 = <4,1>, 2 = <4,2>, 3 = none fits
 #   bits 2-4   narrowest delta with 8-byte base: 0 = <8,0>, 1 = <8,1>, 2 = <8,2>, 3 = <8,4>, 4 = none fits
 #   bit  5     <1,0> fits (all bytes equal)

@@ -62,11 +62,61 @@ def test_accesses_touch_the_banks_that_hold_the_value(value: int) -> None:
     assert counters["compressor_activations"] == 2  # what does not fit has been tried
 
 
+def test_a_bank_is_read_and_written_in_one_cycle() -> None:
+    """Table 2: a read port and a write port. Where they are one, the writes of eight warps hold up reads of their banks."""
+    launch = with_values(
+        straight(*(add(1 + n % 6, 1 + (n + 2) % 6, 1 + (n + 4) % 6) for n in range(24)), warps_per_cta=8), [SHORT]
+    )
+    shared_port = replace(MACHINE, register_file=replace(MACHINE.register_file, single_ported=True))
+    ours, slower = (time_launches([launch], design(), machine, check=True) for machine in (MACHINE, shared_port))
+    assert not MACHINE.register_file.single_ported
+    assert (MACHINE.register_file.read_ports, MACHINE.register_file.write_ports) == (1, 1)
+    assert ours.cycles < slower.cycles and ours.counters["bank_conflicts"] < slower.counters["bank_conflicts"]
+
+
 def test_wide_banks_move_fewer_bits_too() -> None:
     launch = with_values(straight(add(1, 2, 2), add(3, 1, 1)), [SAME, RANDOM])
     counters = time_launches([launch], design(), load_machine("gtx480").scaled(1), check=True).counters
     assert counters["bank_writes"] == 2
     assert counters["rf_write_lanes"] == 4 + 32
+
+
+EVERY_UNIT = Kernel(
+    [
+        [op("mov", 0), op("mov", 3), load(1, 0), load(2, 3, "shared"), fma(4, 1, 2, 0), op("sin", 5, 4), store(3, 5, "shared")],
+        [load(6, 0, "shared"), add(4, 6, 4), load(1, 3), load(2, 0), fma(5, 1, 2, 4), setp(0, 5, 4), branch(1, 0)],
+        [store(3, 5), store(0, 4), exit_()],
+    ],
+    8,
+    warps_per_cta=6,
+    path=lambda warp: [*range(7), *(list(range(7, 14)) * (2 + warp % 2)), *range(14, 17)],
+)
+
+
+@pytest.mark.parametrize("name", ["compression", "gtx480", "warped-rf"])
+@pytest.mark.parametrize("power", ["bank-gating", "subarray-gating", "trimodal"])
+def test_units_and_wake_ups_that_take_no_time_change_no_cycle(name: str, power: str) -> None:
+    """Memory instructions start in the cycle in which they leave their collectors, others in the next."""
+    machine = load_machine(name).scaled(1)
+    launch = with_values(EVERY_UNIT, [SAME, BYTE, SHORT])
+    instant = Bdi(compressors=16, compression=0, decompressors=16, decompression=0)
+    point = baseline_policies()._replace(encoding=instant, power=make_policy("power", power, wakeup=0))
+    encoded, plain = (time_launches([launch], one, machine, check=True) for one in (point, baseline_policies()))
+    assert encoded.counters["decompressor_activations"] > 0
+    assert encoded.cycles == plain.cycles
+
+
+def test_a_warp_launched_with_half_its_lanes_has_not_diverged() -> None:
+    code, trace = with_values(straight(add(1, 2, 2), add(1, 1, 2), add(1, 1, 1), mask=lambda pc: HALF), [SAME])
+    some = timed((code, trace), design()).counters
+    assert some["instructions"] == {"non_divergent": 0, "divergent": 4}
+    small = timed((code, replace(trace, block=(16, 1, 1))), design()).counters
+    assert small["instructions"] == {"non_divergent": 4, "divergent": 0}
+    assert small["writes"] == {"non_divergent": 3, "divergent": 0}
+    assert small["compressed_writes"]["<4,0>"] == 3 and small["bank_writes"] == 3
+    assert small["moves"] == some["moves"] == 0
+    fewer = replace(trace, block=(16, 1, 1), mask=np.full_like(trace.mask, 0x00FF))
+    assert timed((code, fewer), design()).counters["instructions"]["divergent"] == 4
 
 
 LINKS = 6

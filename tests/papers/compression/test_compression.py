@@ -155,7 +155,7 @@ def checked(name: str, design: str, executions: Executions, **options: Any) -> A
     assert classified + c["unclassified_writes"] == c["mrf_writes"]
     assert c["unclassified_writes"] == c["moves"] + c["refills"]
     assert sum(c["instructions"].values()) == result.warp_instructions
-    assert c["instructions"]["non_divergent"] == c["active_lanes"][32]
+    assert c["instructions"]["non_divergent"] >= c["active_lanes"][32]  # more where warps were launched with fewer lanes
     assert c["bank_writes"] <= 8 * c["mrf_writes"] and 4 * c["bank_writes"] == c["rf_write_lanes"]
     for phase in ("divergent", "non_divergent"):
         assert c["ideal_slices"][phase] <= 8 * c["writes"][phase]
@@ -192,6 +192,22 @@ def test_programs_keep_their_values_and_the_accounts_add_up() -> None:
         nine = checked(name, f"compression + encoding=bdi({every}, compression=8, decompression=8)", executions)
         assert nine.counters["bank_writes"] <= c["bank_writes"]
         assert nine.cycles > result.cycles
+
+
+INSTANT = "encoding=bdi(compressors=16, compression=0, decompressors=16, decompression=0) + power=bank-gating(wakeup=0)"
+
+
+@pytest.mark.parametrize("machine", ["gtx480", "compression"])
+@pytest.mark.parametrize("name", ["aes", "matrixmul"])
+def test_compression_that_takes_no_time_costs_no_cycle(name: str, machine: str) -> None:
+    """Both are without divergence, and issue a memory instruction every few cycles."""
+    executions = Executions()
+    encoded, plain = (
+        simulate(workload_program(name), design, machine, size="tiny", executions=executions) for design in (INSTANT, "baseline")
+    )
+    assert encoded.counters["decompressor_activations"] > 0
+    assert encoded.counters["moves"] == 0
+    assert encoded.cycles == plain.cycles
 
 
 def test_lib_compresses_best() -> None:

@@ -37,7 +37,7 @@ def test_reproduce_shows_its_numbers_and_draws_its_figure(tmp_path: Path) -> Non
     assert 1 < scores[0]["ours"] < 8 and 0 < scores[1]["ours"] < 1
     assert scores[1]["verdict"] == "reproduced"
     assert (tmp_path / "census" / "figure-1.png").stat().st_size > 1000
-    runs = [json.loads(file.read_text("utf-8")) for file in (tmp_path / "runs").glob("*.json")]
+    runs = [json.loads(file.read_text("utf-8"))["content"] for file in (tmp_path / "runs").glob("*.json")]
     assert sorted(names(runs, "workload")) == ["reduction", "vectoradd"]
     for run in runs:
         counters = run["counters"]

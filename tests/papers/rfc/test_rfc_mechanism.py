@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from timing_kernels import Guard, Kernel, add, exit_, load, op, p, setp, store
+from timing_kernels import Guard, Kernel, add, barrier, exit_, load, op, p, setp, store
 
 from warploom.core.simulate import time_launches
 from warploom.designs import parse_design, storage_bits
+from warploom.energy import Run, account, load_technology
 from warploom.errors import WarploomError
 from warploom.machines import load_machine
 
@@ -31,7 +32,8 @@ def conserved(c: dict[str, Any]) -> None:
     assert c["rfc_results"] + c["mrf_writes"] - c["writebacks"] == c["rf_writes"]
     assert c["upper_reads"] == c["rfc_hits"] and c["upper_writes"] == c["rfc_results"]
     assert c["bypasses"] + c["late_results"] + c["rfc_results"] == c["rf_writes"]
-    assert c["write_backs"] == c["writebacks"] >= c["flush_writebacks"]
+    assert c["bypasses"] == c["slow_bypasses"] + c["unread_bypasses"]
+    assert c["write_backs"] == c["writebacks"] >= c["flush_writebacks"] + c["displaced_writebacks"]
     assert c["last_reads_wrong"] == 0
 
 
@@ -175,6 +177,26 @@ def test_only_active_warps_own_entries() -> None:
     c = run(kernel, active=2)
     assert c["suspensions"] >= 32
     assert c["flush_writebacks"] >= 32
+
+
+def test_a_warp_that_gives_way_at_a_barrier_is_counted_apart() -> None:
+    """Two of four warps are active: each gives way once to one that is ready, before the barrier or behind it."""
+    c = run(Kernel([[mov(1), wait(1), barrier(), add(2, 1, 1), *keep(2), exit_()]], 8, warps_per_cta=4), active=2)
+    assert (c["displaced"], c["displaced_flushes"], c["displaced_writebacks"]) == (4, 4, 4)
+    assert c["suspensions"] == c["flushes"] == c["flush_writebacks"] == 0
+
+
+def test_every_scheduler_has_active_warps_and_a_cache_of_its_own() -> None:
+    """Eight active warps of each of two schedulers: twice the storage, and every access costs that of a cache for eight."""
+    common, design = load_machine("gtx480"), parse_design("rfc")
+    assert storage_bits(design, common) == 2 * storage_bits(parse_design("rfc(each=sm)"), common)
+    kernel = Kernel([[mov(1), add(2, 1, 1), *keep(2), exit_()]], 8, warps_per_cta=16)
+    result = time_launches([kernel.launch()], design.policies, common.scaled(1), check=True)
+    assert result.counters["late_results"] == 0  # all sixteen are active at once
+    table = load_technology("common")
+    run = Run(result.cycles, 1e-9, 1, 131072, design.policies, common)
+    terms = {term.what: term.joules for term in account(result.counters, design.policies, table, run).added}
+    assert terms["register cache writes"] == pytest.approx(result.counters["rfc_writes"] * 8 * table.register_cache[8, 6][1])
 
 
 def test_more_warps_share_the_file_without_mixing_values() -> None:

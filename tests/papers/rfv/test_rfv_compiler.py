@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from assembler import assemble
@@ -16,6 +17,9 @@ from warploom.code.instruction import Bank, Code
 from warploom.code.slots import bits
 from warploom.code.table import static_table
 from warploom.code.warp import warp_liveness
+from warploom.designs import parse_design
+from warploom.machines import load_machine
+from warploom.papers.regmutex import figures as regmutex
 from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, register_lifetimes
 from warploom.papers.rfv.release_flags import (
     FLAGS,
@@ -29,7 +33,13 @@ from warploom.papers.rfv.release_flags import (
     payload,
     value_operands,
 )
-from warploom.papers.rfv.release_points import decoded_flags, describe_releases, release_points, with_release_flags
+from warploom.papers.rfv.release_points import (
+    decoded_flags,
+    describe_releases,
+    registers_held,
+    release_points,
+    with_release_flags,
+)
 
 # --- the 64 bits ------------------------------------------------------------------------------------------------------------
 
@@ -160,6 +170,54 @@ def test_uniform_arms_release_by_themselves():
     assert {number: set(bits(mask)) for number, mask in enumerate(assumed.starts) if mask} == {3: {1, 2}}
 
 
+def test_an_arm_does_not_release_what_it_writes_itself():
+    """The warp executes one arm after the other, and never an arm twice: R3 and R4 are not yet there where their arms begin."""
+    code = assemble(
+        """
+        mov.u32 R0 = %tid.x
+        setp.lt.s32 P0 = R0, 4
+        @P0 bra else
+        mov.u32 R3 = 1
+        st.global.u32 [64], R3
+        mov.u32 R3 = 2
+        bra join
+    else:
+        mov.u32 R4 = 1
+        st.global.u32 [64], R4
+        mov.u32 R4 = 2
+    join:
+        mov.u32 R5 = 3
+        st.global.u32 [64], R5
+        exit
+        """,
+        allocated=True,
+        registers=6,
+    )
+    assert block_releases(code) == {1: {4}, 2: {3}, 3: {3, 4}}
+
+
+def test_a_register_that_the_block_writes_again_is_not_listed():
+    code = assemble(
+        """
+        mov.u32 R0 = 8
+        mov.u32 R1 = 0
+        mov.u32 R2 = 0
+    loop:
+        add.u32 R1 = R1, 1
+        add.u32 R0 = R0, -1
+        setp.gt.s32 P0 = R0, 0
+        @P0 bra loop
+        mov.u32 R0 = 5
+        st.global.u32 [64], R0
+        st.global.u32 [64], R1
+        exit
+        """,
+        allocated=True,
+        registers=3,
+    )
+    assert block_releases(code) == {1: {2}}  # R0 is dead behind the loop too, and written again at once
+
+
 def test_loops():
     code = assemble(
         """
@@ -265,6 +323,45 @@ def test_no_lane_reads_what_was_released(seed, assume):
                 lost[lane] &= ~accesses[pc].writes
             lost[lane] |= gone
         held &= ~gone
+
+
+def test_registers_that_a_warp_holds_on_the_average():
+    """Sixteen registers are named, and two or three of them are held in the loop, which counts ten times."""
+    busy = "\n".join(f"mov.u32 R{n} = 1" for n in range(16)) + "\n" + "\n".join(f"st.global.u32 [64], R{n}" for n in range(2, 16))
+    code = assemble(
+        f"""
+        {busy}
+    loop:
+        add.u32 R2 = R0, R1
+        st.global.u32 [64], R2
+        add.u32 R0 = R0, -1
+        setp.gt.s32 P0 = R0, 0
+        @P0 bra loop
+        exit
+        """,
+        allocated=True,
+        registers=16,
+    )
+    assert release_points(code).most_held == 16
+    assert 3 < registers_held(code) < 8
+    machine = load_machine("regmutex")
+    named, held = (parse_design(f"rfv(table_bytes=3780, residency={word})").policies.allocation for word in ("named", "held"))
+    assert named.resident_limit(code, machine, 4) == 1024 // (16 * 4)
+    assert held.resident_limit(code, machine, 4) == int(1024 / (4 * registers_held(code)))
+    half = held._replace(shrink=0.5)
+    assert half.resident_limit(code, machine, 4) == int(512 / (4 * registers_held(code)))
+
+
+def test_the_rival_of_regmutex_renames_every_register():
+    """RegMutex charges rfv with 30,240 bits: 48 warps of 63 registers with ten bits each."""
+    policy = parse_design(regmutex.RFV).policies.allocation
+    assert 8 * policy.table_bytes == 30_240
+    code = replace(allocate(random_kernel(3, 60, 40), options()), threads=256)
+    assert code.registers > 20
+    made = policy.compile(code, load_machine(regmutex.MACHINE))
+    assert made.registers == code.registers and not choose_exempt(code, 63)
+    kept = [str(one) for one in made.instructions() if one.op.name not in ("pir", "pbr")]
+    assert kept == [str(one) for one in code.instructions()]  # nothing is numbered anew, because nothing is exempt
 
 
 # --- exempt registers -------------------------------------------------------------------------------------------------------

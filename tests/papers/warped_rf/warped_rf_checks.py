@@ -26,6 +26,7 @@ assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
 MACHINE = load_machine("warped-rf").scaled(1)
 NARROW = load_machine("compression").scaled(1)  # a register lies in eight banks, four lanes in each
 CACHED = load_machine("rfc")
+COMMON = load_machine("gtx480").scaled(1)
 STATES = ("on_cycles", "drowsy_cycles", "off_cycles")
 
 BLOCKS = [
@@ -49,11 +50,11 @@ LOOP = Kernel(BLOCKS, 8, warps_per_cta=2, ctas=2, path=path, mask=some_lanes, va
 class Watched(Simulation):
     """Sees what is left of the states at the end of a launch."""
 
-    def _add(self, code: Any, trace: Any, fits: Any, sms: np.ndarray) -> None:
+    def _add(self, code: Any, trace: Any, fits: Any, sms: np.ndarray, drained: Any) -> None:
         parts = self.machine.warp_registers * 128 // self.machine.register_file.entry_bytes
         assert sms["state_entries"].tolist() == [[0, 0, parts]] * len(sms)  # nothing is resident, so all is off
         assert not sms["power"]["users"].any() and not sms["power"]["early"].any()
-        super()._add(code, trace, fits, sms)
+        super()._add(code, trace, fits, sms, drained)
 
 
 def timed(kernel: Kernel, design: str, machine: Machine = MACHINE, launches: int = 1, naive: bool = False) -> TimingResult:
@@ -73,8 +74,8 @@ def chain(length: int, **options: Any) -> Kernel:
     return straight(*(add(1, 1, 2) for _ in range(length)), **options)
 
 
-def timed_always_on(kernel: Kernel) -> TimingResult:
-    simulation = Simulation(parse_design("baseline").policies, MACHINE, check=True)
+def timed_always_on(kernel: Kernel, machine: Machine = MACHINE) -> TimingResult:
+    simulation = Simulation(parse_design("baseline").policies, machine, check=True)
     simulation.launch(*kernel.launch())
     return simulation.result()
 
@@ -208,3 +209,11 @@ def test_the_checker_notices_an_access_before_the_entry_is_awake(wrong: Any) -> 
         Simulation(design, MACHINE, check=True).launch(*straight(add(1, 2, 3)).launch())
     register = "R[23]" if isinstance(wrong, ReadsAsleep) else "R1"
     assert re.search(rf"register {register}, cycle \d+, instruction 0: .*before it has woken up", str(error.value))
+
+
+def test_registers_that_wake_hold_no_collector() -> None:
+    """Twenty-four warps load from shared memory: the memory unit's two collectors serve an instruction a cycle all the same."""
+    loads = straight(*(load(1 + number % 3, 0, "shared") for number in range(12)), warps_per_cta=24)
+    asleep, awake = (timed(loads, f"power=trimodal(wakeup={wakeup})", COMMON) for wakeup in (3, 0))
+    assert awake.cycles == timed_always_on(loads, COMMON).cycles
+    assert awake.cycles < asleep.cycles < 1.1 * awake.cycles

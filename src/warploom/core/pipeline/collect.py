@@ -5,6 +5,7 @@ Every bank group has a queue of reads in order of arrival. A write of the same c
 
 from __future__ import annotations
 
+from warploom.code.classes import Unit
 from warploom.code.lanes import FULL
 from warploom.records import Lanes
 from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
@@ -17,8 +18,6 @@ from warploom.register_file.hooks import (
     on_filled,
     on_read,
     operand_stages,
-    prepare_read,
-    prepare_write,
     read_ready,
     shares_reads,
     stored_lanes,
@@ -27,6 +26,7 @@ from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_PLACES,
 from warploom.register_file.observing import observed, on_accessed, on_conflict
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
+MEM = int(Unit.MEM)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
 
 
@@ -132,17 +132,13 @@ def _arrive(ctx: Context, sm: Sm, cycle: int) -> bool:
 
 @inlined
 def _undelay(sm: Sm, cycle: int) -> bool:
-    """Queue the reads whose entry has woken up."""
+    """Queue the reads for places of the upper level whose entry has woken up."""
     moved = False
     kept = 0
     for place in range(sm.delayed_count):
         at, request = sm.delayed[place].at, sm.delayed[place].request
         if at <= cycle:
-            if request >= OPERANDS:
-                enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
-            else:
-                work = sm.slot[sm.collector[request // MAX_READS].slot]
-                enqueue(sm, request, work.read_group[request % MAX_READS])
+            enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
             moved = True
         else:
             sm.delayed[kept].at = at
@@ -208,8 +204,9 @@ def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     settle(ctx, sm, cycle, entry)
     there = cycle + ctx.machine.rf_operand_fetch_cycles
     unit.ready_at = max(unit.ready_at, there)
-    if form != 0:  # decoded on the way to its unit, at which it would arrive in the next cycle
-        work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, there + 1, form))
+    if form != 0:  # decoded on the way to its unit, which a memory instruction reaches at once, others in the next cycle
+        arrival = there if work.unit == MEM else there + 1
+        work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, arrival, form))
     _operand_there(sm, number)
     if shares_reads(ctx.design.hierarchy) and work.places[operand] >= 0:
         _serve_sharers(sm, int(work.places[operand]), there)
@@ -290,17 +287,7 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
             if shares_reads(ctx.design.hierarchy):
                 _wait_for_sharer(sm, number, request, int(work.places[operand]))
             continue
-        at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
-        if at > cycle + 1:
-            sm.count.wakeup_wait_cycles += at - cycle - 1
-            sm.delayed[sm.delayed_count].at = at
-            sm.delayed[sm.delayed_count].request = request
-            sm.delayed_count += 1
-        else:
-            enqueue(sm, request, work.read_group[operand])
-    for number_written in range(work.n_writes):
-        if work.writes[number_written] >= 0:
-            prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[number_written]))
+        enqueue(sm, request, work.read_group[operand])
     if unit.waiting == 0:
         sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 

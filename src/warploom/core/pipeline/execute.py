@@ -10,8 +10,9 @@ from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
 from warploom.register_file.services import INSTRUCTION, inlined, separate
+from warploom.trace.format import PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
-STORE = int(Flag.STORE)
+STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
 SHARED = int(Space.SHARED)
 MEM = int(Unit.MEM)
 MOVE_CLASS = 0
@@ -70,7 +71,9 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         slot = int(_pop(sm, number))
         work = sm.slot[slot]
         warp = int(work.warp)
-        space, flags, parts = int(work.memory >> 8), int(work.traits), int(work.memory & 0xFF)
+        space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), int(work.traits), int(work.memory & 0xFF)
+        if ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
+            parts = int(work.memory >> PARALLEL_SHIFT) + 1
         if work.kind == INSTRUCTION:
             base = sm.warp[warp].local_base
             if space != SHARED:

@@ -36,11 +36,14 @@ from warploom.register_file.hooks import (
     next_warp,
     on_issue,
     on_wait,
+    prepare_read,
+    prepare_write,
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
 from warploom.register_file.observing import observed, on_issued, on_stalled
-from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, separate
+from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, covers, group_of, inlined, new_slot, separate
+from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 NONE, SP, SFU, MEM = (int(unit) for unit in Unit)
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
@@ -198,6 +201,21 @@ def _add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry:
 
 
 @inlined
+def _wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
+    """Tell the power policy which entries will be accessed; the instruction is given a collector when its sources can be read."""
+    arrival = work.ready_at  # in front of the collectors: one takes it then, and reads in the cycle after
+    for operand in range(work.n_reads):
+        if work.reads[operand] >= 0:
+            at = prepare_read(ctx.design.power, ctx, sm, arrival, int(work.reads[operand]))
+            if at > arrival + 1:
+                sm.count.wakeup_wait_cycles += at - arrival - 1
+                work.ready_at = max(work.ready_at, at - 1)
+    for number in range(work.n_writes):
+        if work.writes[number] >= 0:
+            prepare_write(ctx.design.power, ctx, sm, arrival, int(work.writes[number]))
+
+
+@inlined
 def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
     work = sm.slot[slot]
     work.kind = kind
@@ -245,6 +263,7 @@ def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
         work.traits = LOAD
         _add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.refills += 1
+    _wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.warp[queued.warp].in_flight += 1
     sm.warp[queued.warp].memory_in_flight += 1
@@ -277,6 +296,7 @@ def _issue_move(ctx: Context, sm: Sm, cycle: int, core: int, warp: int, row: Cod
         work.mask = FULL
         _add_read(ctx, sm, work, warp, register, entry)
         _add_write(ctx, sm, work, warp, register, entry)
+        _wake_entries(ctx, sm, work)
         check_issue(ctx.check, ctx, sm, cycle, slot)
         sm.warp[warp].in_flight += 1
         sm.count.moves += 1
@@ -305,7 +325,8 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
             sm.waiting |= mine
             on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
         return False
-    if mask != FULL:
+    partial = not covers(sm, warp, mask)
+    if partial:
         moved = _issue_move(ctx, sm, cycle, core, warp, row, mask)
         if moved != 0:
             sm.woken |= mine
@@ -321,7 +342,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
     sm.issuing = slot
     _resolve_sources(ctx, sm, cycle, slot, warp, row)
-    if mask != FULL and merges(ctx.design.encoding):
+    if partial and merges(ctx.design.encoding):
         _read_destinations(ctx, sm, work, warp, row)
     for number in range(row.n_writes):
         register = int(row.writes[number])
@@ -334,6 +355,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
     work.value = state.value
     state.value += row.n_writes
     state.pending_predicates |= row.predicates_written
+    _wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.count.rf_reads += row.n_reads
     sm.count.rf_writes += row.n_writes
@@ -348,7 +370,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         state.memory += 1
         work.sector = state.sector
         if row.traits & BARRIER == 0:
-            if work.memory >> 8 != SHARED:
+            if work.memory >> SPACE_SHIFT & SPACE_MASK != SHARED:
                 state.sector += work.memory & 0xFF
             state.memory_in_flight += 1
             if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:

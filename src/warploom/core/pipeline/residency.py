@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from warploom.code.lanes import FULL, LANES
 from warploom.core.memory import Port
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
@@ -64,6 +67,8 @@ def launch_cta(ctx: Context, sm: Sm, cycle: int, number: int) -> None:
     per_cta = ctx.info.warps_per_cta
     for member in range(per_cta):
         warp = slot * per_cta + member
+        left = ctx.info.threads_per_cta - LANES * member
+        sm.warp[warp].launched = FULL if left >= LANES else np.uint32((1 << left) - 1)
         _start_warp(ctx, sm, cycle, warp, number * per_cta + member, slot)
 
 

@@ -32,7 +32,17 @@ from warploom.register_file.hooks import (
 )
 from warploom.register_file.layout import RING, Slot, Sm
 from warploom.register_file.observing import on_accessed, on_conflict, on_retired
-from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, separate, settle
+from warploom.register_file.services import (
+    EVICTION,
+    INSTRUCTION,
+    SPILL,
+    UNKNOWN,
+    append_write,
+    covers,
+    inlined,
+    separate,
+    settle,
+)
 
 MEM = int(Unit.MEM)
 ATOMIC = int(Flag.ATOMIC)
@@ -164,8 +174,9 @@ def _place_results(ctx: Context, sm: Sm, cycle: int, slot: int) -> int:
         value = UNKNOWN
         if work.value >= 0:
             value = value_at(ctx, work.value + number)
-        whole = work.mask == FULL or work.whole >> number & 1 != 0
-        form = form_of(ctx.design.encoding, ctx, sm, cycle, value, work.mask, whole)
+        mask = FULL if covers(sm, work.warp, work.mask) else work.mask
+        whole = mask == FULL or work.whole >> number & 1 != 0
+        form = form_of(ctx.design.encoding, ctx, sm, cycle, value, mask, whole)
         work.form[number] = form
         at = write_ready(ctx.design.encoding, ctx, sm, cycle, form, value, whole)
         latest = max(latest, write_awake(ctx.design.power, ctx, sm, at, entry, banks_of(ctx, form)))
@@ -198,7 +209,7 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
     form, mask = int(work.form[number]), work.mask
     if work.whole >> number & 1 != 0:
         mask = FULL
-    if mask != FULL and owned.form != 0:
+    if owned.form != 0 and not covers(sm, work.warp, mask):
         _expand(ctx, sm, cycle, entry)
         on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), False)
         work.whole |= 1 << number

@@ -410,8 +410,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 pc, active = warp.pc, warp.active
                 moved = True
         if machine.tracing and instruction.values > 0:
-            log_values(machine, instruction, rows, mask)
-            if machine.checking and not check_encodings(instruction, rows, register, image, back):
+            log_values(machine, instruction, rows, mask, warp.launched)
+            if machine.checking and not check_encodings(machine, instruction, rows, warp.launched, register, image, back):
                 fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
         if not fine:
             machine.fault_pc = pc

@@ -29,7 +29,7 @@ from warploom.register_file.bits import bit
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import PORT_COLLECTORS, Sm
-from warploom.register_file.services import share_read, wake, write_back
+from warploom.register_file.services import covers, share_read, wake, write_back
 
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, transient
@@ -144,10 +144,10 @@ class Bow(NamedTuple):
                 number = np.int64(place)
         lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
         way = find(policy, sm, warp, register)
-        transient = policy.hints and lanes == FULL and row.hierarchy.transient >> number & 1 != 0
+        transient = policy.hints and covers(sm, warp, lanes) and row.hierarchy.transient >> number & 1 != 0
         around = policy.hints and not transient and row.hierarchy.unread >> number & 1 != 0
         if way >= 0:
-            if lanes == FULL:  # the old value is dead
+            if covers(sm, warp, lanes):  # the old value is dead
                 state.consolidated += state.status[warp, way] & DIRTY != 0
                 state.status[warp, way] = 0
                 way = -1

@@ -15,7 +15,7 @@ from warploom.register_file.bits import lowest
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import UNKNOWN, inlined
+from warploom.register_file.services import UNKNOWN, covers, inlined
 from warploom.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
 from warploom.trace.format import ACTIVE_HALF_SHIFT, BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 
@@ -227,7 +227,7 @@ class Bdi(NamedTuple):
         _count_compressed(sm, cycle, entry, -int(sm.entry[entry].form != 0))
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
-        divergent = 0 if mask_at(ctx, index) == FULL else 1
+        divergent = 0 if covers(sm, warp, mask_at(ctx, index)) else 1
         sm.encoding.instructions[divergent] += 1
         sm.encoding.seen[divergent] += sm.encoding.compressed[warp]
 

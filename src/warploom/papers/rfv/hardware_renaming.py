@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.lanes import FULL
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.rfv.renaming import (
@@ -25,7 +24,7 @@ from warploom.register_file.bits import EVERYTHING, NOTHING, count
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, group_of, release, wake
+from warploom.register_file.services import allocate, covers, group_of, release, wake
 
 
 @policy
@@ -76,7 +75,7 @@ class HardwareRenaming(NamedTuple):
 
     def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
         old = sm.map[warp, register]
-        if old >= 0 and mask_at(ctx, index) != FULL:
+        if old >= 0 and not covers(sm, warp, mask_at(ctx, index)):
             return old  # the other lanes' values stay
         group = group_of(ctx, warp, register)
         entry = find_entry(ctx, sm, group)

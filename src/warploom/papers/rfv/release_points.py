@@ -5,20 +5,23 @@ for another turn of a loop keep what they need. Two kinds of points follow:
 
 * the last read inside a block, if the instruction has a flag for that operand. Every flag counts for one operand as written: it
   releases both halves of a 64-bit register, and is set only if both are dead. Operands after the third have no flag;
-* the start of a block, for every register that may still be held there and is dead: where diverged lanes meet, behind a loop, in
-  an arm that does not need what another arm reads, and for what no flag could release (results that nobody reads, further
-  operands).
+* the start of a block, for every register that may still be held there, is dead and is not written again in the block: where
+  diverged lanes meet, behind a loop, in an arm that does not need what another arm reads, and for what no flag could release
+  (results that nobody reads, further operands).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import EXITS, Block, Code, Instruction
 from warploom.code.liveness import Liveness
+from warploom.code.loops import loop_depths
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
@@ -53,6 +56,14 @@ class ReleasePoints:
     def most_held(self) -> int:
         """The most registers that a warp holds at once."""
         return max((mask.bit_count() for mask in self.held), default=0)
+
+
+def registers_held(code: Code) -> float:
+    """The registers that a warp holds on the average, if every loop runs ten times and no register is exempt."""
+    depths, held = loop_depths(flow_graph(code)), release_points(code).held
+    starts = code.block_starts()
+    weights = [10.0 ** depths[number] for number in range(len(code.blocks)) for _ in range(starts[number], starts[number + 1])]
+    return sum(mask.bit_count() * weight for mask, weight in zip(held, weights, strict=True)) / sum(weights)
 
 
 def branching_blocks(graph: FlowGraph) -> frozenset[int]:
@@ -92,7 +103,11 @@ def _flags(code: Code, live: Liveness, renamed: int) -> tuple[list[int], list[in
 def _starts(
     code: Code, graph: FlowGraph, before: list[frozenset[int]], live: Liveness, renamed: int, released: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Follow what the warp may hold through the code; what is held and dead where a block starts is released there."""
+    """Follow what the warp may hold through the code; what is held and dead where a block starts is released there.
+
+    A register that the block writes again stays mapped instead: giving it back would cost an instruction and save little.
+    """
+    written = [reduce(or_, (access.writes for access in accesses), 0) for accesses in live.accesses]
     first = code.block_starts()
     leaving = [0] * len(graph)
     starts = [0] * len(graph)
@@ -105,7 +120,7 @@ def _starts(
             for predecessor in before[number]:
                 now |= leaving[predecessor]
             if worth_a_release(code.blocks[number]):
-                starts[number] = now & ~live.block_in[number] & NAMEABLE
+                starts[number] = now & ~live.block_in[number] & ~written[number] & NAMEABLE
             now &= ~starts[number]
             for place, access in enumerate(live.accesses[number]):
                 pc = first[number] + place

@@ -32,7 +32,7 @@ from warploom.papers.rfv.mapping import (
     unmapped_results,
 )
 from warploom.papers.rfv.notes import INSTRUCTION_NOTES, annotated
-from warploom.papers.rfv.release_points import describe_releases, release_points, with_release_flags
+from warploom.papers.rfv.release_points import describe_releases, registers_held, release_points, with_release_flags
 from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.reporting import (
@@ -80,6 +80,7 @@ class Rfv(NamedTuple):
         "divergence": ("analysed", "assumed"),
         "throttle": ("cta", "needy"),
         "resident": (1.0, 64.0),
+        "residency": ("named", "held"),
     }
     MEANING = {
         "shrink": "physical registers as a share of the architected file, which occupancy goes by (section 8.1)",
@@ -90,8 +91,9 @@ class Rfv(NamedTuple):
         "throttle": "who waits when registers run short: every warp of other CTAs (section 8.1), or those that need a register",
         "spill": "store a warp's registers in memory when a CTA needs more than there are (section 8.1)",
         "resident": "architected registers as a multiple of the machine's: CTAs beyond its register file become resident",
+        "residency": "resident CTAs: as many as name no more registers than there are, or as hold no more by static liveness",
     }
-    COMPILED_BY = ("table_bytes", "divergence", "resident")
+    COMPILED_BY = ("table_bytes", "divergence", "resident", "residency")
     STATE = (*MAPPING_STATE, *THROTTLING_STATE, *MEMORY_STATE, *FLAG_CACHE_STATE, *REPORTED_STATE)
     NOTES = INSTRUCTION_NOTES
 
@@ -103,6 +105,7 @@ class Rfv(NamedTuple):
     throttle: str = "cta"
     spill: bool = True
     resident: float = 1.0
+    residency: str = "named"
 
     # The compile-time half.
 
@@ -110,7 +113,9 @@ class Rfv(NamedTuple):
         if code.literal:
             raise WarploomError(f"kernel {code.name}: allocation=rfv needs allocated registers, which literal code has not")
         warps_per_cta = -(-(code.threads or USUAL_THREADS) // LANES)
-        warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
+        warps = machine.sm.warps_per_sm
+        if policy.residency == "named":
+            warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
         numbered = exempt_first(code, exempt)
         points = release_points(numbered, len(exempt), assume_divergent=policy.divergence == "assumed")
@@ -132,7 +137,11 @@ class Rfv(NamedTuple):
         return policy.shrink
 
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
-        return int(machine.warp_registers * policy.resident) // (rounded(code.registers, machine) * warps_per_cta)
+        named = rounded(code.registers, machine)
+        if policy.residency == "named":
+            return int(machine.warp_registers * policy.resident) // (named * warps_per_cta)
+        physical, held = int(machine.warp_registers * policy.shrink), min(named, registers_held(code))
+        return max(1, int(physical / (held * warps_per_cta)))
 
     def describe(policy, code: Code) -> dict[int, str]:
         return describe_releases(code)
@@ -254,6 +263,7 @@ class Rfv(NamedTuple):
         return virtualization_bits(machine, policy.table_bytes, policy.flag_cache, balanced=policy.shrink < 1)
 
     def conflict(policy, design: Any) -> str | None:
-        if policy.spill and policy.shrink * policy.resident != 1 and type(design.hierarchy).NAME != "none":
+        whole = policy.shrink * policy.resident == 1 and policy.residency == "named"
+        if policy.spill and not whole and type(design.hierarchy).NAME != "none":
             return "a spilled register could have its newest value in the upper level; write spill=false"
         return None

@@ -8,6 +8,7 @@ from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.records import Array, Record, i2, i8, u1
 from warploom.register_file import policy
+from warploom.register_file.bits import has
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import holds
 from warploom.register_file.layout import Sm
@@ -69,7 +70,8 @@ def _foreseen(sm: Sm, entry: int) -> bool:
 class Trimodal(NamedTuple):
     """Entries without a register are off and the others drowsy; an access keeps its entry on until it is done.
 
-    A source is on from the assignment of a collector until it has been read, a destination until it has been written. States are
+    The scheduler sends the signal: a source is on from the issue of its instruction until it has been read, a destination until
+    it has been written. The instruction takes a collector only when its sources can be read in the next cycle. States are
     kept for each bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and
     of a compressed register only those that hold data are not off. Registers in an upper level have no state of their own.
     """
@@ -107,6 +109,9 @@ class Trimodal(NamedTuple):
         state.early[entry] = 0
         state.width[entry] = 0
 
+    def issue_stages(policy) -> int:
+        return max(0, policy.wakeup - 1)  # the first cycle of waking is the one between scheduling and read
+
     def looks_ahead(policy) -> int:
         # A warp whose turn comes in the next cycle is given a collector in the one after: it is known two cycles ahead.
         return max(policy.lookahead - 1, min(policy.lookahead, 1))
@@ -114,6 +119,9 @@ class Trimodal(NamedTuple):
     def foresee(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
         state: State = sm.power
         row = ctx.code[pc]
+        for operand in range(row.n_reads):
+            if has(sm.warp[warp].pending[row.reads[operand] >> 6], row.reads[operand] & 63):
+                return  # it waits for a result, so it is not in the ready queue
         for operand in range(row.n_reads):
             register = int(row.reads[operand])
             entry = int(sm.map[warp, register])

@@ -86,6 +86,7 @@ class GpgpusimTwoLevel(NamedTuple):
     """
 
     CHOICE = "scheduler"
+    each = "scheduler"  # whose active warps are counted
     NAME = "gpgpusim-two-level"
     SOURCE = "observed: GPGPU-Sim 4.0's two_level_active:6:0:1"
     MEANING = {"active": "active warps of each scheduler"}

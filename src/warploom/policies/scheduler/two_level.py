@@ -14,6 +14,7 @@ from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, scheduler_of
 
 GREEDY = 0
+SCHEDULER = 1  # whose active warps are counted
 
 
 class State(Record):
@@ -23,7 +24,8 @@ class State(Record):
     outer: Annotated[Array[i8], MAX_SCHEDULERS]  # and the one that became active last
     eligible: Mask  # could be active
     parked: Mask  # active, but at a barrier or held back
-    suspensions: i8
+    suspensions: i8  # warps that left for the result of a slow load
+    displaced: i8  # warps that left because they stood at a barrier, or were held back, and another was ready
 
 
 @inlined
@@ -31,7 +33,7 @@ def _promote(policy: TwoLevel, ctx: Context, sm: Sm, scheduler: int) -> None:
     """Fill the scheduler's active set with ready warps; one that waits at a barrier gives way only when it is needed."""
     state: State = sm.scheduler
     mine = sm.scheduler_warps[scheduler]
-    room = max(1, policy.active // ctx.machine.schedulers)
+    room = policy.active if policy.each == SCHEDULER else max(1, policy.active // ctx.machine.schedulers)
     while (state.eligible & mine) != NOTHING:
         if count(sm.active & mine) >= room:
             parked = state.parked & mine
@@ -40,7 +42,7 @@ def _promote(policy: TwoLevel, ctx: Context, sm: Sm, scheduler: int) -> None:
             warp = next_after(parked, state.outer[scheduler])
             sm.active &= ~bit(warp)
             state.parked &= ~bit(warp)
-            state.suspensions += 1
+            state.displaced += 1
         warp = next_after(state.eligible & mine, state.outer[scheduler])
         state.outer[scheduler] = warp
         state.eligible &= ~bit(warp)
@@ -54,12 +56,17 @@ class TwoLevel(NamedTuple):
     CHOICE = "scheduler"
     NAME = "two-level"
     SOURCE = "Gebhart et al., ISCA 2011, section 4.2"
-    MEANING = {"active": "active warps of an SM, split over its schedulers", "inner": "order among the active warps"}
-    LIMITS = {"active": (1, MAX_WARPS), "inner": ("greedy", "round-robin")}
+    MEANING = {
+        "active": "active warps",
+        "inner": "order among the active warps",
+        "each": "whose active warps are counted: those of an SM, split over its schedulers, or of each scheduler",
+    }
+    LIMITS = {"active": (1, MAX_WARPS), "inner": ("greedy", "round-robin"), "each": ("sm", "scheduler")}
     STATE = State
 
     active: int = 8
     inner: str = "greedy"
+    each: str = "sm"
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.scheduler
@@ -126,7 +133,8 @@ class TwoLevel(NamedTuple):
             _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
     def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        return {"suspensions": int(states["suspensions"].sum())}
+        return {name: int(states[name].sum()) for name in ("suspensions", "displaced")}
 
     def storage_bits(policy, machine: Machine) -> int:
-        return policy.active * 6  # the queue of active warps
+        queues = machine.sm.schedulers if policy.each == "scheduler" else 1
+        return policy.active * queues * 6  # the queue of active warps
