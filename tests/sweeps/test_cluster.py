@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas
 import pytest
-from conftest import outcome
+from sweeping import outcome
 
 import warploom as wl
 from warploom.errors import WarploomError

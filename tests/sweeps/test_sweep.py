@@ -8,7 +8,8 @@ from pathlib import Path
 from random import Random
 
 import pandas
-from conftest import TINY, begin, complete, outcome
+import pytest
+from sweeping import begin, complete, outcome
 
 import warploom as wl
 from warploom.simulation.task import run_task
@@ -17,7 +18,16 @@ from warploom.sweeps.engine import CLAIMS
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.sweep import prepare
 
+TINY = 'workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n'  # runs of a fraction of a second
 TINY_PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1}
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """Thirty runs of one workload, with other seeds."""
+    path = tmp_path / "plan.toml"
+    path.write_text(TINY + "replicates = 30\n")
+    return path
 
 
 def stored(folder: Path) -> dict[Path, int]:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ from warploom.simulation.result import Result
 from warploom.simulation.task import Task, run_task
 from warploom.storage.cache import cache_directory, try_cache
 from warploom.storage.kept import already_said, say_no_more
-from warploom.storage.locks import locked
+from warploom.storage.locks import Lock
 
 PolicyFiles = tuple[tuple[str, str], ...]  # path and digest
 
@@ -146,14 +146,24 @@ def _load_policies(files: PolicyFiles) -> None:
 _compiled: set[tuple[Any, ...]] = set()  # combinations that this process has the code of
 
 
-def _first_of_machine(combination: tuple[Any, ...]) -> Any:
+@contextmanager
+def _first_of_machine(combination: tuple[Any, ...]) -> Iterator[None]:
     """Let one process of those that share a cache compile a combination of policies; the others then find it there."""
-    if combination in _compiled:
-        return nullcontext()
+    lock = None if combination in _compiled else _compilation_lock(combination)
     try:
-        name = hashlib.sha256(repr(combination).encode()).hexdigest()[:32]
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _compilation_lock(combination: tuple[Any, ...]) -> Lock | None:
+    """The lock of a combination, once nobody else holds it; None where there can be none, and everybody compiles."""
+    try:
         folder = cache_directory("locks")
         folder.mkdir(parents=True, exist_ok=True)
-        return locked(folder / name)
-    except OSError:
-        return nullcontext()  # without a cache everybody compiles
+        lock = Lock(folder / hashlib.sha256(repr(combination).encode()).hexdigest()[:32])
+        lock.acquire(wait=True)
+        return lock
+    except (OSError, WarploomError):
+        return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from warploom.errors import WarploomError
@@ -52,15 +50,3 @@ class Lock:
         self.path.unlink(missing_ok=True)  # before others can take it, so that nobody locks a file that is gone
         os.close(self._descriptor)
         self._descriptor = None
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Wait for a lock and hold it while the block runs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = Lock(path)
-    lock.acquire(wait=True)
-    try:
-        yield
-    finally:
-        lock.release()

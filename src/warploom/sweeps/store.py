@@ -34,6 +34,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._names: list[str] = []  # the tables when we last looked, newest first
         self._folded: dict[str, dict[str, int]] = {}  # table: the row of each of its keys
         self._wholes: dict[str, Any] = {}  # table: its column of whole results, once it has been read
 
@@ -42,15 +43,16 @@ class Store:
         alone = read_kept_json(self._alone(key))
         if alone is not None:
             return alone
-        for name in self._tables():  # looked at second: a result is in a table before its own file goes
-            if key in self._folded[name]:
-                if name not in self._wholes:
-                    table = self._read(name, [_WHOLE])
-                    if table is None:
-                        return self.load(key)
-                    self._wholes[name] = table[_WHOLE]
-                return json.loads(self._wholes[name][self._folded[name][key]].as_py())
-        return None
+        name = self._table_with(key)  # looked at second: a result is in a table before its own file goes
+        if name is None:
+            return None
+        if name not in self._wholes:
+            table = self._read(name, [_WHOLE])
+            if table is None:
+                del self._folded[name]
+                return self.load(key)
+            self._wholes[name] = table[_WHOLE]
+        return json.loads(self._wholes[name][self._folded[name][key]].as_py())
 
     def save(self, key: str, result: dict[str, Any]) -> int:
         """Keep a result; the bytes that it takes."""
@@ -63,7 +65,15 @@ class Store:
         return alone.union(*(self._folded[name] for name in self._tables()))
 
     def __contains__(self, key: str) -> bool:
-        return read_kept_json(self._alone(key)) is not None or any(key in self._folded[name] for name in self._tables())
+        return read_kept_json(self._alone(key)) is not None or self._table_with(key) is not None
+
+    def _table_with(self, key: str) -> str | None:
+        """The table that holds a key: one that we know, or one that has come since."""
+        for known in (lambda: self._names, self._tables):
+            for name in known():
+                if key in self._folded.get(name, ()):
+                    return name
+        return None
 
     def rows(self) -> Any:
         """All results as one Arrow table: a row a run, nested values as columns with dotted names."""
@@ -142,6 +152,7 @@ class Store:
                 if table is None:
                     return self._tables()
                 self._folded[name] = {key: row for row, key in enumerate(table["key"].to_pylist())}
+        self._names = names
         return names
 
     def _read(self, name: str, columns: list[str] | None = None, but: str = "") -> Any:

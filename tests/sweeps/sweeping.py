@@ -1,4 +1,4 @@
-"""A plan whose runs take a fraction of a second each, and share one combination of policies."""
+"""Sweeps in processes of their own, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -6,18 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-
-import pytest
-
-TINY = 'workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n'
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    """Thirty runs of one workload, with other seeds."""
-    path = tmp_path / "plan.toml"
-    path.write_text(TINY + "replicates = 30\n")
-    return path
 
 
 def begin(*words: Any) -> subprocess.Popen[str]:
