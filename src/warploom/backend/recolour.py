@@ -175,7 +175,7 @@ def _placed(problem: Conflicts, order: list[int], keep: bool) -> list[int] | Non
 
 
 def _urgency(node: ColourNode, index: int, moved: set[int], moved_first: bool) -> tuple[int, int, bool, int]:
-    """The most constrained first; of those, the longest vectors; then, or not, values at an end of a move; then in order of definition."""
+    """The most constrained first; of those, the longest vectors; then, or not, ends of moves; then in order of definition."""
     return node.limit, -node.span, moved_first and moved.isdisjoint(node.members), index
 
 

@@ -28,7 +28,9 @@ def command(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(help="A workload, a set of workloads, or a .cu, .ptx, .cubin or .fatbin file.", metavar="WORKLOAD|SET|FILE"),
+        typer.Argument(
+            help="A workload, a set of workloads, or a .cu, .ptx, .cubin or .fatbin file.", metavar="WORKLOAD|SET|FILE"
+        ),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
@@ -181,9 +183,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(
-    target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]
-) -> Program | None:
+def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 

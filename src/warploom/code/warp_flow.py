@@ -1,7 +1,7 @@
 """The order in which a whole warp executes blocks, which is more than the order in which one thread does.
 
-A warp executes the arms of a divergent branch one after the other: when the lanes of one arm wait for others, at the point where
-all meet or before, or have all exited, the warp turns to another arm. A state of the warp rather than of a thread, such as whether it
+A warp executes the arms of a divergent branch one after the other: when the lanes of one arm wait for others, where all meet
+or before, or have all exited, the warp turns to another arm. A state of the warp rather than of a thread, such as whether it
 holds extended registers, flows along these edges too.
 """
 

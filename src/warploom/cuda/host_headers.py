@@ -1,7 +1,7 @@
 """What host headers give device code: NVRTC has none of them, and kernels need little of what they declare.
 
-``HOST_HEADERS`` holds texts by name. Device functions (printf, malloc, memcpy, sqrt and the like) are NVRTC's own; here are types,
-limits and constants, and names that only the host uses, so that a declaration of the host's which is left in a file is understood.
+``HOST_HEADERS`` holds texts by name. Device functions (printf, malloc, memcpy, sqrt and the like) are NVRTC's own; here are
+types, limits and constants, and names that only the host uses, so that a declaration left in a file is understood.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _STDINT = """
 #ifndef WARPLOOM_STDINT
 #define WARPLOOM_STDINT
 typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;
-typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long long uint64_t;
-typedef long long intptr_t; typedef unsigned long long uintptr_t; typedef long long intmax_t; typedef unsigned long long uintmax_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t; typedef long long intptr_t; typedef unsigned long long uintptr_t;
+typedef long long intmax_t; typedef unsigned long long uintmax_t;
 #define INT8_MAX 127
 #define INT16_MAX 32767
 #define INT32_MAX 2147483647
@@ -100,7 +101,14 @@ _MATH = """
 #endif
 #endif
 """
-_TIME = "#ifndef WARPLOOM_TIME\n#define WARPLOOM_TIME\nstruct timeval { long tv_sec, tv_usec; }; struct timespec { long tv_sec, tv_nsec; };\ntypedef long clock_t;\n#endif\n"
+_TIME = """
+#ifndef WARPLOOM_TIME
+#define WARPLOOM_TIME
+struct timeval { long tv_sec, tv_usec; };
+struct timespec { long tv_sec, tv_nsec; };
+typedef long clock_t;
+#endif
+"""
 _ASSERT = _GUARD + "#ifndef assert\n#define assert(condition) ((condition) ? (void)0 : __trap())\n#endif\n"
 _THREADS = _GUARD + "typedef int pthread_t, pthread_mutex_t, pthread_cond_t, pthread_barrier_t, pthread_attr_t;\n"
 _STDDEF = _GUARD + "#ifndef NULL\n#define NULL 0\n#endif\n"
@@ -123,17 +131,93 @@ _C_NAMES = {
     "inttypes": _STDINT,
     "signal": _GUARD,
 }
-_CPP_NAMES = (
-    "algorithm array atomic bitset chrono complex deque exception fstream functional iomanip ios iosfwd iostream istream iterator "
-    "list locale map memory mutex new numeric ostream queue random ratio regex set sstream stack stdexcept streambuf string "
-    "string_view thread tuple typeinfo unordered_map unordered_set utility valarray vector limits type_traits initializer_list"
-).split()
-_HOST_ONLY = (
-    "strings.h malloc.h memory.h unistd.h fcntl.h getopt.h sched.h omp.h dirent.h libgen.h dlfcn.h stdbool.h windows.h "
-    "sys/types.h sys/stat.h sys/mman.h sys/resource.h sys/timeb.h sys/wait.h sys/sysinfo.h netdb.h arpa/inet.h "
-    "cuda_profiler_api.h cutil.h cutil_inline.h cuda_gl_interop.h GL/glew.h GL/glut.h GL/freeglut.h "
-    "helper_cuda.h helper_functions.h helper_timer.h helper_string.h helper_image.h nvtx3/nvToolsExt.h curand.h cublas_v2.h"
-).split()
+_CPP_NAMES = [
+    "algorithm",
+    "array",
+    "atomic",
+    "bitset",
+    "chrono",
+    "complex",
+    "deque",
+    "exception",
+    "fstream",
+    "functional",
+    "iomanip",
+    "ios",
+    "iosfwd",
+    "iostream",
+    "istream",
+    "iterator",
+    "list",
+    "locale",
+    "map",
+    "memory",
+    "mutex",
+    "new",
+    "numeric",
+    "ostream",
+    "queue",
+    "random",
+    "ratio",
+    "regex",
+    "set",
+    "sstream",
+    "stack",
+    "stdexcept",
+    "streambuf",
+    "string",
+    "string_view",
+    "thread",
+    "tuple",
+    "typeinfo",
+    "unordered_map",
+    "unordered_set",
+    "utility",
+    "valarray",
+    "vector",
+    "limits",
+    "type_traits",
+    "initializer_list",
+]
+_HOST_ONLY = [
+    "strings.h",
+    "malloc.h",
+    "memory.h",
+    "unistd.h",
+    "fcntl.h",
+    "getopt.h",
+    "sched.h",
+    "omp.h",
+    "dirent.h",
+    "libgen.h",
+    "dlfcn.h",
+    "stdbool.h",
+    "windows.h",
+    "sys/types.h",
+    "sys/stat.h",
+    "sys/mman.h",
+    "sys/resource.h",
+    "sys/timeb.h",
+    "sys/wait.h",
+    "sys/sysinfo.h",
+    "netdb.h",
+    "arpa/inet.h",
+    "cuda_profiler_api.h",
+    "cutil.h",
+    "cutil_inline.h",
+    "cuda_gl_interop.h",
+    "GL/glew.h",
+    "GL/glut.h",
+    "GL/freeglut.h",
+    "helper_cuda.h",
+    "helper_functions.h",
+    "helper_timer.h",
+    "helper_string.h",
+    "helper_image.h",
+    "nvtx3/nvToolsExt.h",
+    "curand.h",
+    "cublas_v2.h",
+]
 
 HOST_HEADERS: dict[str, str] = {
     **{f"{name}.h": text for name, text in _C_NAMES.items()},

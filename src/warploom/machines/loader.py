@@ -123,7 +123,9 @@ def _check_names(path: Path, data: dict[str, Any]) -> None:
         known = [*TABLES, *_BY_CLASS]
         if table not in known:
             kind = "table" if isinstance(entries, dict) else "key"
-            raise WarploomError(f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'sources', *known])}")
+            raise WarploomError(
+                f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'sources', *known])}"
+            )
         if not isinstance(entries, dict):
             raise WarploomError(f"{path}: `{table}` is a table and wants its values under [{table}]")
         for key in entries:

@@ -68,7 +68,7 @@ def _control(instruction: Instruction) -> Control:
 
 def _give_read_counters(code: Code) -> None:
     """Memory instructions that hold no counter (stores whose operands nobody overwrote) get the one that is used least."""
-    used: Counter[int] = Counter({number: 0 for number in range(COUNTERS)})
+    used: Counter[int] = Counter(dict.fromkeys(range(COUNTERS), 0))
     for instruction in code.instructions():
         control = _control(instruction)
         used.update(number for number in (control.write_barrier, control.read_barrier) if number is not None)
