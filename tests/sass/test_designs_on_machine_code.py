@@ -1,4 +1,4 @@
-"""Designs on machine code: registers are renumbered and released, values stay right, and the shadow checker has nothing to say."""
+"""Designs on machine code: registers are renumbered and released, values stay right, the shadow checker is content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 
 DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")
-WORKLOADS = "hotspot matrixmul bfs lib sad dct8x8 nw reduction mum aes lps scalarprod".split()
+WORKLOADS = ["hotspot", "matrixmul", "bfs", "lib", "sad", "dct8x8", "nw", "reduction", "mum", "aes", "lps", "scalarprod"]
 QUICK = {("bfs", "rfv"), ("bfs", "regmutex"), ("hotspot", "regmutex")}
 
 
