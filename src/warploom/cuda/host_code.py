@@ -1,8 +1,8 @@
-"""Sets the host's part of a CUDA file aside: functions that run on the host are blanked, everything else stays on its line.
+"""Sets the host's part of a CUDA file aside: functions that run on the host are blanked, the rest stays on its line.
 
-NVRTC compiles device code alone and stumbles over launches (``<<<``) and over what a host's libraries declare. Kernels do not need
-any of it. What is a function of the host is told from the text: it has a body and none of the marks ``__global__``, ``__device__``
-and ``constexpr``, nor a macro that stands for them.
+NVRTC compiles device code alone and stumbles over launches (``<<<``) and over what a host's libraries declare. Kernels need
+none of it. What is a function of the host is told from the text: it has a body and none of the marks ``__global__``,
+``__device__`` and ``constexpr``, nor a macro that stands for them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _LABEL = re.compile(r"\s*(public|private|protected)\s*:")
 _SCOPE = re.compile(r"^\s*(inline\s+)?namespace\b|^\s*extern\s*$")
 _TYPE = re.compile(r"\b(struct|class|union)\b")
 _ENUM = re.compile(r"\benum\b")
-_CONSTANT = re.compile(
-    r"\s*(?:static\s+)?(const)\s+(?:unsigned\s+|signed\s+)?(?:float|double|int|long|short|char|bool|size_t|unsigned)\b[\w\s]*=[^;{]*\Z"
-)
+_NUMBER = r"(?:unsigned\s+|signed\s+)?(?:float|double|int|long|short|char|bool|size_t|unsigned)\b"
+_CONSTANT = re.compile(rf"\s*(?:static\s+)?(const)\s+{_NUMBER}[\w\s]*=[^;{{]*\Z")
 _FUNCTION_END = re.compile(r"\)\s*(const|noexcept|override|final|volatile|\s|->[^{}]*|:[^:].*)*$", re.DOTALL)
 
 

@@ -1,7 +1,7 @@
 """What host headers give device code: NVRTC has none of them, and kernels need little of what they declare.
 
-``HOST_HEADERS`` holds texts by name. Device functions (printf, malloc, memcpy, sqrt and the like) are NVRTC's own; here are types,
-limits and constants, and names that only the host uses, so that a declaration of the host's which is left in a file is understood.
+``HOST_HEADERS`` holds texts by name. Device functions (printf, malloc, memcpy, sqrt and the like) are NVRTC's own; here are
+types, limits and constants, and names that only the host uses, so that a declaration left in a file is understood.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _STDINT = """
 #ifndef WARPLOOM_STDINT
 #define WARPLOOM_STDINT
 typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;
-typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long long uint64_t;
-typedef long long intptr_t; typedef unsigned long long uintptr_t; typedef long long intmax_t; typedef unsigned long long uintmax_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t; typedef long long intptr_t; typedef unsigned long long uintptr_t;
+typedef long long intmax_t; typedef unsigned long long uintmax_t;
 #define INT8_MAX 127
 #define INT16_MAX 32767
 #define INT32_MAX 2147483647
@@ -100,7 +101,14 @@ _MATH = """
 #endif
 #endif
 """
-_TIME = "#ifndef WARPLOOM_TIME\n#define WARPLOOM_TIME\nstruct timeval { long tv_sec, tv_usec; }; struct timespec { long tv_sec, tv_nsec; };\ntypedef long clock_t;\n#endif\n"
+_TIME = """
+#ifndef WARPLOOM_TIME
+#define WARPLOOM_TIME
+struct timeval { long tv_sec, tv_usec; };
+struct timespec { long tv_sec, tv_nsec; };
+typedef long clock_t;
+#endif
+"""
 _ASSERT = _GUARD + "#ifndef assert\n#define assert(condition) ((condition) ? (void)0 : __trap())\n#endif\n"
 _THREADS = _GUARD + "typedef int pthread_t, pthread_mutex_t, pthread_cond_t, pthread_barrier_t, pthread_attr_t;\n"
 _STDDEF = _GUARD + "#ifndef NULL\n#define NULL 0\n#endif\n"

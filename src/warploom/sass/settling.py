@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from warploom.code.classes import OpClass, op_class
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import INSERTED, Block, Code, Control, Instruction, Reg
+from warploom.code.op_class import OpClass
+from warploom.code.sass_classes import SASS_CLASSES
 from warploom.code.slots import Access, slots_of
 
 COUNTERS = 6
@@ -76,7 +77,7 @@ def _give_read_counters(code: Code) -> None:
     for instruction in code.instructions():
         control = _control(instruction)
         holds_none = control.write_barrier is None and control.read_barrier is None
-        if holds_none and op_class(instruction.op) is OpClass.MEMORY and any(reg.words for reg in instruction.reads):
+        if holds_none and SASS_CLASSES.get(instruction.op.name) is OpClass.MEMORY and any(reg.words for reg in instruction.reads):
             instruction.control = control._replace(read_barrier=spare)
 
 

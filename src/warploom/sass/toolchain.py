@@ -16,6 +16,14 @@ _INSTALL = "install it with: pip install 'warploom[sass]'"
 _SECONDS = 300  # after which a tool is taken to hang
 
 
+def is_installed() -> bool:
+    """Whether PTX can be made machine code here."""
+    try:
+        return all(map(_program, ("ptxas", "nvdisasm")))
+    except WarploomError:
+        return False
+
+
 def tool_versions() -> str:
     """The versions of NVIDIA's tools that machine code depends on, as far as they are installed."""
     found = []

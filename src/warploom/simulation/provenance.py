@@ -179,6 +179,7 @@ def described(provenances: Sequence[Provenance]) -> str:
         "machine " + " and ".join(dict.fromkeys(each.machine["label"] for each in provenances)),
         "technology " + " and ".join(dict.fromkeys(each.technology["name"] for each in provenances if each.technology)),
         *(runs if len(runs) == 1 else sizes),
+        *dict.fromkeys(f"code {each.program['code']}" for each in provenances if each.program.get("code", PTX) != PTX),
         "checked" if all(each.check for each in provenances) else "",
         f"key {key[:SHORT]}",
     ]

@@ -1,0 +1,84 @@
+"""Fat binaries: the cubin of an architecture, or PTX, out of NVIDIA's container."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import lz4.block
+import pytest
+import zstandard
+
+from warploom.cli.app import run_command
+from warploom.errors import WarploomError
+from warploom.sass.fatbin import choose_entry, read_fatbin
+from warploom.sass.module import ARCHITECTURES, from_ptx
+from warploom.sass.toolchain import _run
+
+PTX = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry fill(.param .u64 out)
+{
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd3, %rd2, %rd3;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+"""
+LAUNCH = ["--grid", "1", "--block", "32", "--arg", "out=s32[32]", "--emulate-only"]
+
+
+def _entry(kind: int, architecture: int, data: bytes, flags: int = 0, packed: bytes = b"") -> bytes:
+    payload = packed or data
+    payload += b"\0" * (-len(payload) % 8)
+    return (
+        struct.pack(
+            "<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(payload), len(packed), 0, 0, 0, architecture, 0, 0, flags, 0, len(data)
+        )
+        + payload
+    )
+
+
+def _container(*entries: bytes) -> bytes:
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, sum(map(len, entries))) + b"".join(entries)
+
+
+def test_compressed_and_plain_entries() -> None:
+    text = PTX.encode()
+    packed = _container(
+        _entry(1, 75, text),
+        _entry(1, 80, text, 0x2000, lz4.block.compress(text, store_size=False)),
+        _entry(1, 90, text, 0x8000, zstandard.compress(text)),
+    )
+    entries = read_fatbin(packed, "x.fatbin")
+    assert [entry.architecture for entry in entries] == [75, 80, 90]
+    assert {entry.data.rstrip(b"\0") for entry in entries} == {text}
+
+
+def test_the_newest_cubin_or_the_one_asked_for() -> None:
+    entries = read_fatbin(_container(_entry(2, 80, b"eighty"), _entry(2, 90, b"ninety"), _entry(1, 90, b"text")), "x")
+    assert choose_entry(entries, None, ARCHITECTURES, "x").data.startswith(b"ninety")
+    assert choose_entry(entries, "sm_80", ARCHITECTURES, "x").data.startswith(b"eighty")
+    assert choose_entry(entries, "sm_75", ARCHITECTURES, "x").data.startswith(b"text")
+    with pytest.raises(WarploomError, match="no code for sm_75"):
+        choose_entry(entries[:2], "sm_75", ARCHITECTURES, "x")
+
+
+def test_what_nvidias_own_tool_makes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, cubin, fat = tmp_path / "fill.ptx", tmp_path / "fill.cubin", tmp_path / "fill.fatbin"
+    text.write_text(PTX)
+    cubin.write_bytes(from_ptx(PTX, "fill.ptx", "sm_90").make(None))
+    images = [f"--image3=kind=elf,sm=90,file={cubin}", f"--image3=kind=ptx,sm=90,file={text}"]
+    _run("fatbinary", "fill", f"--create={fat}", "-64", *images)
+    for code in ([], ["--code", "sm_90"], ["--code", "sm_80"], ["--code", "ptx"]):
+        assert run_command(["run", str(fat), *LAUNCH, *code]) == 0, code
+    fat.write_bytes(fat.read_bytes()[:200])
+    capsys.readouterr()
+    assert run_command(["run", str(fat), *LAUNCH]) == 2
+    assert "fatbin" in capsys.readouterr().err
