@@ -1,8 +1,8 @@
-"""Tensor cores in machine code: every element of a product is where it belongs, and sums are cut off as they are described to be."""
+"""Tensor cores in machine code: every element of a product is where it belongs, and sums are cut off as described."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def _multiply(opcode: str, a: list[np.ndarray], b: list[np.ndarray], c: list[np.
     letter = "f" if ".f32 " in f"{opcode} " and opcode.endswith("f32") else "r"
     names = {"a": [f"%r{n}" for n in range(len(a))], "b": [f"%r{len(a) + n}" for n in range(len(b))]}
     names["c"] = [f"%{letter}{len(a) + len(b) + n}" for n in range(len(c))]
-    loads = "".join(f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n" for n, name in enumerate(sum(names.values(), [])))
+    loads = "".join(f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n" for n, name in enumerate(chain(*names.values())))
     stores = "".join(f"st.global.b32 [%rd2 + {128 * n}], {name};\n" for n, name in enumerate(names["c"]))
     text = f""".version 8.6
 .target {architecture}
@@ -76,7 +76,10 @@ def _places(matrix: np.ndarray) -> list[np.ndarray]:
 
 
 RNG = np.random.default_rng(3)
-SMALL: Callable[[tuple[int, int]], np.ndarray] = lambda shape: RNG.integers(-8, 9, shape)
+
+
+def SMALL(shape: tuple[int, int]) -> np.ndarray:
+    return RNG.integers(-8, 9, shape)
 
 
 @pytest.mark.parametrize(("inner", "architecture"), [(8, "sm_75"), (8, "sm_80"), (16, "sm_80"), (16, "sm_90")])
@@ -118,7 +121,8 @@ def test_products_of_tf32(inner: int) -> None:
 def test_products_of_integers(inner: int, types: tuple[str, str]) -> None:
     kinds = [{"s8": np.int8, "u8": np.uint8}[name] for name in types]
     a, b = (
-        RNG.integers(np.iinfo(k).min, np.iinfo(k).max + 1, shape).astype(k) for k, shape in zip(kinds, ((16, inner), (inner, 8)))
+        RNG.integers(np.iinfo(k).min, np.iinfo(k).max + 1, shape).astype(k)
+        for k, shape in zip(kinds, ((16, inner), (inner, 8)), strict=True)
     )
     c = RNG.integers(-(2**31), 2**31, (16, 8))
     registers = _first(a, 4), _second(b, 4), _places(c.astype(np.int32))
@@ -163,7 +167,8 @@ LOADS = """.version 8.6
     ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r6];
     ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r6];
     movmatrix.sync.aligned.m8n8.trans.b16 %r16, %r13;
-    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11; st.global.b32 [%rd2 + 256], %r12; st.global.b32 [%rd2 + 384], %r13;
+    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11;
+    st.global.b32 [%rd2 + 256], %r12; st.global.b32 [%rd2 + 384], %r13;
     st.global.b32 [%rd2 + 512], %r14; st.global.b32 [%rd2 + 640], %r15; st.global.b32 [%rd2 + 768], %r16; ret;
 }
 """

@@ -9,7 +9,7 @@ from timing_kernels import Guard, Kernel, add, barrier, exit_, load, op, p, setp
 
 from warploom.core.simulate import time_launches
 from warploom.designs import parse_design, storage_bits
-from warploom.energy import Run, account, load_technology
+from warploom.energy import RunFacts, account, load_technology
 from warploom.errors import WarploomError
 from warploom.machines import load_machine
 
@@ -194,7 +194,7 @@ def test_every_scheduler_has_active_warps_and_a_cache_of_its_own() -> None:
     result = time_launches([kernel.launch()], design.policies, common.scaled(1), check=True)
     assert result.counters["late_results"] == 0  # all sixteen are active at once
     table = load_technology("common")
-    run = Run(result.cycles, 1e-9, 1, 131072, design.policies, common)
+    run = RunFacts(result.cycles, 1e-9, 1, 131072, design.policies, common)
     terms = {term.what: term.joules for term in account(result.counters, design.policies, table, run).added}
     assert terms["register cache writes"] == pytest.approx(result.counters["rfc_writes"] * 8 * table.register_cache[8, 6][1])
 
