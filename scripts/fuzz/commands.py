@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 
 from descriptions import some_design
+from fuzzed_programs import KERNEL
 from kinds import Kind, Wrong
 from mutations import ODD_WORDS, spoilt_text, tokens
-from programs import KERNEL
 
 from warploom.cli.app import run_command
 from warploom.errors import WarploomError

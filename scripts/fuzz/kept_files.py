@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+from fuzzed_programs import KERNEL
 from kinds import Kind, Wrong
 from mutations import spoilt_bytes
-from programs import KERNEL
 
 from warploom.errors import WarploomError
 from warploom.programs.device import Device
