@@ -295,7 +295,7 @@ def _time(
 
 def schedulers(results: Results, size: str) -> Outcome:
     """Energy under GTO and LRR, each relative to the baseline with the same scheduler."""
-    rows = []
+    rows: list[Row] = []
     for workload in _workloads():
         for label, base, design in (("GTO", BASE, DESIGN), ("LRR", LRR_BASE, LRR)):
             ours, theirs = (_energy_of(results, _run(workload, name, size)).total for name in (design, base))
@@ -369,7 +369,7 @@ def _wire_activity(activity: float, technology: Technology) -> Technology:
 
 def _costs(change: Callable[[float, Technology], Technology], fact: str, results: Results, size: str) -> Outcome:
     """Energy when something costs more, by factor."""
-    rows = [
+    rows: list[Row] = [
         {
             "workload": workload,
             "factor": f"{factor}x",
