@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from warploom.designs import parse_design
+from warploom.machines import load_machine
 from warploom.papers.compression import figures as compression
 from warploom.papers.experiment import Run
 from warploom.papers.facts import load_facts
@@ -23,8 +24,9 @@ SIZE = "tiny"
 def results() -> dict[Run, dict[str, Any]]:
     """Results of every run that the paper's figures need: those of one program, under the design or without it."""
     program, executions = workload_program("pathfinder"), Executions()
+    machine = load_machine("compression").scaled(compression.SMS[SIZE])
     made = {
-        name: simulate(program, name, "compression", size=SIZE, check=True, executions=executions)
+        name: simulate(program, name, machine, size=SIZE, check=True, executions=executions)
         for name in ("baseline", "compression")
     }
     made["compression"] = against(made["compression"], made["baseline"], parse_design("compression"))
