@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warploom.errors import WarploomError
@@ -151,6 +151,7 @@ def test_a_file_that_is_not_there_or_not_toml(tmp_path: Path) -> None:
 numbers = st.one_of(st.integers(-50, 50), st.decimals(-5, 5, places=2).map(float))
 
 
+@settings(deadline=None)
 @given(first=numbers, step=st.one_of(st.integers(1, 7), st.sampled_from([0.1, 0.25, 0.3])), count=st.integers(1, 30))
 def test_a_range_by_step_has_its_ends_and_equal_distances(first: float, step: float, count: int) -> None:
     last = first + step * (count - 1)
@@ -162,6 +163,7 @@ def test_a_range_by_step_has_its_ends_and_equal_distances(first: float, step: fl
     assert all(isinstance(value, int) is whole for value in values)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 1000), st.integers(1, 1000), st.integers(1, 40), st.sampled_from(["linear", "log"]))
 def test_a_range_by_count_lies_between_its_ends_in_order(first: int, last: int, count: int, scale: str) -> None:
     values = values_of({"from": first, "to": last, "count": count, "scale": scale}, "here")
@@ -170,6 +172,7 @@ def test_a_range_by_count_lies_between_its_ends_in_order(first: int, last: int, 
     assert sorted(values, reverse=last < first) == values and len(set(values)) == len(values)
 
 
+@settings(deadline=None)
 @given(
     designs=st.lists(st.sampled_from(["baseline", "rfv", "rfc", "regmutex"]), min_size=1, max_size=4),
     workloads=st.lists(st.sampled_from(["vectoradd", "bfs", "lib"]), min_size=1, max_size=3),

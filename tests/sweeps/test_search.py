@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warploom as wl
@@ -62,6 +62,7 @@ def test_the_space_is_what_the_policies_declare() -> None:
     assert "power.trimodal.wakeup" not in {each.name for each in space.dimensions}
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**31))
 def test_whatever_is_chosen_is_a_design_or_refused_in_a_sentence(seed: int) -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
@@ -84,6 +85,7 @@ def test_published_designs_lie_in_the_space_unless_they_change_what_is_given() -
 points = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=25)
 
 
+@settings(deadline=None)
 @given(points)
 def test_the_front_is_what_nothing_beats(found: list[tuple[int, ...]]) -> None:
     kept = front(found)

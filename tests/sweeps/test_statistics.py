@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -13,6 +13,7 @@ from warploom.sweeps.statistics import estimate, t_quantile
 from warploom.sweeps.summary import MEASURES, summarise
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_the_quantile_is_students(freedom: int, confidence: float) -> None:
     assert t_quantile(confidence, freedom) == pytest.approx(stats.t.ppf((1 + confidence) / 2, freedom), rel=1e-9)
