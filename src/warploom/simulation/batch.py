@@ -45,6 +45,11 @@ class Task:
     code: str | None = None  # what is executed; else the machine's usual code
 
     @property
+    def executed(self) -> str:
+        """The code that is executed."""
+        return self.code or self.machine.code
+
+    @property
     def compiled_for(self) -> tuple[Any, ...]:
         """What decides the compiled core: tasks of equal value share it."""
         return (*(self.design[choice]["policy"] for choice in CHOICES), self.check)
@@ -57,7 +62,7 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[int, Resul
 
     Tasks of the same workload are run one after the other, because designs that share code share one execution.
     """
-    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].code or "", tasks[place].size))
+    order = sorted(range(len(tasks)), key=lambda place: (tasks[place].workload, tasks[place].executed, tasks[place].size))
     if jobs <= 1 or len(tasks) < 2:
         for place in order:
             yield place, _run(tasks[place])
@@ -133,12 +138,12 @@ def _executions(workload: str, code: str, size: str) -> Executions:
 
 def _run(task: Task) -> Result:
     return simulate(
-        workload_program(task.workload, task.code or task.machine.code),
+        workload_program(task.workload, task.executed),
         from_dict(task.design),
         task.machine,
         size=task.size,
         technology=task.technology,
         check=task.check,
         max_instructions=task.max_instructions,
-        executions=_executions(task.workload, task.code, task.size),
+        executions=_executions(task.workload, task.executed, task.size),
     )
