@@ -65,6 +65,9 @@ INFO_DTYPE = np.dtype(
 )
 
 
+ARRIVES = frozenset(("arrive", "ARV"))  # what a barrier that nobody waits at says, in PTX and in SASS
+
+
 class Context(NamedTuple):
     """The first argument of every hook after the policy."""
 
@@ -108,7 +111,7 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
         kind = OpClass(table["op_class"][pc])
         table["latency"][pc] = machine.latency_of(kind, instruction.op.name)
         table["initiation"][pc] = machine.initiation_of(kind, instruction.op.name)
-        table["arrives_only"][pc] = instruction.op.name == "bar" and "arrive" in instruction.op.modifiers
+        table["arrives_only"][pc] = instruction.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(instruction.op.modifiers)
     return table
 
 
