@@ -12,6 +12,8 @@ from warploom.cli.app import run_command
 from warploom.cuda import compile_to_ptx
 from warploom.cuda.host_code import set_aside_host_code
 from warploom.errors import WarploomError
+from warploom.programs import Device
+from warploom.workloads.custom import file_program
 
 WHOLE = """#include <stdio.h>
 #include <vector>
@@ -89,6 +91,22 @@ def test_headers_of_cuda_and_of_the_host(text: str) -> None:
     if "include <cuda_fp16" in text and importlib.util.find_spec("nvidia") is None:
         pytest.skip("no headers of CUDA are installed")
     assert ".entry" in compile_to_ptx(text, "headers.cu")
+
+
+def test_cub(tmp_path: Path) -> None:
+    file = tmp_path / "total.cu"
+    file.write_text(
+        "#include <cub/cub.cuh>\n"
+        'extern "C" __global__ void total(const int *x, int *out) {\n'
+        "    typedef cub::BlockReduce<int, 128> Reduce;\n    __shared__ typename Reduce::TempStorage room;\n"
+        "    int sum = Reduce(room).Sum(x[threadIdx.x]);\n    if (threadIdx.x == 0) out[0] = sum;\n}\n"
+        "int main() { total<<<1, 128>>>(0, 0); }\n"
+    )
+    program = file_program(
+        str(file), kernel="total", grid=(1, 1, 1), block=(128, 1, 1), arguments=["x=s32[128]:iota", "out=s32[1]"], code="sm_90"
+    )
+    device = Device(lambda name, _shape: program.module().kernel(name), record=None)  # type: ignore[union-attr, operator]
+    assert program.host(device, program.inputs("tiny"))["out"] == sum(range(128))
 
 
 def test_options_of_the_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

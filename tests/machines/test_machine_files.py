@@ -54,6 +54,19 @@ def test_published_numbers() -> None:
     assert (ampere.sm.sub_cores, ampere.sm.registers_per_sm, ampere.register_file.banks) == (4, 65536, 8)
 
 
+def test_a_machine_names_its_usual_code(tmp_path: Path) -> None:
+    assert load_machine("gtx480").code == load_machine("rfv").code == "ptx"
+    assert load_machine("ampere").code == "sm_86"
+    own = tmp_path / "own.toml"
+    own.write_text('base = "ampere"\n')
+    assert load_machine(own).code == "sm_86"
+    own.write_text('base = "ampere"\ncode = "ptx"\n')
+    assert load_machine(own).code == "ptx"
+    own.write_text('base = "ampere"\ncode = "sm_12"\n')
+    with pytest.raises(WarploomError, match="`code` 'sm_12' is unknown"):
+        load_machine(own)
+
+
 def test_dram_bandwidth_is_the_cards() -> None:
     """177 GB/s on a GTX480, 448 GB/s on an RTX 3070."""
     for name, published in (("gtx480", 177.4e9), ("ampere", 448e9)):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from warploom.papers.store import content_key
 
 from warploom.cli.app import run_command
+from warploom.papers.experiment import Run
+from warploom.papers.reproduce import runs_of, select
 
 CUBIN = Path(__file__).parents[1] / "data" / "h200" / "cubin" / "vecadd.cubin"
 KERNEL = """
@@ -46,6 +50,43 @@ def test_inspect_shows_machine_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert "LDG.E" in out and ":S0" in out  # with its control bits
 
 
+def test_a_machine_s_usual_code_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "vectoradd", "--size", "tiny", "--emulate-only", "--json", "--machine", "ampere"]
+    codes = []
+    for further in ([], ["--code", "ptx"]):
+        status, out, _ = _run(capsys, *words, *further)
+        assert status == 0
+        about = json.loads(out)["provenance"]["program"]
+        codes.append(about["code"])
+        assert ("ptxas" in about.get("tools", "")) == (about["code"] != "ptx")
+    assert codes == ["sm_86", "ptx"]
+
+
+def test_a_result_in_machine_code_is_made_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["run", "vectoradd", "--size", "tiny", "--emulate-only", "--json", "--code", "sm_90"]
+    _, out, _ = _run(capsys, *words)
+    record = tmp_path / "result.json"
+    record.write_text(out)
+    status, again, err = _run(capsys, "run", "--from", str(record), "--json")
+    assert status == 0, err
+    assert json.loads(again)["provenance"]["key"] == json.loads(out)["provenance"]["key"]
+
+
+def test_stored_runs_depend_on_the_code_and_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [Run("vectoradd", size="tiny", code=code) for code in ("", "ptx", "sm_80", "sm_90")]
+    keys = [content_key(run) for run in runs]
+    assert keys[0] == keys[1] and len(set(keys)) == 3
+    monkeypatch.setattr("warploom.papers.store.tool_versions", lambda: "ptxas 99")
+    assert [content_key(run) for run in runs[:2]] == keys[:2]
+    assert content_key(runs[3]) != keys[3]
+
+
+def test_figures_can_be_made_of_machine_code() -> None:
+    selected = select("rfv", "figure 1")
+    usual, asked = runs_of(selected, "tiny"), runs_of(selected, "tiny", "sm_90")
+    assert [replace(run, code="") for run in asked] == usual and {run.code for run in asked} == {"sm_90"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -54,6 +95,8 @@ def test_inspect_shows_machine_code(capsys: pytest.CaptureFixture[str]) -> None:
         (["inspect", str(CUBIN), "--code", "ptx"], "a cubin holds machine code"),
         (["inspect", str(CUBIN), "--kernel", "vecsub"], "there is no kernel 'vecsub'"),
         (["compare", "--code", "sm_1"], "code 'sm_1' is not known"),
+        (["reproduce", "rfv", "--code", "sm_1"], "code 'sm_1' is not known"),
+        (["report", "--code", "sm_1"], "code 'sm_1' is not known"),
     ],
 )
 def test_bad_input_is_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

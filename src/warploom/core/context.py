@@ -24,6 +24,8 @@ CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 # Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
 LOCAL_FIRST, SPILL_FIRST = LOCAL_WINDOW >> 5, SHARED_WINDOW >> 5
 
+ARRIVES = frozenset(("arrive", "ARV"))  # what a barrier that nobody waits at says, in PTX and in SASS
+
 
 def code_table(code: Code, machine: Machine) -> np.ndarray:
     """The static facts of each instruction as the pipeline wants them: masks, latencies, and which unit it goes to."""
@@ -56,7 +58,7 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
         kind = OpClass(table["op_class"][pc])
         table["latency"][pc] = machine.latency_of(kind, instruction.op.name)
         table["initiation"][pc] = machine.initiation_of(kind, instruction.op.name)
-        table["arrives_only"][pc] = instruction.op.name == "bar" and "arrive" in instruction.op.modifiers
+        table["arrives_only"][pc] = instruction.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(instruction.op.modifiers)
     return table
 
 

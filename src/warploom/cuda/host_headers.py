@@ -218,6 +218,16 @@ _HOST_ONLY = [
     "curand.h",
     "cublas_v2.h",
 ]
+# Of CUB what a kernel calls: the parts that launch kernels are the host's, and NVRTC does not take them.
+_CUB_BLOCK = (
+    "adjacent_difference discontinuity exchange histogram load merge_sort radix_rank radix_sort reduce scan shuffle store"
+)
+_CUB_WARP = "exchange load merge_sort reduce scan store"
+_CUB = _GUARD + "".join(
+    f"#include <cub/{part}/{part}_{name}.cuh>\n"
+    for part, names in (("block", _CUB_BLOCK), ("warp", _CUB_WARP))
+    for name in names.split()
+)
 
 HOST_HEADERS: dict[str, str] = {
     **{f"{name}.h": text for name, text in _C_NAMES.items()},
@@ -226,4 +236,5 @@ HOST_HEADERS: dict[str, str] = {
     **dict.fromkeys(_HOST_ONLY, _GUARD),
     "sys/time.h": _TIME,
     "pthread.h": _THREADS,
+    "cub/cub.cuh": _CUB,
 }

@@ -45,10 +45,11 @@ def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
 
 def machine_from_dict(data: Mapping[str, Any], where: str) -> Machine:
     """A machine from what `Machine.to_dict` gave."""
-    tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title")}
+    tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title", "code")}
     path = Path(f"{data['name']}.toml")
     try:
-        return _build(path, {"title": str(data["title"])}, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
+        text = {"title": str(data["title"]), "code": str(data.get("code", USUAL_CODE))}
+        return _build(path, text, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
     except WarploomError as error:
         raise WarploomError(f"{where}: {error}") from None
 

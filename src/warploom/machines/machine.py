@@ -135,7 +135,7 @@ class Machine:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
-        out: dict[str, Any] = {"name": self.name, "title": self.title}
+        out: dict[str, Any] = {"name": self.name, "title": self.title, "code": self.code}
         out |= {name: asdict(table) for name, table in self.tables().items()}
         for name in ("latency", "initiation"):
             out[name] = {kind.name.lower(): getattr(self, name)[kind] for kind in OpClass}
