@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from warploom.papers.store import content_key
 
 from warploom.cli.app import run_command
 from warploom.papers.experiment import Run
 from warploom.papers.reproduce import runs_of, select
+from warploom.papers.runs import tasks_of
+from warploom.sweeps.keys import content_keys
 
 CUBIN = Path(__file__).parents[1] / "data" / "h200" / "cubin" / "vecadd.cubin"
 KERNEL = """
@@ -73,12 +74,12 @@ def test_a_result_in_machine_code_is_made_again(capsys: pytest.CaptureFixture[st
 
 
 def test_stored_runs_depend_on_the_code_and_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = [Run("vectoradd", size="tiny", code=code) for code in ("", "ptx", "sm_80", "sm_90")]
-    keys = [content_key(run) for run in runs]
+    tasks = tasks_of([Run("vectoradd", size="tiny", code=code) for code in ("", "ptx", "sm_80", "sm_90")])
+    keys = content_keys(tasks)
     assert keys[0] == keys[1] and len(set(keys)) == 3
-    monkeypatch.setattr("warploom.papers.store.tool_versions", lambda: "ptxas 99")
-    assert [content_key(run) for run in runs[:2]] == keys[:2]
-    assert content_key(runs[3]) != keys[3]
+    monkeypatch.setattr("warploom.sweeps.keys.tool_versions", lambda: "ptxas 99")
+    other = content_keys(tasks)
+    assert other[:2] == keys[:2] and other[3] != keys[3]
 
 
 def test_figures_can_be_made_of_machine_code() -> None:
