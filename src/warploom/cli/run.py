@@ -51,6 +51,19 @@ def command(
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
     arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
     shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    symbol: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a file: a variable to set before the launch, factors=f32[4]:ones or n=5. Repeatable."),
+    ] = None,
+    save: Annotated[
+        list[str] | None, typer.Option(help="Of a file: keep an array after the launch, out=out.npy. Repeatable.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="Of a file: what an array should be, out=right.npy. Repeatable.")
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(help="Of a file: strict, or lenient to let accesses through that miss their array by a little.")
+    ] = "strict",
     record: Annotated[
         str | None,
         typer.Option(
@@ -71,7 +84,7 @@ def command(
     from warploom.register_file import load_policy_file
     from warploom.simulation.simulate import Executions, emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import PTX, check_size
+    from warploom.workloads.program import PTX, check_size, is_lenient
     from warploom.workloads.registry import ALL, set_names
 
     load_papers(paper)
@@ -87,6 +100,7 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
+    launch |= {"--symbol": symbol, "--save": save, "--expect": expect, "--memory": is_lenient(memory)}
     own = _own_program(target, launch, code)
     programs = [own] if own is not None else [program_named(name, code or PTX) for name in chosen_programs([target])]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
@@ -198,6 +212,10 @@ def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Progr
         arguments=launch["--arg"] or (),
         shared_bytes=launch["--shared"],
         code=code,
+        lenient=launch["--memory"],
+        symbols=launch["--symbol"] or (),
+        save=launch["--save"] or (),
+        expect=launch["--expect"] or (),
     )
 
 

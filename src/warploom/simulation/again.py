@@ -106,6 +106,9 @@ def _program(known: Provenance, place: str) -> Program:
         block=(bx, by, bz),
         arguments=about["arguments"],
         shared_bytes=about["shared_bytes"],
+        symbols=about.get("symbols", ()),
+        expect=about.get("expect", ()),
+        lenient=about.get("lenient", False),
     )
     if program.origin["digest"] != about["digest"]:
         raise WarploomError(f"{place}: {about['file']} has changed since; restore it to make the result again")
