@@ -53,13 +53,12 @@ def _bytes(argument: Argument, size: int) -> bytes:
     if argument.array is not None:
         data = argument.array.tobytes()
     else:
-        words = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
         try:
             if size in (4, 8) and any(mark in argument.scalar for mark in ".eE"):
-                data = (np.float32 if size == 4 else np.float64)(argument.scalar).tobytes()
+                data = np.array(float(argument.scalar), f"f{size}").tobytes()
             else:
-                data = words[size](int(argument.scalar, 0)).tobytes()
-        except (KeyError, ValueError, OverflowError):
+                data = int(argument.scalar, 0).to_bytes(size, "little", signed=True)
+        except (ValueError, OverflowError):
             raise WarploomError(
                 f"--symbol {argument.name}: {argument.scalar!r} is no value for {size} bytes; give an array, such as f32[4]:ones"
             ) from None
