@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def test_padding_of_structures_is_not_kept(recordings: dict[str, Path]) -> None:
     given = np.frombuffer(recording.data(launch), np.uint8)
     assert given[0] == ord("w")
     assert not given[1:8].any() and not given[18:24].any()  # between the letter and the number, and behind the half
+
+
+@pytest.mark.parametrize("part", ["symbols", "managed"])
+def test_recording_beside_a_runtime_that_does_the_work(features: Path, tmp_path: Path, execute: Execute, part: str) -> None:
+    """Here the runtime beside which it records is Warploom's own; on a machine with a GPU it is CUDA's."""
+    path, script = tmp_path / "beside.wlr", tmp_path / "beside.sh"
+    command = f"{sys.executable} -m warploom exec --real-gpu --record {path} -- {features} {part}"
+    script.write_text(f"#!/bin/sh\nexec {command}\n")
+    script.chmod(0o755)
+    assert execute([str(script)])[0] == 0
+    assert {step["do"] for step in read_recording(path).steps} >= {"module", "variables", "allocate", "write", "launch", "read"}
+    assert emulate(recorded_program(str(path))).verified is True
 
 
 def test_a_launch_that_failed_ends_the_replay(recordings: dict[str, Path]) -> None:

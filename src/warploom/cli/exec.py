@@ -23,6 +23,9 @@ def command(
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
+    real_gpu: Annotated[
+        bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
+    ] = False,
     summary: Annotated[
         Path | None, typer.Option(help="Write launches, instructions and cycles of each kernel as JSON.", metavar="FILE.json")
     ] = None,
@@ -46,6 +49,7 @@ def command(
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
     from warploom.jit.announcement import announce_compilation
+    from warploom.programs.beside import BesideGpu
     from warploom.programs.recorder import Recorder
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
@@ -59,23 +63,28 @@ def command(
         load_policy_file(file)
     if record is not None:
         check_name(record)
+    elif real_gpu:
+        raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
     run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []
 
-    def make_runtime() -> Runtime:
+    def make_runtime() -> Runtime | BesideGpu:
         recorder = None
         if record is not None:  # the first process has the name that was asked for
             path = record if not writers else record.with_name(f"{record.stem}-{len(writers) + 1}{record.suffix}")
             writers.append(RecordingWriter(path))
             recorder = Recorder(writers[-1])
+        if real_gpu:
+            assert recorder is not None
+            return BesideGpu(program[0], recorder)
         return Runtime(run.settings(), program[0], recorder)
 
     ending = "was interrupted"
     try:
-        status = run_program(program, make_runtime)
+        status = run_program(program, make_runtime, beside_gpu=real_gpu)
         ending = f"ended with exit code {status}" if status < 128 else f"was ended by signal {status - 128}"
     finally:
         for writer in writers:

@@ -59,6 +59,19 @@ def command(
     define: Define = None,
     std: Standard = None,
     nvrtc_option: NvrtcOption = None,
+    symbol: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a file: a variable to set before the launch, factors=f32[4]:ones or n=5. Repeatable."),
+    ] = None,
+    save: Annotated[
+        list[str] | None, typer.Option(help="Of a file: keep an array after the launch, out=out.npy. Repeatable.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="Of a file: what an array should be, out=right.npy. Repeatable.")
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(help="Of a file: strict, or lenient to let accesses through that miss their array by a little.")
+    ] = "strict",
     record: Annotated[
         str | None,
         typer.Option(
@@ -80,7 +93,7 @@ def command(
     from warploom.simulation.execution import Executions
     from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import check_size
+    from warploom.workloads.program import check_size, is_lenient
     from warploom.workloads.registry import ALL, set_names
 
     load_papers(paper)
@@ -96,6 +109,7 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
+    launch |= {"--symbol": symbol, "--save": save, "--expect": expect, "--memory": is_lenient(memory)}
     own = _own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:
         raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
@@ -212,6 +226,10 @@ def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: s
         code=code,
         usual=usual,
         options=options,
+        lenient=launch["--memory"],
+        symbols=launch["--symbol"] or (),
+        save=launch["--save"] or (),
+        expect=launch["--expect"] or (),
     )
 
 

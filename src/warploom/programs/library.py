@@ -14,9 +14,14 @@ from pathlib import Path
 from warploom.errors import WarploomError
 from warploom.storage.cache import NoCache, cache_directory
 
+RECORDING = "libwarploom-record.so"
+"""The library that is preloaded beside CUDA's own runtime."""
 NAMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 """The file that programs of each major version ask for; it is also the version of its symbols."""
 _SOURCES = resources.files("warploom.programs") / "cudart"
+LINE, RECORDING_LINE = "WARPLOOM_EXEC", "WARPLOOM_RECORD"
+"""The variables of the environment that tell each library where Warploom listens; with _PID behind them, who that is."""
+_BESIDE = ("record.c", "connection.c", "kernels.c")
 _PER_THREAD = ("_ptds", "_ptsz")  # the same calls, for a default stream of each thread
 
 
@@ -38,7 +43,8 @@ def _lines(file: str) -> list[str]:
 
 def libraries() -> Path:
     """The folder that holds the library under the names of all versions; built if this was not done before."""
-    contents = sorted((entry.name, entry.read_bytes()) for entry in _SOURCES.iterdir() if entry.is_file())
+    folders = (_SOURCES, _SOURCES / "beside")
+    contents = sorted((entry.name, entry.read_bytes()) for folder in folders for entry in folder.iterdir() if entry.is_file())
     compiler = shlex.split(os.environ.get("CC", "cc"))
     about = hashlib.sha256(repr((contents, compiler, Path(__file__).read_bytes())).encode()).hexdigest()[:32]
     try:
@@ -53,8 +59,11 @@ def libraries() -> Path:
         _generate(draft, contents)
         for major in NAMES:
             _build(draft, compiler, major)
+        _compile(
+            draft, compiler, RECORDING, [*_BESIDE, "-DWARPLOOM_CUDART_MAJOR=0", f'-DWARPLOOM_LINE="{RECORDING_LINE}"', "-ldl"]
+        )
         for entry in draft.iterdir():
-            if entry.name not in NAMES.values():
+            if entry.name not in (*NAMES.values(), RECORDING):
                 entry.unlink()
         draft.chmod(0o755)
         draft.rename(folder)
@@ -93,12 +102,20 @@ def _plain(name: str) -> str:
 def _build(folder: Path, compiler: list[str], major: int) -> None:
     names = set(exported_functions(major))
     same = [f"-Wl,--defsym={name}={_plain(name)}" for name in sorted(names) if _plain(name) != name and _plain(name) in names]
-    own = sorted(path.name for path in folder.glob("*.c") if not path.name.startswith("stubs"))
-    command = [
-        *compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-w",
-        f"-DWARPLOOM_CUDART_MAJOR={major}", f"-Wl,-soname,{NAMES[major]}", f"-Wl,--version-script=exports{major}.map",
-        *same, "-o", NAMES[major], *own, f"stubs{major}.c",
-    ]  # fmt: skip
+    own = sorted(path.name for path in folder.glob("*.c") if not path.name.startswith("stubs") and path.name != "record.c")
+    options = [
+        f"-DWARPLOOM_CUDART_MAJOR={major}",
+        f'-DWARPLOOM_LINE="{LINE}"',
+        f"-Wl,-soname,{NAMES[major]}",
+        f"-Wl,--version-script=exports{major}.map",
+        *same,
+    ]
+    _compile(folder, compiler, NAMES[major], [*own, f"stubs{major}.c", *options])
+
+
+def _compile(folder: Path, compiler: list[str], target: str, rest: list[str]) -> None:
+    usual = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-w"]
+    command = [*compiler, *usual, "-o", target, *rest]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     except FileNotFoundError:

@@ -58,11 +58,19 @@ class Recorder:
         target = Block(to, to_pitch, to_slice, width, rows, slices)
         origin = Block(source, source_pitch, source_slice, width, rows, slices)
         if to_device and from_device:
-            self._write("copy", to=target, origin=origin)
+            self.moved(target, origin)
         elif to_device:
-            self._write("write", target.read(memory), block=target)
+            self.data("write", target, target.read(memory))
         else:
-            self._write("read", origin.read(memory), block=origin)
+            self.data("read", origin, origin.read(memory))
+
+    def moved(self, target: Block, origin: Block) -> None:
+        """A copy from the device to itself."""
+        self._write("copy", to=target, origin=origin)
+
+    def data(self, what: str, block: Block, data: bytes) -> None:
+        """Something written to the device, or read back from it."""
+        self._write(what, data, block=block)
 
     def launch(
         self,

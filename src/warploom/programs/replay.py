@@ -102,7 +102,7 @@ class _Replay:
         for step in self.recording.steps:
             if step["do"] == "variables":
                 placed += step["places"].values()
-        self._next = -(-max((address + size for address, size in placed), default=0) // _FAR + 1) * _FAR
+        self._next = (max((address + size for address, size in placed), default=0) // _FAR + 2) * _FAR
         if placed:
             self.device.emulator.memory.begin_at(min(address for address, _ in placed))
 

@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from warploom.errors import WarploomError
+from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, Status
-from warploom.programs.library import libraries
+from warploom.programs.library import LINE, RECORDING, RECORDING_LINE, libraries
 from warploom.programs.linkage import needed_library
 from warploom.programs.protocol import Gone, Line, Operation
 from warploom.programs.runtime import Runtime
@@ -25,15 +26,15 @@ _PATIENCE = 5.0  # seconds that an interrupted program has to end by itself
 _STICKY = frozenset(("module", "unload", "properties", "attribute", "hello"))  # what works after a kernel was stopped
 
 
-def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime]) -> int:
+def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | BesideGpu], *, beside_gpu: bool = False) -> int:
     """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own."""
     name = f"warploom-{os.getpid()}-{secrets.token_hex(8)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, selectors.DefaultSelector() as selector:
         door.bind(f"\0{name}")  # not a file: nothing is left behind
         door.listen()
         selector.register(door, selectors.EVENT_READ)
-        process = _start(command, name)
-        runtimes: dict[Line, Runtime] = {}
+        process = _start(command, name, beside_gpu)
+        runtimes: dict[Line, Runtime | BesideGpu] = {}
         try:
             while True:
                 ready = selector.select(_LOOK_EVERY)
@@ -62,8 +63,8 @@ def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime]) -> 
 def _accept(
     door: socket.socket,
     selector: selectors.BaseSelector,
-    runtimes: dict[Line, Runtime],
-    make_runtime: Callable[[], Runtime],
+    runtimes: dict[Line, Runtime | BesideGpu],
+    make_runtime: Callable[[], Runtime | BesideGpu],
 ) -> None:
     connection, _ = door.accept()
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -75,7 +76,7 @@ def _accept(
     selector.register(line, selectors.EVENT_READ, line)
 
 
-def _serve(runtime: Runtime, line: Line) -> bool:
+def _serve(runtime: Runtime | BesideGpu, line: Line) -> bool:
     """Answer what was asked so far; False if the program has gone."""
     try:
         while True:
@@ -86,7 +87,7 @@ def _serve(runtime: Runtime, line: Line) -> bool:
             else:
                 line.answer(status or runtime.owed, words, data)
                 runtime.owed = 0
-            if operation.name == "hello":
+            if operation.name == "hello" and runtime.file is not None:
                 line.send_file(runtime.file)
             if not line.pending:
                 return True
@@ -94,7 +95,7 @@ def _serve(runtime: Runtime, line: Line) -> bool:
         return False
 
 
-def _outcome(runtime: Runtime, operation: Operation, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
+def _outcome(runtime: Runtime | BesideGpu, operation: Operation, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
     if runtime.broken and operation.name not in _STICKY:
         return runtime.broken, (), b""
     try:
@@ -107,13 +108,16 @@ def _outcome(runtime: Runtime, operation: Operation, given: Sequence[Any]) -> tu
     return Status.SUCCESS, words, data
 
 
-def _start(command: Sequence[str], name: str) -> subprocess.Popen:
+def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Popen:
     folder = libraries()
     environment: Mapping[str, str] = os.environ
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
-    added = {"WARPLOOM_EXEC": name, "WARPLOOM_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
+    line = RECORDING_LINE if beside_gpu else LINE
+    added = {line: name, f"{line}_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
     needed = needed_library(command[0])
-    if needed is not None:  # also where the program has a path of its own to CUDA's library
+    if beside_gpu:
+        added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
+    elif needed is not None:  # also where the program has a path of its own to CUDA's library
         preloaded = [str(folder / needed), *filter(None, [environment.get("LD_PRELOAD")])]
         added["LD_PRELOAD"] = " ".join(preloaded)
     try:

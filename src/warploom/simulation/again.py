@@ -108,6 +108,9 @@ def _program(known: Provenance, place: str) -> Program:
         shared_bytes=about["shared_bytes"],
         code=about.get("code", PTX),
         options=about.get("options", ()),
+        symbols=about.get("symbols", ()),
+        expect=about.get("expect", ()),
+        lenient=about.get("lenient", False),
     )
     if program.origin["digest"] != about["digest"]:
         raise WarploomError(f"{place}: {about['file']} has changed since; restore it to make the result again")

@@ -1,4 +1,7 @@
-"""Kernel arguments as people type them: ``in=f32[1048576]:random``, ``out=f32[1024]``, ``n=1024``, ``x=f32[8]:data.npy``."""
+"""Kernel arguments as people type them: ``in=f32[1048576]:random``, ``out=f32[1024]``, ``n=1024``, ``x=f32[8]:data.npy``.
+
+Also ``p=NULL``, ``flag=true``, a structure ``s={f32:1.5, s32:3}`` laid out as C does, and a texture ``t=tex:f32[64,64]:random``.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ DTYPES = {
 }
 FILLS = ("random", "zeros", "ones", "iota")
 _ARRAY = re.compile(r"(?P<type>[A-Za-z]\w*)\[(?P<shape>[\d,\s]*)\](?::(?P<fill>.+))?")
+_TEXTURE = "tex:"
 _LARGEST = 1 << 31  # bytes of one array; device memory ends below 4 GiB
 
 
@@ -30,6 +34,7 @@ class Argument:
     name: str
     array: np.ndarray | None
     scalar: str = ""
+    texture: bool = False  # the array is read through a texture
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ def parse_argument(text: str, seed: int) -> Argument:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
         raise WarploomError(f"--arg {text!r}: write name=value, such as 'n=1024' or 'in=f32[1024]:random'")
+    texture = value.startswith(_TEXTURE)
+    value = value.removeprefix(_TEXTURE)
     if "[" not in value:
         return Argument(name, None, value)
     match = _ARRAY.fullmatch(value)
@@ -62,7 +69,7 @@ def parse_argument(text: str, seed: int) -> Argument:
         raise WarploomError(f"--arg {text!r}: say how many elements in the brackets") from None
     if math.prod(shape) == 0 or math.prod(shape) * DTYPES[kind].itemsize > _LARGEST:
         raise WarploomError(f"--arg {text!r}: an array must have at least one element and at most 2 GiB")
-    return Argument(name, _contents(match["fill"] or "zeros", shape, DTYPES[kind], seed, text))
+    return Argument(name, _contents(match["fill"] or "zeros", shape, DTYPES[kind], seed, text), texture=texture)
 
 
 def _contents(fill: str, shape: tuple[int, ...], dtype: np.dtype, seed: int, text: str) -> np.ndarray:
@@ -154,12 +161,37 @@ def _fit(slot: Slot, argument: Argument | None, index: int, kernel: str) -> np.n
                 f"{where} has elements of {argument.array.dtype} but the kernel takes a pointer to {slot.element}"
             )
         return argument.array
+    if argument.scalar.upper() == "NULL" and slot.size == 8:
+        return np.void(bytes(8))
+    if argument.scalar.startswith("{"):
+        return structure(argument.scalar, slot.size, where)
     if slot.pointer:
         raise WarploomError(f"{where} is the number {argument.scalar} but parameter {index + 1} is a pointer; give an array")
     return _scalar(slot, argument.scalar, where)
 
 
+def structure(text: str, size: int, where: str) -> np.void:
+    """The bytes of a structure written as ``{f32:1.5, s32:3}``, with C's gaps between its members."""
+    members = []
+    for part in text.strip("{}").split(","):
+        kind, colon, word = (piece.strip() for piece in part.partition(":"))
+        if not colon or kind not in DTYPES:
+            raise WarploomError(f"{where}: write the members of a structure as {{f32:1.5, s32:3}}, not {part.strip()!r}")
+        try:
+            members.append((DTYPES[kind], _number(word, DTYPES[kind])))
+        except ValueError:
+            raise WarploomError(f"{where}: {word!r} is not a number of type {kind}") from None
+    record = np.zeros(1, np.dtype([(f"m{place}", kind) for place, (kind, _) in enumerate(members)], align=True))
+    for place, (_, value) in enumerate(members):
+        record[f"m{place}"] = value
+    if record.itemsize != size:
+        raise WarploomError(f"{where}: these members take {record.itemsize} bytes, but the parameter has {size}")
+    return np.void(record.tobytes())
+
+
 def _scalar(slot: Slot, word: str, where: str) -> np.generic:
+    if slot.size == 1 and word in ("true", "false"):
+        return np.uint8(word == "true")
     bits = slot.type[1:]
     if slot.type[0] == "f" and slot.type in DTYPES:
         candidates = [slot.type]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from warploom.sass.module import ARCHITECTURES, SassModule, from_cubin
 from warploom.workloads.arguments import Slot, match_arguments, parse_argument
 from warploom.workloads.program import PTX, Kernels, Program, read_module
 from warploom.workloads.signature import source_signature
+from warploom.workloads.variables import set_variables
 from warploom.workloads.workload import Arrays, Gpu, Size
 
 if TYPE_CHECKING:
@@ -160,8 +162,15 @@ def file_program(
     usual: str = PTX,
     options: Sequence[str] = (),
     lenient: bool = False,
+    symbols: Sequence[str] = (),
+    save: Sequence[str] = (),
+    expect: Sequence[str] = (),
 ) -> Program:
-    """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
+    """A program that launches one kernel of a file once. Its outputs are the arrays after the launch.
+
+    ``symbols`` are variables of the module to set before, written as arguments are. ``save`` and ``expect`` name an output and a
+    ``.npy`` file: where to keep it, and what it should be.
+    """
     with activity(f"reading {path}"):
         file = read_source(path, code, usual, options)
         module = file.module()
@@ -171,18 +180,26 @@ def file_program(
     title = kernel_titles(module.kernels)[name]
     values = match_arguments(slots, parsed, title)
 
+    textures = {argument.name for argument in parsed if argument.texture}
+    variables = [parse_argument(text, _SEED - 1 - position) for position, text in enumerate(symbols)]
+    files, wanted = _output_files(save, slots, "--save"), _output_files(expect, slots, "--expect")
+    expected = {label: _loaded(file) for label, file in wanted.items()}
+
     def inputs(_size: Size) -> Arrays:
         return {slot.name: np.asarray(value) for slot, value in zip(slots, values, strict=True)}
 
     def host(gpu: Gpu, arrays: Arrays) -> Arrays:
-        buffers = {
-            slot.name: gpu.array(arrays[slot.name])
-            for slot, value in zip(slots, values, strict=True)
-            if isinstance(value, np.ndarray)
-        }
-        launched = [buffers.get(slot.name, value) for slot, value in zip(slots, values, strict=True)]
+        arrays_given = [slot.name for slot, value in zip(slots, values, strict=True) if isinstance(value, np.ndarray)]
+        buffers = {label: gpu.array(arrays[label]) for label in arrays_given if label not in textures}
+        given: dict[str, Any] = buffers | {label: gpu.texture(arrays[label]) for label in arrays_given if label in textures}
+        plain = [value.tobytes() if isinstance(value, np.void) else value for value in values]
+        launched = [given.get(slot.name, value) for slot, value in zip(slots, plain, strict=True)]
+        set_variables(gpu, module, name, math.prod(block), shared_bytes, variables, path)
         gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
-        return {label: buffer.get() for label, buffer in buffers.items()}
+        outputs = {label: buffer.get() for label, buffer in buffers.items()}
+        for label, file in files.items():
+            np.save(file, outputs[label])
+        return outputs
 
     origin = {
         "file": str(Path(path).resolve()),
@@ -194,6 +211,9 @@ def file_program(
         "shared_bytes": shared_bytes,
         "seed": _SEED,
         **({"options": list(options)} if options else {}),
+        **({"symbols": list(symbols)} if symbols else {}),
+        **({"expect": list(expect)} if expect else {}),
+        **({"lenient": True} if lenient else {}),
     }
     return Program(
         f"{Path(path).stem}:{title}",
@@ -201,6 +221,7 @@ def file_program(
         file.place,
         inputs,
         host,
+        reference=(lambda _arrays: expected) if expected else None,
         origin=origin,
         sized=False,
         code=file.code,
@@ -209,6 +230,28 @@ def file_program(
         options=file.options,
         lenient=lenient,
     )
+
+
+def _output_files(texts: Sequence[str], slots: Sequence[Slot], option: str) -> dict[str, Path]:
+    """``out=file.npy`` for arrays of the kernel."""
+    files = {}
+    for text in texts:
+        label, equals, file = (part.strip() for part in text.partition("="))
+        if not equals or not file.endswith(".npy"):
+            raise WarploomError(f"{option} {text!r}: write the array and a .npy file, such as out=out.npy")
+        if label not in {slot.name for slot in slots}:
+            raise WarploomError(
+                f"{option} {text!r}: there is no parameter {label!r}{did_you_mean(label, [s.name for s in slots])}"
+            )
+        files[label] = Path(file)
+    return files
+
+
+def _loaded(file: Path) -> np.ndarray:
+    try:
+        return np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise WarploomError(f"{file}: it cannot be read as a NumPy array: {str(error).splitlines()[0]}") from None
 
 
 def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:

@@ -90,7 +90,7 @@ static int receive_file(void) {
 }
 
 static void connect_once(void) {
-    const char *name = getenv("WARPLOOM_EXEC"), *parent = getenv("WARPLOOM_PID");
+    const char *name = getenv(WARPLOOM_LINE), *parent = getenv(WARPLOOM_LINE "_PID");
     if (!name || !parent) {
         fprintf(stderr, "warploom: this CUDA runtime works in programs that `warploom exec` starts\n");
         refusal = NO_DEVICE;
@@ -109,6 +109,7 @@ static void connect_once(void) {
     pthread_atfork(NULL, NULL, in_child);
     struct answer reply;
     exchange(HELLO, 2, (word[]){WARPLOOM_CUDART_MAJOR, getpid()}, NULL, 0, &reply);
+    if (!reply.words[1]) return; /* the device is a real one, with memory of its own */
     int file = receive_file();
     void *wanted = AS_POINTER(reply.words[0]);
     void *got = mmap(wanted, reply.words[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);

@@ -5,9 +5,7 @@
 #include "warploom.h"
 
 struct configuration { dim3 grid, block; size_t shared; void *stream; };
-struct launch_attribute { int id; char pad[4]; union { char room[64]; int number; unsigned shape[3]; } value; };
-struct launch_configuration { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; unsigned count; };
-enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4, MOST_PARAMETER_BYTES = 32768, DEEPEST = 64 };
+enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4, DEEPEST = 64 };
 
 static _Thread_local struct configuration pushed[DEEPEST];
 static _Thread_local unsigned depth;
@@ -42,8 +40,7 @@ static status launch(struct kernel *kernel, dim3 grid, dim3 block, void **argume
     status outcome = know(kernel);
     if (outcome) return noted(outcome);
     if (kernel->bytes > sizeof space) return noted(INVALID_VALUE);
-    memset(space, 0, kernel->bytes); /* gaps between parameters hold nothing */
-    for (unsigned i = 0; i < kernel->parameters; i++) memcpy(space + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+    pack(kernel, arguments, space);
     word given[] = {kernel->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, AS_WORD(stream), cooperative};
     if (kernel->ran && is_plain(grid, block, shared)) return noted(tell(LAUNCH, 10, given, space, kernel->bytes));
     outcome = ask(LAUNCH, 10, given, space, kernel->bytes, NULL, NULL, 0);

@@ -21,3 +21,10 @@ OPERATION(FUNCTION, 1, 0)       /* kernel -> registers, shared, constant, local 
 OPERATION(OCCUPANCY, 3, 0)      /* kernel, threads, dynamic bytes -> blocks per SM */
 OPERATION(TEXTURE, 8, 0)        /* address, width, height, depth, pitch, bits of the channels, kind of channel, how it is read -> handle */
 OPERATION(NO_TEXTURE, 1, 0)     /* handle */
+
+/* Beside a real GPU: what was done there. */
+OPERATION(PLACED, 3, 1)      /* module, address, bytes; name of a variable */
+OPERATION(ALLOCATED, 3, 0)   /* address, bytes, kind of memory */
+OPERATION(WROTE, 6, 1)       /* address, pitch, slice, width, rows, slices; the rows one after the other */
+OPERATION(READ_BACK, 6, 1)   /* the same, for what the program got from the device */
+OPERATION(MOVED, 9, 0)       /* target, pitch, slice, source, pitch, slice, width, rows, slices */

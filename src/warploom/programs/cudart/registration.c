@@ -6,8 +6,6 @@
 
 #include "warploom.h"
 
-struct wrapper { uint32_t magic, version; const void *data; const void *const *parts; };
-struct container { uint32_t magic; uint16_t version, header; uint64_t bytes; };
 struct module { word number; };
 struct variable {
     const void *host;
@@ -19,29 +17,11 @@ struct variable {
 };
 
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
-static struct kernel *kernels;
 static struct variable *variables;
 
-static word container_bytes(const void *data) {
-    const struct container *head = data;
-    return head->magic == 0xBA55ED50 ? head->header + head->bytes : 0;
-}
-
-API void **__cudaRegisterFatBinary(void *given) {
-    const struct wrapper *wrapper = given;
+API void **__cudaRegisterFatBinary(void *wrapper) {
     struct module *module = calloc(1, sizeof *module);
-    word answer[ANSWER_WORDS] = {0};
-    /* Of linked device code, `data` is the linked binary; the parts are what it was linked from. */
-    word whole = container_bytes(wrapper->data), all = whole;
-    if (wrapper->version == 2 && wrapper->parts)
-        for (const void *const *part = wrapper->parts; *part; part++) all += container_bytes(*part);
-    char *blob = malloc(all + 1), *end = blob + whole;
-    memcpy(blob, wrapper->data, whole);
-    if (wrapper->version == 2 && wrapper->parts)
-        for (const void *const *part = wrapper->parts; *part; end += container_bytes(*part++)) memcpy(end, *part, container_bytes(*part));
-    ask(MODULE, 0, NULL, blob, all, answer, NULL, 0);
-    free(blob);
-    module->number = answer[0];
+    module->number = send_module(wrapper);
     return (void **)module;
 }
 
@@ -65,15 +45,8 @@ API void __cudaUnregisterFatBinary(void **handle) { ASK(UNLOAD, NULL, ((struct m
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid, void *bid,
                                 void *block, void *grid, int *warp) {
-    struct kernel *kernel = calloc(1, sizeof *kernel);
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-    kernel->host = host;
-    kernel->name = strdup(name);
-    kernel->module = ((struct module *)handle)->number;
-    pthread_mutex_lock(&lists);
-    kernel->next = kernels;
-    kernels = kernel;
-    pthread_mutex_unlock(&lists);
+    add_kernel(((struct module *)handle)->number, host, name);
 }
 
 static void add_variable(void **handle, const void *host, void **managed, const char *name, size_t bytes) {
@@ -96,34 +69,6 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *address, con
                                   int global) {
     (void)address, (void)ext, (void)constant, (void)global;
     add_variable(handle, host, host, name, bytes);
-}
-
-struct kernel *find_kernel(const void *host) {
-    struct kernel *each;
-    pthread_mutex_lock(&lists);
-    for (each = kernels; each && each->host != host && (const void *)each != host; each = each->next) {}
-    pthread_mutex_unlock(&lists);
-    return each;
-}
-
-status know(struct kernel *kernel) {
-    uint32_t shape[2 * 4096];
-    word answer[ANSWER_WORDS];
-    if (kernel->known) return SUCCESS;
-    word given[] = {kernel->module};
-    status outcome = ask(KERNEL, 1, given, kernel->name, strlen(kernel->name), answer, shape, sizeof shape);
-    if (outcome) return outcome;
-    kernel->number = answer[0];
-    kernel->bytes = answer[1];
-    kernel->parameters = answer[2];
-    kernel->offsets = malloc(4 * kernel->parameters + 1);
-    kernel->sizes = malloc(4 * kernel->parameters + 1);
-    for (unsigned i = 0; i < kernel->parameters; i++) {
-        kernel->offsets[i] = shape[2 * i];
-        kernel->sizes[i] = shape[2 * i + 1];
-    }
-    __atomic_store_n(&kernel->known, 1, __ATOMIC_RELEASE);
-    return SUCCESS;
 }
 
 status symbol(const void *host, word *address, word *bytes) {

@@ -39,6 +39,10 @@ struct kernel {
     struct kernel *next;
 };
 
+struct launch_attribute { int id; char pad[4]; union { char room[64]; int number; unsigned shape[3]; } value; };
+struct launch_configuration { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; unsigned count; };
+enum { MOST_PARAMETER_BYTES = 32768 };
+
 /* An array for textures: its texels lie in device memory without gaps. */
 struct array {
     word address;
@@ -59,6 +63,9 @@ status tell(int operation, int words, const word *given, const void *data, word 
 void take_turn(void); /* for several questions that belong together */
 void give_turn(void);
 status noted(status outcome); /* the same, kept as the thread's last error if it is one */
+word send_module(const void *wrapper); /* its number */
+void add_kernel(word module, const void *host, const char *name);
+word pack(const struct kernel *kernel, void **arguments, char *space); /* the parameters of a launch, and their bytes */
 struct kernel *find_kernel(const void *host);
 status know(struct kernel *kernel);
 status symbol(const void *host, word *address, word *bytes);

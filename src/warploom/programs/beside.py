@@ -1,0 +1,156 @@
+"""A recording made beside a real GPU: the library tells what was done there, and it is noted in addresses of ours.
+
+Pointers are the GPU's own. In parameters and data, every aligned word of 64 bits that lies in a live allocation becomes an
+address of ours; nothing else has the value of one but by a very rare chance.
+"""
+
+from __future__ import annotations
+
+import bisect
+import struct
+import sys
+
+import numpy as np
+
+from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
+from warploom.errors import WarploomError
+from warploom.programs.blocks import Block
+from warploom.programs.codes import CudaError, Memory, Status
+from warploom.programs.fatbinary import read_fat_binary
+from warploom.programs.modules import KernelShape, ProgramModules
+from warploom.programs.parameters import masked
+from warploom.programs.recorder import Recorder
+from warploom.programs.runtime import FIRST_ADDRESS, Answer
+
+
+class BesideGpu:
+    """Takes the place of a `Runtime` where a real one does the work."""
+
+    file: int | None = None  # there is no memory to share
+    broken = 0
+
+    def __init__(self, name: str, recorder: Recorder) -> None:
+        self._name, self._recorder = name, recorder
+        self._memory = DeviceMemory(FIRST_ADDRESS, np.zeros(LAST_ADDRESS - FIRST_ADDRESS, np.uint8))  # only its addresses count
+        self._modules = ProgramModules("ptx")
+        self._kernels: list[KernelShape] = []
+        self._places: list[tuple[int, int, int]] = []  # first address on the GPU, one past the last, first address of ours
+        self._seen: dict[int, bytes] = {}  # contents of memory that the program sees without calls
+        self._host_memory: set[int] = set()
+        self.owed = 0
+        recorder.begin(name, lenient=True)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def say(self, text: str) -> None:
+        """One line for the person who runs the program."""
+        print(f"warploom: {text}", file=sys.stderr, flush=True)
+
+    def hello(self, _major: int, _process: int) -> Answer:
+        """The library has connected; there is no memory to share."""
+        return (0, 0), b""
+
+    def module(self, data: bytes) -> Answer:
+        """A fat binary is registered."""
+        number = self._modules.add(read_fat_binary(data, self._name), self._name)
+        self._recorder.module(number, data)
+        return (number,), b""
+
+    def kernel(self, module: int, name: bytes) -> Answer:
+        """What a launch must know of a kernel."""
+        try:
+            shape = self._modules.find(module, name.decode())
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(Status.INVALID_DEVICE_FUNCTION) from None
+        self._kernels.append(shape)
+        self._recorder.kernel(len(self._kernels) - 1, module, name.decode())
+        table = b"".join(struct.pack("<II", offset, size) for offset, size in shape.parameters)
+        return (len(self._kernels) - 1, shape.bytes, len(shape.parameters)), table
+
+    def placed(self, module: int, address: int, size: int, name: bytes) -> Answer:
+        """Where a variable lies on the GPU."""
+        ours = self._memory.allocate(size, name.decode())
+        bisect.insort(self._places, (address, address + size, ours))
+        self._recorder.variables(module, {name.decode(): (ours, size)})
+        return (), b""
+
+    def allocated(self, address: int, size: int, kind: int) -> Answer:
+        """The program has memory on the GPU."""
+        ours = self._memory.allocate(size, Memory(kind).words)
+        bisect.insort(self._places, (address, address + size, ours))
+        if Memory(kind).on_host:
+            self._host_memory.add(address)
+        self._recorder.allocate(ours, size, kind)
+        return (), b""
+
+    def free(self, address: int, _kind: int) -> Answer:
+        """Memory is given back."""
+        place = next(entry for entry in self._places if entry[0] == address)
+        self._places.remove(place)
+        self._host_memory.discard(address)
+        self._seen.pop(address, None)
+        self._memory.free(place[2])
+        self._recorder.free(place[2])
+        return (), b""
+
+    def wrote(self, *words: int | bytes) -> Answer:
+        """Data went to the GPU, or the program changed memory that both see."""
+        self._note("write", *words)
+        return (), b""
+
+    def read_back(self, *words: int | bytes) -> Answer:
+        """Data came from the GPU."""
+        self._note("read", *words)
+        return (), b""
+
+    def _note(self, what: str, *words: int | bytes) -> None:
+        *shape, data = words
+        assert isinstance(data, bytes)
+        block = Block(*(int(word) for word in shape))
+        if block.address in self._host_memory:  # it is shown at every launch
+            if self._seen.get(block.address) == data:
+                return
+            self._seen[block.address] = data
+        self._recorder.data(what, block.at(self._ours(block.address)), self._translated(data))
+
+    def moved(self, *words: int) -> Answer:
+        """A copy from the GPU to itself."""
+        to, to_pitch, to_slice, source, source_pitch, source_slice, *shape = words
+        target = Block(self._ours(to), to_pitch, to_slice, *shape)
+        self._recorder.moved(target, Block(self._ours(source), source_pitch, source_slice, *shape))
+        return (), b""
+
+    def fill(self, address: int, *words: int) -> Answer:
+        """cudaMemset in all its forms."""
+        self._recorder.fill(self._ours(address), *words)
+        return (), b""
+
+    def launch(self, number: int, *words: int | bytes) -> Answer:
+        """A launch that is about to be made."""
+        *shape, parameters = words
+        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative = (int(word) for word in shape)
+        assert isinstance(parameters, bytes)
+        given = self._translated(masked(parameters, self._kernels[number].used))
+        self._recorder.launch(self._memory, {}, number, (gx, gy, gz), (bx, by, bz), dynamic, cooperative, given)
+        return (), b""
+
+    def _ours(self, address: int) -> int:
+        place = bisect.bisect_right(self._places, (address, 1 << 64, 0)) - 1
+        if place < 0 or address >= self._places[place][1]:
+            raise WarploomError(f"{self._name}: {address:#x} is no part of an allocation that was recorded.")
+        return address - self._places[place][0] + self._places[place][2]
+
+    def _translated(self, data: bytes) -> bytes:
+        """Data in which pointers to the GPU's memory are ours."""
+        words = np.frombuffer(data[: len(data) // 8 * 8], np.uint64)
+        if not len(words) or not self._places:
+            return data
+        starts, ends, ours = (np.array(column, np.uint64) for column in zip(*self._places, strict=True))
+        place = np.searchsorted(starts, words, "right").astype(np.int64) - 1
+        found = (place >= 0) & (words < ends[place])
+        if not found.any():
+            return data
+        moved = np.where(found, words - starts[place] + ours[place], words)
+        return moved.tobytes() + data[len(moved) * 8 :]
