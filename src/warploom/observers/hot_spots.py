@@ -1,4 +1,4 @@
-"""Where in the code the time, the instructions and the register accesses go."""
+"""Where in the code the time, the instructions, the register accesses and their energy go."""
 
 from __future__ import annotations
 
@@ -7,30 +7,69 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.machines.schema import MAX_WARPS
 from warploom.register_file.bits import count
 from warploom.register_file.layout import STALLS
+from warploom.register_file.observing import FORWARDED, HIT, WAITS
+from warploom.register_file.services import inlined
 
 MOST_INSTRUCTIONS = 4096
 OTHER = MOST_INSTRUCTIONS  # the row of what belongs to no instruction
 ROWS = MOST_INSTRUCTIONS + 1
+# The columns of a row that are one number, and the run's counter that each adds up to.
+COLUMNS = {
+    "issues": "warp_instructions",
+    "threads": "",  # the histogram `active_lanes`, each bin times its lanes
+    "issue_cycles": "",  # cycles in which a warp was issued; fewer than issues where one is issued twice in a cycle
+    "register_reads": "rf_reads",
+    "register_writes": "rf_writes",
+    "main_file_reads": "mrf_reads",
+    "main_file_writes": "mrf_writes",
+    "read_lanes": "rf_read_lanes",
+    "write_lanes": "rf_write_lanes",
+    "bank_reads": "bank_reads",
+    "bank_writes": "bank_writes",
+    "encoded_reads": "",  # of the main file's, those of compressed registers
+    "encoded_writes": "",
+    "bank_conflicts": "bank_conflicts",
+    "upper_reads": "upper_reads",
+    "upper_writes": "upper_writes",
+    "forwarded_reads": "forwarded_reads",
+    "wakeup_waits": "",  # reads that waited for an entry to wake up, and for how long
+    "wakeup_wait_cycles": "wakeup_wait_cycles",
+}
+
+
+@inlined
+def _row(pc: int) -> int:
+    return pc if pc >= 0 else OTHER
+
+
+@inlined
+def _settle(own: Any, cycle: int, warp: int) -> None:
+    """Count the cycles for which a warp has waited up to now, where it has."""
+    if cycle > own.since[warp]:
+        own.waits[own.place[warp], own.wait[warp]] += cycle - own.since[warp]
 
 
 class HotSpots(NamedTuple):
-    """For each instruction of the code: issues, threads, stalls by reason, register accesses, conflicts of banks.
+    """For each instruction of the code: issues, threads, why warps wait at it, why schedulers do, register accesses, conflicts.
 
-    The rows add up to the run's counters; what belongs to no instruction has a row of its own, under pc -1.
+    The rows add up to the run's counters; what belongs to no instruction has a row of its own, under pc -1. ``stalls`` are
+    cycles in which a scheduler issued nothing, ``waits`` cycles in which a resident warp was not issued; with ``issue_cycles``
+    the latter add up to the cycles for which warps were resident.
     """
 
     NAME = "hot-spots"
     STATE = (
-        ("issues", "i8", (ROWS,)),
-        ("threads", "i8", (ROWS,)),
+        *((name, "i8", (ROWS,)) for name in COLUMNS),
         ("stalls", "i8", (ROWS, len(STALLS))),
-        ("register_reads", "i8", (ROWS,)),
-        ("register_writes", "i8", (ROWS,)),
-        ("main_file_reads", "i8", (ROWS,)),
-        ("main_file_writes", "i8", (ROWS,)),
-        ("bank_conflicts", "i8", (ROWS,)),
+        ("waits", "i8", (ROWS, len(WAITS))),
+        ("since", "i8", (MAX_WARPS,)),  # what each warp has been doing from this cycle on
+        ("place", "i4", (MAX_WARPS,)),
+        ("wait", "i4", (MAX_WARPS,)),
+        ("began", "i8", (MAX_WARPS,)),
+        ("resident_cycles", "i8"),
     )
 
     def check(observer, code: Any) -> None:
@@ -40,34 +79,81 @@ class HotSpots(NamedTuple):
                 f"kernel {code.name}: its {len(code)} instructions are more than hot-spots holds, {MOST_INSTRUCTIONS}"
             )
 
+    def on_launched(observer, own: Any, ctx: Any, cycle: int, warp: int, cta: int) -> None:
+        own.since[warp] = cycle
+        own.began[warp] = cycle
+
+    def on_exited(observer, own: Any, ctx: Any, cycle: int, warp: int) -> None:
+        _settle(own, cycle, warp)
+        own.resident_cycles += cycle - own.began[warp]
+
+    def on_waits(observer, own: Any, ctx: Any, cycle: int, warp: int, wait: int, pc: int) -> None:
+        _settle(own, cycle, warp)
+        own.since[warp] = cycle
+        own.place[warp] = _row(pc)
+        own.wait[warp] = wait
+
     def on_issued(observer, own: Any, ctx: Any, cycle: int, warp: int, pc: int, mask: Any) -> None:
+        _settle(own, cycle, warp)
+        if own.since[warp] <= cycle:
+            own.issue_cycles[pc] += 1
+            own.since[warp] = cycle + 1
         own.issues[pc] += 1
         own.threads[pc] += count(np.uint64(mask))
         own.register_reads[pc] += ctx.code[pc].n_reads
         own.register_writes[pc] += ctx.code[pc].n_writes
 
     def on_stalled(observer, own: Any, ctx: Any, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
-        own.stalls[pc if pc >= 0 else OTHER, reason] += cycles
+        own.stalls[_row(pc), reason] += cycles
 
-    def on_accessed(observer, own: Any, ctx: Any, cycle: int, pc: int, write: bool) -> None:
-        row = pc if pc >= 0 else OTHER
+    def on_accessed(
+        observer, own: Any, ctx: Any, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
+    ) -> None:
+        row = _row(pc)
         if write:
             own.main_file_writes[row] += 1
+            own.write_lanes[row] += lanes
+            own.bank_writes[row] += banks
+            own.encoded_writes[row] += form != 0
         else:
             own.main_file_reads[row] += 1
+            own.read_lanes[row] += lanes
+            own.bank_reads[row] += banks
+            own.encoded_reads[row] += form != 0
 
     def on_conflict(observer, own: Any, ctx: Any, cycle: int, pc: int) -> None:
-        own.bank_conflicts[pc if pc >= 0 else OTHER] += 1
+        own.bank_conflicts[_row(pc)] += 1
+
+    def on_upper_level(observer, own: Any, ctx: Any, cycle: int, pc: int, what: int) -> None:
+        row = _row(pc)
+        if what == HIT:
+            own.upper_reads[row] += 1
+        elif what == FORWARDED:
+            own.forwarded_reads[row] += 1
+        else:
+            own.upper_writes[row] += 1
+
+    def on_woken(observer, own: Any, ctx: Any, cycle: int, pc: int, cycles: int) -> None:
+        own.wakeup_waits[_row(pc)] += 1
+        own.wakeup_wait_cycles[_row(pc)] += cycles
 
     def report(observer, states: Any, run: Any) -> list[dict[str, Any]]:
-        """One row for each instruction at which something happened, in order of pc; -1 is last."""
-        sums = {name: states[name].sum(axis=0) for name, *_ in HotSpots.STATE}
-        code = [str(instruction) for instruction in run.code.instructions()]
-        rows = []
-        for place in (*range(len(code)), OTHER):
-            values = {name: int(column[place]) for name, column in sums.items() if name != "stalls"}
-            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][place], strict=True) if cycles}
-            if any(values.values()) or stalls:
-                text = code[place] if place < OTHER else ""
-                rows.append({"pc": place if place < OTHER else -1, "instruction": text, **values, "stalls": stalls})
+        """One row for each instruction, in order of pc; -1, which also says for how long warps were resident, is last."""
+        length = len(run.code)
+        places = [*range(length), OTHER]
+        columns = {name: states[name].sum(axis=0)[places].tolist() for name in COLUMNS}
+        stalls = states["stalls"].sum(axis=0)[places].tolist()
+        waits = states["waits"].sum(axis=0)[places].tolist()
+        code = [*map(str, run.code.instructions()), ""]
+        rows = [
+            {
+                "pc": place if place < length else -1,
+                "instruction": code[place],
+                **{name: column[place] for name, column in columns.items()},
+                "stalls": {name: cycles for name, cycles in zip(STALLS, stalls[place], strict=True) if cycles},
+                "waits": {name: cycles for name, cycles in zip(WAITS, waits[place], strict=True) if cycles},
+            }
+            for place in range(length + 1)
+        ]
+        rows[-1]["resident_cycles"] = int(states["resident_cycles"].sum())
         return rows

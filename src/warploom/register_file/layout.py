@@ -14,7 +14,7 @@ import numpy as np
 from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.register_file.combination import Policies
 from warploom.register_file.hooks import CHOICES
-from warploom.register_file.observing import observed_dtype
+from warploom.register_file.observing import WAITS, observed_dtype
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
@@ -250,7 +250,13 @@ def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -
         ("pending_cta", "i8", (MAX_CTAS,)),
         ("pending_at", "i8", (MAX_CTAS,)),
         ("stall_reason", "i8", (MAX_SCHEDULERS,)),
-        ("stall_pc", "i8", (MAX_SCHEDULERS,)),  # for observers: where
+        # for observers only
+        ("stall_pc", "i8", (MAX_SCHEDULERS,)),  # where a scheduler could not issue
+        ("issued_now", "u8"),  # warps that were issued in this cycle
+        ("crowded", "u8"),  # warps that are ready, but the way to their unit is full
+        ("slow", "u8"),  # of those that are blocked, which wait for memory
+        ("finished", "u8"),  # warps that have issued all
+        ("waits", "u8", (len(WAITS),)),  # by reason, as observers were told
         # the register file
         ("allocated", "i8"),
         ("allocated_since", "i8"),

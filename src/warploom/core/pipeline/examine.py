@@ -12,6 +12,7 @@ from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined
 
 FENCE = int(Flag.FENCE)
@@ -46,6 +47,8 @@ def examine_woken(ctx: Any, sm: Any, port: Any, cycle: int) -> None:
         mine = bit(warp)
         if hazard != NOTHING:
             sm.blocked |= mine
+            if observed(ctx.observers):
+                sm.slow = sm.slow | mine if slow != NOTHING else sm.slow & ~mine
             if not has(sm.waiting, warp):
                 sm.waiting |= mine
                 on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow != NOTHING)

@@ -9,6 +9,7 @@ from warploom.core.memory import ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.layout import MAX_REGISTERS, RING
+from warploom.register_file.observing import EXECUTE, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, stage
 
 STORE = int(Flag.STORE)
@@ -50,7 +51,10 @@ def execute(ctx: Any, sm: Any, cycle: int) -> bool:
                 break
             sm.ring_results[arrival % RING] += 1
             sm.unit_free_at[unit] = cycle + interval
-            plan(sm, cycle, arrival, _pop(sm, number))
+            slot = int(_pop(sm, number))
+            if work.kind == INSTRUCTION:
+                on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, EXECUTE)
+            plan(sm, cycle, arrival, slot)
             moved = True
     return moved
 
@@ -72,6 +76,7 @@ def start_memory(ctx: Any, memory: Any, sm: Any, port: Any, cycle: int) -> bool:
         warp = int(work.warp)
         space, flags, parts = int(work.memory >> 8), int(work.traits), int(work.memory & 0xFF)
         if work.kind == INSTRUCTION:
+            on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, EXECUTE)
             base = sm.warp[warp].local_base
             if space != SHARED:
                 for part in range(parts):

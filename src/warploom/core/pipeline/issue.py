@@ -14,6 +14,7 @@ from warploom.code.table import Flag, Space
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
+from warploom.core.pipeline.waits import tell_waits
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
 from warploom.register_file.columns import last_at, mask_at, memory_at, pc_at
@@ -36,7 +37,7 @@ from warploom.register_file.hooks import (
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
-from warploom.register_file.observing import observed, on_issued, on_stalled
+from warploom.register_file.observing import FORWARDED, HIT, ISSUE, RETIRE, observed, on_issued, on_staged, on_stalled, on_upper_level
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
@@ -52,6 +53,9 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
     """Let every scheduler issue; whether any did."""
     moved = False
     machine = ctx.machine
+    if observed(ctx.observers):
+        sm.issued_now = NOTHING
+        sm.crowded = NOTHING
     for scheduler in range(machine.schedulers):
         core = sm.scheduler_core[scheduler]
         mine = sm.scheduler_warps[scheduler]
@@ -73,6 +77,8 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
                         ready |= waiting
                     else:
                         blocked = True
+                        if observed(ctx.observers) and done == 0:
+                            sm.crowded |= waiting
             candidates = ready & sm.active
             chosen = -1
             while candidates != NOTHING and sm.free_slot_count > SLOT_RESERVE:
@@ -104,6 +110,8 @@ def issue(ctx: Any, sm: Any, port: Any, cycle: int) -> bool:
             reason = sm.stall_reason[scheduler]
             sm.count.stall[reason] += 1
             on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], 1)
+    if observed(ctx.observers):
+        tell_waits(ctx, sm, cycle)
     return moved
 
 
@@ -354,6 +362,9 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
                 state.atomics += 1
 
     on_issued(ctx.observers, sm.observed, ctx, cycle, warp, pc, mask)
+    on_staged(ctx.observers, sm.observed, ctx, cycle, warp, pc, slot, ISSUE)
+    if observed(ctx.observers):
+        sm.issued_now |= mine
     sm.count.warp_instructions += 1
     sm.count.issued += 1
     sm.count.by_class[row.op_class] += 1
@@ -371,6 +382,7 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         state.pending_predicates &= ~row.predicates_written
         sm.free_slot[sm.free_slot_count] = slot
         sm.free_slot_count += 1
+        on_staged(ctx.observers, sm.observed, ctx, cycle, warp, pc, slot, RETIRE)
     else:
         _put(sm, 3 * core + row.unit - 1, slot)
     if row.traits & BARRIER != 0:
@@ -379,6 +391,8 @@ def _issue_from(ctx: Any, sm: Any, port: Any, cycle: int, core: int, warp: int) 
         sm.woken |= mine
     if state.next >= state.end:
         sm.woken &= ~mine
+        if observed(ctx.observers):
+            sm.finished |= mine
         if state.in_flight == 0:
             sm.exiting |= mine
     else:
@@ -394,6 +408,7 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
         place = lookup(ctx.design.hierarchy, ctx, sm, cycle, warp, register, work.pc, operand)
         if place >= 0:
             sm.count.upper_reads += 1
+            on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, HIT)
             check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
             _add_read(ctx, sm, work, warp, register, -1)
             work.places[operand] = place
@@ -404,6 +419,7 @@ def _resolve_sources(ctx: Any, sm: Any, cycle: int, slot: int, warp: int, row: A
         elif sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank
             check_forwarded(ctx.check, ctx, sm, cycle, slot, operand, entry)
             sm.count.forwarded_reads += 1
+            on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
             entry = -1
         _add_read(ctx, sm, work, warp, register, entry)
 

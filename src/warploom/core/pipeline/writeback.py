@@ -30,7 +30,7 @@ from warploom.register_file.hooks import (
     write_ready,
 )
 from warploom.register_file.layout import RING
-from warploom.register_file.observing import on_accessed, on_conflict, on_retired
+from warploom.register_file.observing import RETIRE, WRITE, WRITTEN, on_conflict, on_retired, on_staged, on_upper_level
 from warploom.register_file.services import EVICTION, INSTRUCTION, SPILL, UNKNOWN, append_write, inlined, settle, stage
 
 MEM = 3
@@ -122,6 +122,8 @@ def _write(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
         return
     if work.stage == 0:
         work.stage = 1
+        if work.kind == INSTRUCTION:
+            on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, WRITE)
         later = _place_results(ctx, sm, cycle, slot)
         if later > cycle:
             plan(sm, cycle, later, slot)
@@ -152,6 +154,7 @@ def _place_results(ctx: Any, sm: Any, cycle: int, slot: int) -> int:
             if place >= 0:
                 check_placed(ctx.check, ctx, sm, cycle, slot, number, place)
                 sm.count.upper_writes += 1
+                on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, WRITTEN)
                 sm.place_value[place] = work.value + number
                 on_placed(ctx.design.hierarchy, ctx, sm, cycle, work.warp, register, place)
             work.written |= 1 << number
@@ -199,13 +202,11 @@ def _write_bank(ctx: Any, sm: Any, cycle: int, slot: int, number: int) -> int:
     if work.whole >> number & 1 != 0:
         mask = FULL
     if mask != FULL and owned.form != 0:
-        _expand(ctx, sm, cycle, entry)
-        on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), False)
+        _expand(ctx, sm, cycle, _asked_by(work), entry)
         work.whole |= 1 << number
         return 0
     check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
-    banks = count_access(ctx, sm, cycle, entry, form, mask, True)
-    on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), True)
+    banks = count_access(ctx, sm, cycle, _asked_by(work), entry, form, mask, True)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, form)
     owned.form = form
     owned.writers -= 1
@@ -225,13 +226,13 @@ def _asked_by(work: Any) -> int:
 
 
 @inlined
-def _expand(ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+def _expand(ctx: Any, sm: Any, cycle: int, pc: int, entry: int) -> None:
     """A result for some lanes has found an encoded register, come down from the upper level since it was issued.
 
     The register is read and decoded in the buffer in front of the bank, and the write that follows stores all of its lanes.
     """
     old = int(sm.entry[entry].form)
-    count_access(ctx, sm, cycle, entry, old, FULL, False)
+    count_access(ctx, sm, cycle, pc, entry, old, FULL, False)
     read_ready(ctx.design.encoding, ctx, sm, cycle, old)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, 0)
     sm.entry[entry].form = 0
@@ -253,6 +254,7 @@ def finish_work(ctx: Any, sm: Any, cycle: int, slot: int) -> None:
         if work.kind == INSTRUCTION:
             state.pending_predicates &= ~ctx.code[work.pc].predicates_written
             on_retired(ctx.observers, sm.observed, ctx, cycle, warp, work.pc)
+            on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, RETIRE)
             on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
         state.in_flight -= 1
