@@ -9,6 +9,7 @@ import pytest
 
 from warploom.errors import WarploomError
 from warploom.observers import make_observers, observer_names
+from warploom.observers.hot_spots import COLUMNS
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.register_file.layout import STALLS
 from warploom.simulation.execution import Executions
@@ -47,14 +48,7 @@ def test_watching_changes_nothing(runs: tuple[Result, Result]) -> None:
 def test_the_rows_of_the_code_add_up(runs: tuple[Result, Result]) -> None:
     _, watched = runs
     counters, rows = watched.counters, rows_of(watched)
-    columns = {
-        "issues": "warp_instructions",
-        "register_reads": "rf_reads",
-        "register_writes": "rf_writes",
-        "main_file_reads": "mrf_reads",
-        "main_file_writes": "mrf_writes",
-        "bank_conflicts": "bank_conflicts",
-    }
+    columns = {column: counter for column, counter in COLUMNS.items() if counter}
     assert {name: sum(row[name] for row in rows) for name in columns} == {k: counters[v] for k, v in columns.items()}
     assert sum(row["threads"] for row in rows) == sum(n * lanes for n, lanes in enumerate(counters["active_lanes"]))
     stalls = {reason: sum(row["stalls"].get(reason, 0) for row in rows) for reason in STALLS}

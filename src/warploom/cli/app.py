@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from warploom import __version__
-from warploom.cli import bench, cache, compare, designs, inspect, machines, report, reproduce, run, workloads
+from warploom.cli import bench, cache, compare, designs, inspect, machines, profile, report, reproduce, run, workloads
 from warploom.cli.heartbeat import heartbeat
 from warploom.cli.output import message
 from warploom.errors import WarploomError
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-for command in (run, compare, reproduce, report, inspect, designs, machines, workloads, bench, cache):
+for command in (run, compare, profile, reproduce, report, inspect, designs, machines, workloads, bench, cache):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

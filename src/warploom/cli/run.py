@@ -85,7 +85,7 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    own = _own_program(target, launch, code)
+    own = own_program(target, launch, code)
     programs = [own] if own is not None else [workload_program(name, code or PTX) for name in select_workloads([target])]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
@@ -175,7 +175,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(target: str, launch: dict[str, Any], code: str | None) -> Program | None:
+def own_program(target: str, launch: dict[str, Any], code: str | None) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 

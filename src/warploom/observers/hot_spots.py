@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.graph import flow_graph
+from warploom.code.liveness import thread_liveness
+from warploom.code.loops import find_loops
 from warploom.errors import WarploomError
 from warploom.machines.schema import MAX_WARPS
 from warploom.register_file.bits import count
@@ -144,16 +148,28 @@ class HotSpots(NamedTuple):
         columns = {name: states[name].sum(axis=0)[places].tolist() for name in COLUMNS}
         stalls = states["stalls"].sum(axis=0)[places].tolist()
         waits = states["waits"].sum(axis=0)[places].tolist()
-        code = [*map(str, run.code.instructions()), ""]
         rows = [
             {
-                "pc": place if place < length else -1,
-                "instruction": code[place],
+                **about,
                 **{name: column[place] for name, column in columns.items()},
                 "stalls": {name: cycles for name, cycles in zip(STALLS, stalls[place], strict=True) if cycles},
                 "waits": {name: cycles for name, cycles in zip(WAITS, waits[place], strict=True) if cycles},
             }
-            for place in range(length + 1)
+            for place, about in enumerate(_described(run.code))
         ]
         rows[-1]["resident_cycles"] = int(states["resident_cycles"].sum())
         return rows
+
+
+def _described(code: Any) -> Iterator[dict[str, Any]]:
+    """What is known of each instruction: its line in the source, its block, the loops around it from the outermost on, its text."""
+    graph = flow_graph(code)
+    loops, live = find_loops(graph), thread_liveness(code, graph).pressure
+    pc = 0
+    for number, block in enumerate(code.blocks):
+        around = [header for header, loop in loops.items() if number in loop.blocks]
+        for instruction in block.instructions:
+            place = {"pc": pc, "line": instruction.line, "block": number, "loops": around, "live": int(live[pc])}
+            yield {**place, "instruction": str(instruction)}
+            pc += 1
+    yield {"pc": -1, "line": 0, "block": -1, "loops": [], "live": 0, "instruction": ""}

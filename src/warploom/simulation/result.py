@@ -65,7 +65,7 @@ class Result:
         default_factory=list
     )  # watts by part over time: one row per interval, ending at `seconds`
     provenance: Provenance | None = None  # what it was made from; None only for one that nobody ran
-    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live, likewise
+    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live; IPC
     observed: dict[str, Any] = field(default_factory=dict)  # by observer, for each launch what it saw; empty where nobody watched
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
