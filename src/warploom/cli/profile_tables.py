@@ -1,4 +1,4 @@
-"""The tables of ``warploom profile``: rows of fixed width, so that they fit 80 columns; a wider terminal shows more of the code."""
+"""The tables of ``warploom profile``: rows of fixed width that fit 80 columns; a wider terminal shows more of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warploom.energy import PARTS
-from warploom.report.profile import ORDERS, KernelProfile, Row, paired, warp_cycles
+from warploom.report.profile import ORDERS, KernelProfile, Row, lost_cycles, mostly, paired, scheduler_count, warp_cycles
 from warploom.simulation.result import Result
 
 _LAST = {  # the last column: what rows are ordered by, or conflicts where that has a column already
@@ -68,43 +68,21 @@ def print_comparison(
     for kernel in second_kernels:
         if kernel.kernel not in kernels:
             continue
-        pairs = lost_cycles(paired(kernels[kernel.kernel].rows, kernel.rows))
         width = max(20, console.width - 57)
-        console.print(f"\nkernel {_cut(kernel.kernel, 40)}: cycles in which schedulers issued nothing, on average of {schedulers}")
-        _line(console, f"{'pc':>4} {'line':>5} {'instruction':{width}} {'before':>9} {'after':>9} {'change':>9} because of", "dim")
-        for row, before, after, reason in pairs[: top or None]:
-            change = (after - before) / schedulers
+        console.print(f"\nkernel {_cut(kernel.kernel, 40)}: cycles in which a scheduler issued nothing, on average")
+        heading = f"{'before':>9} {'after':>9} {'change':>9}"
+        _line(console, f"{'pc':>4} {'line':>5} {'instruction':{width}} {heading} because of", "dim")
+        for row, before, after, reason in lost_cycles(paired(kernels[kernel.kernel].rows, kernel.rows))[: top or None]:
             text = _cut(row["instruction"] or "(no instruction)", width)
             pc, line = _place(row)
+            change = (after - before) / schedulers
             numbers = f"{before / schedulers:9,.0f} {after / schedulers:9,.0f} {change:+9,.0f}"
             _line(console, f"{pc:>4} {line:>5} {text:{width}} {numbers} {reason}")
-        changes = {
-            reason: (kernel.total()["stalls"].get(reason, 0) - kernels[kernel.kernel].total()["stalls"].get(reason, 0)) / schedulers
-            for reason in dict.fromkeys([*kernel.total()["stalls"], *kernels[kernel.kernel].total()["stalls"]])
-        }
+        old, new = kernels[kernel.kernel].total()["stalls"], kernel.total()["stalls"]
+        changes = {reason: (new.get(reason, 0) - old.get(reason, 0)) / schedulers for reason in (*old, *new)}
         ordered = sorted(changes.items(), key=lambda item: -abs(item[1]))
         console.print("in all: " + ", ".join(f"{reason} {cycles:+,.0f}" for reason, cycles in ordered if round(cycles)))
     console.print()
-
-
-def lost_cycles(pairs: Sequence[tuple[Row | None, Row | None]]) -> list[tuple[Row, int, int, str]]:
-    """For each pair its row, idle scheduler cycles before and after, and the reason that changed most; most lost first."""
-    found = []
-    for before, after in pairs:
-        old, new = (row["stalls"] if row else {} for row in (before, after))
-        changes = {reason: new.get(reason, 0) - old.get(reason, 0) for reason in (*old, *new)}
-        reason = max(changes, key=lambda name: abs(changes[name]), default="")
-        shown = after or before
-        assert shown is not None
-        found.append((shown, sum(old.values()), sum(new.values()), reason))
-    return sorted(found, key=lambda item: item[1] - item[2])
-
-
-def scheduler_count(result: Result) -> int:
-    """All schedulers of the chip."""
-    assert result.provenance is not None
-    numbers = result.provenance.machine["numbers"]
-    return numbers["chip"]["sms"] * numbers["sm"]["schedulers"]
 
 
 def _rows(kernel: KernelProfile, by: str) -> list[Row]:
@@ -129,7 +107,7 @@ def _print_rows(console: Console, rows: Sequence[Row], total: Row, lines: Sequen
             place, text = f"{pc:>4} {line:>5}", row["instruction"] or "(no instruction)"
         else:
             place, text = f"{row[by]:>10}", _text_of(row, by, lines)
-        numbers = f"{row['issues']:9,} {warp_cycles(row) / everything:6.1%} {_mostly(row):16} {value(row):9,.0f}"
+        numbers = f"{row['issues']:9,} {warp_cycles(row) / everything:6.1%} {mostly(row):16} {value(row):9,.0f}"
         _line(console, f"{place} {_cut(text, width):{width}} {numbers}")
 
 
@@ -138,13 +116,6 @@ def _text_of(row: Row, by: str, lines: Sequence[str]) -> str:
         number = row["line"]
         return lines[number - 1].strip() if 0 < number <= len(lines) else "(made by a pass)"
     return f"{row['instructions']} instructions" if row[by] >= 0 else "(no instruction)"
-
-
-def _mostly(row: Row) -> str:
-    """What warps wait for at an instruction most of the time, and what share of it."""
-    spent = row["waits"] | {"issuing": row["issue_cycles"]}
-    reason = max(spent, key=lambda name: spent[name])
-    return f"{reason} {spent[reason] / max(1, sum(spent.values())):.0%}"
 
 
 def _print_reasons(console: Console, title: str, cycles: Mapping[str, int], rest: int, name: str) -> None:

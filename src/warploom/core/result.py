@@ -103,7 +103,7 @@ def samples_of(chip: Any, offset: dict[str, Any], parts: int) -> list[dict[str, 
 
 
 def states_over_time(samples: list[dict[str, int]], cycle_time: float) -> list[dict[str, float]]:
-    """Shares of the register file's entries in each power state, allocated, and live, and the IPC of the chip, between one sample and the next."""
+    """Between samples: shares of the register file's entries in each power state, allocated and live, and the chip's IPC."""
     rows = []
     previous = dict.fromkeys(samples[0], 0) if samples else {}
     for sample in samples:

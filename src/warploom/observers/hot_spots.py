@@ -110,9 +110,7 @@ class HotSpots(NamedTuple):
     def on_stalled(observer, own: Any, ctx: Any, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
         own.stalls[_row(pc), reason] += cycles
 
-    def on_accessed(
-        observer, own: Any, ctx: Any, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
-    ) -> None:
+    def on_accessed(observer, own: Any, ctx: Any, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int) -> None:
         row = _row(pc)
         if write:
             own.main_file_writes[row] += 1
@@ -162,7 +160,7 @@ class HotSpots(NamedTuple):
 
 
 def _described(code: Any) -> Iterator[dict[str, Any]]:
-    """What is known of each instruction: its line in the source, its block, the loops around it from the outermost on, its text."""
+    """What is known of each instruction: its line in the source, its block, the loops around it, outermost first, its text."""
     graph = flow_graph(code)
     loops, live = find_loops(graph), thread_liveness(code, graph).pressure
     pc = 0

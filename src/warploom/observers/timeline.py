@@ -44,8 +44,8 @@ class Timeline(NamedTuple):
     """Spans: SM, kind, first cycle, the cycle after the last, who, what, pc.
 
     Kinds: "warp" (what: why it waits, or "issuing"), "scheduler" (what: why it issues nothing), "launched" (a warp; what: its
-    CTA) and "exited" (a warp), which have no length. Warps and schedulers are watched on one SM or all, for some cycles; warps that
-    are launched and exit, always. Cycles are counted from the first launch's begin.
+    CTA) and "exited" (a warp), which have no length. What warps and schedulers do is watched on one SM or all, for some cycles;
+    that warps are launched and exit, always. Cycles are counted from the first launch's begin.
     """
 
     NAME = "timeline"

@@ -69,7 +69,7 @@ def on_launched(observer: Any, own: Any, ctx: Any, cycle: int, warp: int, cta: i
 
 @hook()
 def on_waits(observer: Any, own: Any, ctx: Any, cycle: int, warp: int, wait: int, pc: int) -> None:
-    """From this cycle on a warp cannot issue for another reason than before (a place in `WAITS`), until it is issued or told again.
+    """From this cycle on a warp does not issue for a new reason (a place in `WAITS`), until it is issued or this is told again.
 
     The pc is of the instruction that it would issue; -1: all have been.
     """
@@ -82,7 +82,7 @@ def on_staged(observer: Any, own: Any, ctx: Any, cycle: int, warp: int, pc: int,
 
 @hook()
 def on_accessed(observer: Any, own: Any, ctx: Any, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int) -> None:
-    """The main register file has been read or written: so many lanes in so many banks, in a form of the encoding (0: as it is)."""
+    """The main register file has been accessed: so many lanes in so many banks, in a form of the encoding (0: as it is)."""
 
 
 @hook()

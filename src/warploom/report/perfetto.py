@@ -64,7 +64,7 @@ class TimelineWriter:
     def finish(self, result: Result) -> None:
         """Write what is known at the end: launches, and counters over time."""
         for (sm, scheduler), (begin, end, reason) in self.open_stalls.items():
-            self._slice(self._of_sm(sm, "scheduler", scheduler), begin, end, reason)
+            self._slice(self._of_sm(sm, "scheduler", scheduler), begin, min(end, result.cycles), reason)
         launches, at = self._track(2, "launches", CHIP), 0
         for launch in result.kernels:
             self._slice(launches, at, at + launch["cycles"], launch["kernel"])
@@ -108,12 +108,14 @@ class TimelineWriter:
         self._count(self._of_sm(sm, "resident warps", 0, "warps"), cycle, float(self.resident[sm]))
 
     def _stall(self, sm: int, scheduler: int, begin: int, end: int, reason: str) -> None:
-        """Spans that follow each other without a gap are one."""
+        """Spans that follow each other without a gap are one; an SM goes on idly for some cycles after the end of a launch."""
         known = self.open_stalls.get((sm, scheduler))
+        if known is not None:
+            known[1] = min(known[1], begin)
         if known is not None and known[1] == begin and known[2] == reason:
             known[1] = end
             return
-        if known is not None:
+        if known is not None and known[0] < known[1]:
             self._slice(self._of_sm(sm, "scheduler", scheduler), *known)
         self.open_stalls[sm, scheduler] = [begin, end, reason]
 

@@ -113,6 +113,33 @@ def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row | None
     return [*pairs, (first[-1], second[-1])]
 
 
+def lost_cycles(pairs: Sequence[tuple[Row | None, Row | None]]) -> list[tuple[Row, int, int, str]]:
+    """For each pair its row, idle scheduler cycles before and after, and the reason that changed most; most lost first."""
+    found = []
+    for before, after in pairs:
+        old, new = (row["stalls"] if row else {} for row in (before, after))
+        changes = {reason: new.get(reason, 0) - old.get(reason, 0) for reason in (*old, *new)}
+        reason = max(changes, key=lambda name: abs(changes[name]), default="")
+        shown = after or before
+        assert shown is not None
+        found.append((shown, sum(old.values()), sum(new.values()), reason))
+    return sorted(found, key=lambda item: item[1] - item[2])
+
+
+def scheduler_count(result: Result) -> int:
+    """All schedulers of the chip."""
+    assert result.provenance is not None
+    numbers = result.provenance.machine["numbers"]
+    return numbers["chip"]["sms"] * numbers["sm"]["schedulers"]
+
+
+def mostly(row: Row) -> str:
+    """What warps do at an instruction most of the time, and what share of it."""
+    spent = row["waits"] | {"issuing": row["issue_cycles"]}
+    reason = max(spent, key=lambda name: spent[name])
+    return f"{reason} {spent[reason] / max(1, sum(spent.values())):.0%}"
+
+
 def _energy_of_lanes(result: Result) -> tuple[float, float]:
     """Picojoules of one lane read and of one written, wires included."""
     joules = {term.what: term.joules for term in result.energy_terms}

@@ -55,7 +55,7 @@ def banks_of(ctx: Any, form: int) -> int:
 
 @inlined
 def count_access(ctx: Any, sm: Any, cycle: int, pc: int, entry: int, form: int, mask: Any, write: bool) -> int:
-    """Account for one access of the main register file, asked for by an instruction or none (-1); in how many banks the register lies."""
+    """Account for an access of the main register file, for an instruction or none (-1); in how many banks the register lies."""
     stored = stored_lanes(ctx.design.encoding, form)
     lanes = stored
     if form == 0:  # an encoded register has no lanes of its own in the banks: all that hold it are accessed

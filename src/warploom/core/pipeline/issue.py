@@ -37,7 +37,17 @@ from warploom.register_file.hooks import (
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS
-from warploom.register_file.observing import FORWARDED, HIT, ISSUE, RETIRE, observed, on_issued, on_staged, on_stalled, on_upper_level
+from warploom.register_file.observing import (
+    FORWARDED,
+    HIT,
+    ISSUE,
+    RETIRE,
+    observed,
+    on_issued,
+    on_staged,
+    on_stalled,
+    on_upper_level,
+)
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, group_of, inlined, new_slot, stage
 
 NONE, SP, SFU, MEM = 0, 1, 2, 3
