@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +44,7 @@ def command(
     block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
     arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
     shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write a page with all of it.", metavar="PAGE.html")] = None,
     timeline: Annotated[
         Path | None, typer.Option(help="Write what goes on over time as a trace for Perfetto.", metavar="RUN.pftrace")
     ] = None,
@@ -64,7 +67,9 @@ def command(
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.register_file import load_policy_file
+    from warploom.report.page import write_page
     from warploom.report.profile import ORDERS, profile, source_lines
+    from warploom.report.profile_page import profile_page
     from warploom.simulation.execution import Executions
     from warploom.simulation.provenance import described
     from warploom.simulation.simulate import simulate
@@ -72,6 +77,8 @@ def command(
 
     load_papers(paper)
     check_size(size)
+    if out is not None and (out.suffix.lower() != ".html" or not out.resolve().parent.is_dir()):
+        raise WarploomError(f"--out {out}: name a file that ends in .html, in a folder that is there")
     if by not in GROUPS:
         raise WarploomError(f"--by {by}: choose {', '.join(GROUPS[:-1])} or {GROUPS[-1]}")
     if sort not in ORDERS:
@@ -101,6 +108,9 @@ def command(
     for note in watched.notes:
         message(note)
     profiles = [profile(result) for result in results]
+    if out is not None:
+        write_page(profile_page(results, profiles, "warploom " + shlex.join(sys.argv[1:])), out)
+        message(f"wrote {out}")
     if json:
         values = []
         for result, kernels in zip(results, profiles, strict=True):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warploom.cli.output import message, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
+
+if TYPE_CHECKING:
+    from warploom.report.profile import KernelProfile
 
 
 def command(
@@ -26,6 +32,9 @@ def command(
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     paper: PaperFolders = None,
+    hot_spots: Annotated[
+        bool, typer.Option(help="Also run the first design once more to see what each instruction costs.")
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
@@ -35,7 +44,7 @@ def command(
     from warploom.papers.store import Store, perform
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
-    from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
+    from warploom.report.combinations import COMBINATIONS, published_designs
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
     from warploom.simulation.provenance import described
@@ -58,7 +67,8 @@ def command(
         perform(runs, store, jobs or os.cpu_count() or 1, lambda run: step(f"{run.workload} {run.design}"))
     loaded = [result_from_dict(store.load(run) or {}) for run in runs]
     out.parent.mkdir(parents=True, exist_ok=True)
-    page = assemble(loaded, COMBINATIONS, SHOWN, read_scores(results))
+    profiles = _profiles(programs, texts[0], machine, size, technology) if hot_spots else {}
+    page = assemble(loaded, COMBINATIONS, read_scores(results), profiles, "warploom " + shlex.join(sys.argv[1:]))
     write_page(page, out)
     console = results_console()
     console.print(comparison_table(loaded)[-1])
@@ -67,3 +77,19 @@ def command(
         console.print(sentence)
     message(f"the report is in {out.resolve()}")
     return 0
+
+
+def _profiles(programs: Sequence[str], design: str, machine: str, size: str, technology: str) -> dict[str, list[KernelProfile]]:
+    """What each instruction of the workloads costs under one design."""
+    from warploom.designs import parse_design
+    from warploom.report.profile import profile
+    from warploom.simulation.simulate import simulate
+
+    found = {}
+    with progress_bar(len(programs), "profiling", estimate=True) as step:
+        for name in programs:
+            step(name, 0)
+            watched = simulate(name, parse_design(design), machine, size=size, technology=technology, observers=["hot-spots"])
+            found[name] = profile(watched)
+            step(name)
+    return found

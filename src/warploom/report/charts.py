@@ -9,27 +9,31 @@ from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Chart, Row
+from warploom.report.colours import PUBLISHED, colours_of
 from warploom.report.embedding import embed
 from warploom.simulation.provenance import Provenance
 from warploom.storage.files import replace_file
 
 PICTURES = (".png", ".svg", ".html")
 SUBTITLE_COLUMNS = 120
-_PUBLISHED = "#b2182b"
 
 
-def _altair() -> Any:
+def altair() -> Any:
+    """The module, or a sentence that says how to get it."""
     try:
-        import altair
+        import altair as module
     except ImportError:
         raise WarploomError("pictures need the extra: pip install 'warploom[report]'") from None
-    altair.data_transformers.disable_max_rows()
-    return altair
+    module.data_transformers.disable_max_rows()
+    return module
 
 
-def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", width: int = 640, height: int = 240) -> Any:
-    """The Altair chart of some rows. The subtitle is small: it says where they are from."""
-    alt = _altair()
+def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", width: int | str = 640, height: int = 240) -> Any:
+    """The Altair chart of some rows. The subtitle is small: it says where they are from.
+
+    A width of "container" is that of the place on a page; charts in several panels have a width of their own.
+    """
+    alt = altair()
     data = alt.Data(values=[dict(row) for row in rows])
     order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
     order.sort(key=lambda value: value == "mean")  # the mean stands last
@@ -42,12 +46,14 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", w
     if chart.series:
         series = list(dict.fromkeys(row[chart.series] for row in rows))
         legend = alt.Legend(title=None, orient="top", columns=5, labelLimit=240)
-        encodings["color"] = alt.Color(f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(scheme="tableau10"))
+        encodings["color"] = alt.Color(
+            f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(domain=series, range=colours_of(series))
+        )
         if chart.kind == "bars":
             encodings["xOffset"] = alt.XOffset(f"{chart.series}:N", sort=series)
     # Panels share out the data of the whole; a chart with data of its own would show all of it in each.
     base = (alt.Chart() if chart.facet else alt.Chart(data)).properties(
-        width=width if not chart.facet else max(120, width // 3), height=height
+        width=width if not chart.facet else 213 if isinstance(width, str) else max(120, width // 3), height=height
     )
     marks = {
         "bars": lambda: base.mark_bar(),
@@ -79,8 +85,8 @@ def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:
 def _levels(alt: Any, chart: Chart) -> list[Any]:
     """The published values: a dashed line across at each level, with its label."""
     levels = alt.Data(values=[{"label": label, "level": level} for label, level in chart.published.items()])
-    rule = alt.Chart(levels).mark_rule(color=_PUBLISHED, strokeDash=[5, 4]).encode(y="level:Q")
-    text = alt.Chart(levels).mark_text(align="left", dx=2, dy=-5, color=_PUBLISHED, fontSize=10)
+    rule = alt.Chart(levels).mark_rule(color=PUBLISHED, strokeDash=[5, 4]).encode(y="level:Q")
+    text = alt.Chart(levels).mark_text(align="left", dx=2, dy=-5, color=PUBLISHED, fontSize=10)
     return [rule, text.encode(y="level:Q", x=alt.value(0), text="label:N")]
 
 
