@@ -57,7 +57,7 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", w
     )
     marks = {
         "bars": lambda: base.mark_bar(),
-        "stacked": lambda: base.mark_bar(),
+        "stacked": lambda: base.mark_bar(**_slim(order, width)),
         "lines": lambda: base.mark_line(point=True),
         "points": lambda: base.mark_point(filled=True, size=70),
     }
@@ -71,6 +71,11 @@ def draw(chart: Chart, rows: Sequence[Row], title: str, *, subtitle: str = "", w
             drawn = drawn.resolve_scale(x="independent", xOffset="independent")
     small = {"subtitle": wrap(subtitle, SUBTITLE_COLUMNS), "subtitleFontSize": 9, "subtitleColor": "#777"} if subtitle else {}
     return drawn.properties(title=alt.TitleParams(title, anchor="start", **small)).configure_view(stroke=None)
+
+
+def _slim(order: Sequence[Any], width: int | str) -> dict[str, Any]:
+    """On a wide page a few bars would be walls."""
+    return {"size": 64} if width == "container" and len(order) < 8 else {}
 
 
 def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:

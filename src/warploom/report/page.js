@@ -10,7 +10,7 @@ function isDark() {
 }
 function look() {
   const style = getComputedStyle(root), colour = name => style.getPropertyValue(name).trim();
-  const text = {labelColor: colour("--ink"), titleColor: colour("--ink")};
+  const text = {labelColor: colour("--ink"), titleColor: colour("--ink"), labelFontSize: 12, titleFontSize: 12};
   return {
     background: null, view: {stroke: null}, title: {color: colour("--ink"), subtitleColor: colour("--soft")},
     axis: {...text, gridColor: colour("--line"), domainColor: colour("--soft"), tickColor: colour("--soft")},
@@ -85,7 +85,8 @@ function bar(parts, label) {
   return `<div class="bar" role="img" aria-label="${label}: ${order.map(([n, v]) => n + " " + percent(v / total)).join(", ")}">${strip}</div><div class="key">${key}</div>`;
 }
 function overTime(rows, names, title, axis, format) {
-  const values = rows.flatMap(row => names.map((name, place) => ({microseconds: row[0], name, value: row[place + 1]})));
+  const begun = [[0, ...rows[0].slice(1)], ...rows]; // a row's values are true of the time before it
+  const values = begun.flatMap(row => names.map((name, place) => ({microseconds: row[0], name, value: row[place + 1]})));
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, data: {values},
     params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}, bind: "scales"}],
