@@ -96,7 +96,7 @@ def command(
         raise WarploomError("a timeline or pipeline is of one run: name one --design")
     executions, results = Executions(), []
     announce_compilation()
-    with progress_bar(len(points), "profiling", estimate=True) as step:
+    with progress_bar(len(points), "profiling") as step:
         for point in points:
             step(f"{program.name} {point.name}", 0)
             about: dict[str, Any] = {"technology": technology, "max_instructions": max_instructions, "executions": executions}

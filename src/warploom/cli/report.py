@@ -63,7 +63,7 @@ def command(
     programs = select_workloads([workloads])
     runs = [Run(name, text, machine, size, technology, check) for name in programs for text in texts]
     store = Store(results / "runs")
-    with progress_bar(len(store.missing(runs)), "running", estimate=True) as step:
+    with progress_bar(len(store.missing(runs)), "running") as step:
         perform(runs, store, jobs or os.cpu_count() or 1, lambda run: step(f"{run.workload} {run.design}"))
     loaded = [result_from_dict(store.load(run) or {}) for run in runs]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _profiles(programs: Sequence[str], design: str, machine: str, size: str, tec
     from warploom.simulation.simulate import simulate
 
     found = {}
-    with progress_bar(len(programs), "profiling", estimate=True) as step:
+    with progress_bar(len(programs), "profiling") as step:
         for name in programs:
             step(name, 0)
             watched = simulate(name, parse_design(design), machine, size=size, technology=technology, observers=["hot-spots"])
