@@ -36,9 +36,9 @@ def command(
     if json:
         print_json([machine.to_dict() for machine in machines])
         return
-    rows = []
+    listed: list[tuple[tuple[str, ...], str]] = []
     for machine in machines:
         sm, rf = machine.sm, machine.register_file
         numbers = (str(machine.chip.sms), str(sm.warps_per_sm), f"{sm.registers_per_sm // 256} KB")
-        rows.append(((machine.name, *numbers, f"{rf.banks} x {rf.entry_bytes} B", str(sm.schedulers)), machine.title))
-    narrow_table(results_console(), ("machine", "SMs", "warps", "registers", "banks", "schedulers"), rows)
+        listed.append(((machine.name, *numbers, f"{rf.banks} x {rf.entry_bytes} B", str(sm.schedulers)), machine.title))
+    narrow_table(results_console(), ("machine", "SMs", "warps", "registers", "banks", "schedulers"), listed)

@@ -103,9 +103,9 @@ def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row | None
     """The rows of one kernel under two designs beside each other; a design that compiles otherwise has rows of its own."""
     if [row["instruction"] for row in first] == [row["instruction"] for row in second]:
         return list(zip(first, second, strict=True))
-    keys = [[(row["line"], row["instruction"].partition(" ")[0]) for row in rows[:-1]] for rows in (first, second)]
+    old, new = ([(row["line"], row["instruction"].partition(" ")[0]) for row in rows[:-1]] for rows in (first, second))
     pairs: list[tuple[Row | None, Row | None]] = []
-    for what, a, b, c, d in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    for what, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
             pairs += zip(first[a:b], second[c:d], strict=True)
         else:
