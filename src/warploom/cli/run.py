@@ -96,7 +96,7 @@ def command(
     designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    own = _own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
+    own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:
         raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
     names = [] if own is not None else chosen_programs([target])
@@ -189,7 +189,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
+def own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 
