@@ -12,6 +12,7 @@ from warploom.observers import make_observers, observer_names
 from warploom.observers.hot_spots import COUNTERS_OF
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.observers.window import is_chosen, warp_mask
+from warploom.records import own_dtype
 from warploom.register_file.layout import STALLS
 from warploom.simulation.result import Result
 
@@ -48,7 +49,7 @@ def test_every_value_is_counted_once(runs: tuple[Result, Result]) -> None:
 
 
 def test_watching_a_part_keeps_to_it() -> None:
-    states = np.zeros(3, np.dtype(list(PipelineLog.STATE))).view(np.recarray)
+    states = np.zeros(3, own_dtype(PipelineLog.STATE)).view(np.recarray)
     PipelineLog(first=10, last=20, sm=1, warps=warp_mask([0, 63])).begin(states, later=5)
     assert states["watched"].tolist() == [False, True, False]
     assert (states["first"] == 15).all() and (states["last"] == 25).all()
