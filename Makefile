@@ -53,7 +53,7 @@ lint: $(VENV)/.installed
 # What a user installs; the tests add their tools to it.
 $(VENV)/.usable: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[cuda,report,workloads,sass]'
+	$(BIN)/pip install --quiet --editable '.[cuda,report,workloads,sass,looking]'
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.usable

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from warploom.errors import WarploomError as WarploomError
     from warploom.library import load_paper as load_paper
     from warploom.machines import load_machine as machine
+    from warploom.report.profile import profile as profile
+    from warploom.report.reproduction import figure as figure
     from warploom.simulation.result import Result as Result
     from warploom.simulation.result import to_table as to_table
     from warploom.simulation.simulate import emulate as emulate
@@ -39,6 +41,8 @@ _HOMES = {
     "Result": ("warploom.simulation.result", "Result"),
     "WarploomError": ("warploom.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
+    "figure": ("warploom.report.reproduction", "figure"),
+    "profile": ("warploom.report.profile", "profile"),
     "emulate": ("warploom.simulation.simulate", "emulate"),
     "load_paper": ("warploom.library", "load_paper"),
     "machine": ("warploom.machines", "load_machine"),
@@ -59,8 +63,10 @@ __all__ = [
     "__version__",
     "design",
     "emulate",
+    "figure",
     "load_paper",
     "machine",
+    "profile",
     "search",
     "simulate",
     "sweep",

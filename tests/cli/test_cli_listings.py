@@ -147,3 +147,19 @@ def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path):
     assert all(line.startswith("compiling") or line.endswith("s so far") for line in progress)
     hook = YOUNGEST[: YOUNGEST.index("def choose")].count("\n") + 1
     assert complaint == f"error: {path}:{hook}: Lowest.choose cannot be compiled: the record has no field 'turn'"
+
+
+@pytest.mark.parametrize("words", [["machines"], ["machines", "gtx480"], ["designs"]])
+def test_listings_fit_80_columns_without_breaking_words(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_command(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(line.strip() for line in lines)
+    whole = {
+        "machines": ["gpgpusim-gtx480", "16 x 128 B", "to show that nothing is Fermi only"],
+        "designs": ["allocation=rfv(shrink=0.5) + power=subarray-gating(wakeup=1)", "hardware-renaming", "active-mask"],
+    }
+    expected = whole[words[0]] if len(words) == 1 else ["clock_energy_mhz", "the core clock: one cycle of this model"]
+    assert all(words in text for words in expected)
+    assert len([line for line in lines if line.startswith("gtx480")]) <= 1

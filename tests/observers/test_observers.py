@@ -9,28 +9,12 @@ import pytest
 
 from warploom.errors import WarploomError
 from warploom.observers import make_observers, observer_names
+from warploom.observers.hot_spots import COUNTERS_OF
 from warploom.observers.pipeline_log import PipelineLog
+from warploom.observers.window import is_chosen, warp_mask
+from warploom.records import own_dtype
 from warploom.register_file.layout import STALLS
-from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-
-PROGRAM = "reduction"  # several launches, barriers, divergence
-DESIGNS = ("rfc",)  # values move between two levels, too
-
-
-@pytest.fixture(scope="module", params=DESIGNS)
-def runs(request: pytest.FixtureRequest) -> tuple[Result, Result]:
-    """The same program without anybody watching, and with everybody."""
-    executions = Executions()
-    log = PipelineLog(last=400, warp=1)
-    everybody = [log, *(name for name in observer_names() if name != log.NAME)]
-    plain, watched = (
-        simulate(workload_program(PROGRAM), request.param, "gtx480", size="tiny", executions=executions, observers=observers)
-        for observers in ((), everybody)
-    )
-    return plain, watched
 
 
 def rows_of(watched: Result) -> list[dict[str, Any]]:
@@ -47,15 +31,7 @@ def test_watching_changes_nothing(runs: tuple[Result, Result]) -> None:
 def test_the_rows_of_the_code_add_up(runs: tuple[Result, Result]) -> None:
     _, watched = runs
     counters, rows = watched.counters, rows_of(watched)
-    columns = {
-        "issues": "warp_instructions",
-        "register_reads": "rf_reads",
-        "register_writes": "rf_writes",
-        "main_file_reads": "mrf_reads",
-        "main_file_writes": "mrf_writes",
-        "bank_conflicts": "bank_conflicts",
-    }
-    assert {name: sum(row[name] for row in rows) for name in columns} == {k: counters[v] for k, v in columns.items()}
+    assert {name: sum(row[name] for row in rows) for name in COUNTERS_OF} == {k: counters[v] for k, v in COUNTERS_OF.items()}
     assert sum(row["threads"] for row in rows) == sum(n * lanes for n, lanes in enumerate(counters["active_lanes"]))
     stalls = {reason: sum(row["stalls"].get(reason, 0) for row in rows) for reason in STALLS}
     assert stalls == counters["stall_cycles"]
@@ -72,19 +48,12 @@ def test_every_value_is_counted_once(runs: tuple[Result, Result]) -> None:
         assert report["mean_lifetime"] > 1
 
 
-def test_the_log_keeps_to_what_was_asked_for(runs: tuple[Result, Result]) -> None:
-    _, watched = runs
-    launches = watched.observed["pipeline-log"]
-    assert len(launches) == len(watched.observed["hot-spots"])
-    events = launches[0]["events"]
-    assert launches[0]["report"]["dropped"] == 0
-    assert events and all(cycle <= 400 and warp == 1 for _, cycle, _, warp, _ in events)
-    for sm in {event[0] for event in events}:
-        mine = [event for event in events if event[0] == sm]
-        assert [event[1] for event in mine] == sorted(event[1] for event in mine)
-        issued = [pc for _, _, what, _, pc in mine if what == "issued"]
-        assert issued[0] == 0  # a warp begins at the beginning
-        assert {pc for _, _, what, _, pc in mine if what == "retired"} <= set(issued)
+def test_watching_a_part_keeps_to_it() -> None:
+    states = np.zeros(3, own_dtype(PipelineLog.STATE)).view(np.recarray)
+    PipelineLog(first=10, last=20, sm=1, warps=warp_mask([0, 63])).begin(states, later=5)
+    assert states["watched"].tolist() == [False, True, False]
+    assert (states["first"] == 15).all() and (states["last"] == 25).all()
+    assert [is_chosen(states[1], warp) for warp in (0, 1, 62, 63)] == [True, False, False, True]
 
 
 class Misspelt(NamedTuple):

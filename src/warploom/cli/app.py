@@ -17,6 +17,7 @@ from warploom.cli import (
     exec,
     inspect,
     machines,
+    profile,
     report,
     reproduce,
     run,
@@ -41,7 +42,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-for command in (run, exec, compare, sweep, search, reproduce, report, inspect, designs, machines, workloads, bench, cache):
+for command in (
+    run,
+    exec,
+    compare,
+    profile,
+    sweep,
+    search,
+    reproduce,
+    report,
+    inspect,
+    designs,
+    machines,
+    workloads,
+    bench,
+    cache,
+):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import plain_table, print_json, results_console
+from warploom.cli.output import narrow_table, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 
 
@@ -29,12 +29,16 @@ def command(
         print_json({"designs": named, "policies": policies})
         return
     console = results_console()
-    table = plain_table("design", "choices", "bits added", "what it is", title="Designs", numbers_from=9)
+    rows = []
     for row in named:
-        table.add_row(row["name"], row["text"], f"{row['storage_bits']:,}", f"{row['title']} ({row['source']})")
-    console.print(table)
-    table = plain_table("choice", "policy", "parameters", "what it does", title="Policies", numbers_from=9)
+        about = f"{row['title']} ({row['source']})"
+        rows.append(
+            ((row["name"], f"{row['storage_bits']:,}"), about if row["text"] == row["name"] else f"{row['text']}: {about}")
+        )
+    narrow_table(console, ("design", "bits added"), rows)
+    console.print()
+    rows = []
     for row in policies:
         parameters = ", ".join(f"{name}={entry['default']}" for name, entry in row["parameters"].items())
-        table.add_row(row["choice"], row["policy"], parameters, row["title"])
-    console.print(table)
+        rows.append(((row["policy"], row["choice"]), f"{row['title']}{f' ({parameters})' if parameters else ''}"))
+    narrow_table(console, ("policy", "choice "), rows)

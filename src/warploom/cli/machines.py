@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import plain_table, print_json, results_console
+from warploom.cli.output import narrow_table, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 
 
@@ -24,27 +24,21 @@ def command(
         if json:
             print_json(machine.to_dict() | {"sources": dict(machine.sources)})
             return
-        table = plain_table("key", "value", "source", title=f"{machine.name}: {machine.title}", numbers_from=3)
+        console = results_console()
+        console.print(f"{machine.name}: {machine.title}\n")
         for group, values in machine.to_dict().items():
             if isinstance(values, dict):
-                for key, value in values.items():
-                    table.add_row(f"{group}.{key}", str(value), machine.sources.get(f"{group}.{key}", ""))
-        results_console().print(table)
+                rows = [((key, str(value)), machine.sources.get(f"{group}.{key}", "")) for key, value in values.items()]
+                narrow_table(console, (group, "value"), rows)
+                console.print()
         return
     machines = [load_machine(each) for each in machine_names()]
     if json:
         print_json([machine.to_dict() for machine in machines])
         return
-    table = plain_table("machine", "SMs", "warps", "registers", "banks", "schedulers", "what it is", numbers_from=7)
+    listed: list[tuple[tuple[str, ...], str]] = []
     for machine in machines:
         sm, rf = machine.sm, machine.register_file
-        table.add_row(
-            machine.name,
-            str(machine.chip.sms),
-            str(sm.warps_per_sm),
-            f"{sm.registers_per_sm} ({sm.registers_per_sm // 256} KB)",
-            f"{rf.banks} x {rf.entry_bytes} B",
-            str(sm.schedulers),
-            machine.title,
-        )
-    results_console().print(table)
+        numbers = (str(machine.chip.sms), str(sm.warps_per_sm), f"{sm.registers_per_sm // 256} KB")
+        listed.append(((machine.name, *numbers, f"{rf.banks} x {rf.entry_bytes} B", str(sm.schedulers)), machine.title))
+    narrow_table(results_console(), ("machine", "SMs", "warps", "registers", "banks", "schedulers"), listed)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 from rich import box
@@ -49,6 +50,27 @@ def plain_table(*headings: str, title: str | None = None, numbers_from: int = 1)
     return table
 
 
+def narrow_table(console: Console, headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> None:
+    """A table that fits 80 columns: short cells in a line, and what is long below it, wrapped and indented.
+
+    The first column is of names and aligned to the left, as are columns whose heading ends in a blank.
+    """
+    lines = list(rows)
+    widths = [max(map(len, column)) for column in zip(headings, *(cells for cells, _ in lines), strict=True)]
+    left = [place == 0 or heading.endswith(" ") for place, heading in enumerate(headings)]
+
+    def line(cells: Sequence[str]) -> str:
+        parts = (f"{c:<{w}}" if l else f"{c:>{w}}" for c, w, l in zip(cells, widths, left, strict=True))
+        return "  ".join(parts).rstrip()
+
+    console.print(Text(line(headings), style="bold"), soft_wrap=True)
+    for cells, below in lines:
+        console.print(Text(line(cells)), soft_wrap=True)
+        if below:
+            for part in wrap(below, max(40, min(console.width, 100)) - 4, break_on_hyphens=False):
+                console.print(Text(f"    {part}", style="dim"), soft_wrap=True)
+
+
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
     print(json.dumps(plain(value), indent=1, allow_nan=False))
@@ -74,7 +96,7 @@ def bar_is_shown() -> bool:
 
 
 @contextmanager
-def progress_bar(total: int, what: str, *, quiet: bool = False, estimate: bool = False) -> Iterator[Any]:
+def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]:
     """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item.
 
     Where there is no terminal, what it would show is told to `warploom.errors.progress`, and so to the heartbeat.
@@ -82,7 +104,7 @@ def progress_bar(total: int, what: str, *, quiet: bool = False, estimate: bool =
     global _bars
     console = messages_console()
     columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    if estimate:
+    if total > 1:  # from how long the first ones took
         columns.append(TimeRemainingColumn())
     shown = console.is_terminal and not quiet
     with (

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +15,9 @@ from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.errors import WarploomError
+
+if TYPE_CHECKING:
+    from warploom.report.profile import KernelProfile
 
 
 def command(
@@ -28,6 +34,9 @@ def command(
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
     paper: PaperFolders = None,
+    hot_spots: Annotated[
+        bool, typer.Option(help="Also run the first design once more to see what each instruction costs.")
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
@@ -38,7 +47,7 @@ def command(
     from warploom.programs.named import chosen_programs
     from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
-    from warploom.report.combinations import COMBINATIONS, SHOWN, published_designs
+    from warploom.report.combinations import COMBINATIONS, published_designs
     from warploom.report.comparison import comparison_table
     from warploom.report.page import write_page
     from warploom.simulation.provenance import described
@@ -62,13 +71,14 @@ def command(
     store = Store(results / "runs")
     tasks = tasks_of(runs)
     with (
-        progress_bar(len(missing(tasks, store)), "running", estimate=True) as step,
+        progress_bar(len(missing(tasks, store)), "running") as step,
         local_workers(jobs or os.cpu_count() or 1) as workers,
     ):
         perform(tasks, store, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
     loaded = [result_from_dict(result) for result in load_results(tasks, store)]
     out.parent.mkdir(parents=True, exist_ok=True)
-    page = assemble(loaded, COMBINATIONS, SHOWN, read_scores(results))
+    profiles = _profiles(programs, asked, texts[0], machine, size, technology) if hot_spots else {}
+    page = assemble(loaded, COMBINATIONS, read_scores(results), profiles, "warploom " + shlex.join(sys.argv[1:]))
     write_page(page, out)
     console = results_console()
     console.print(comparison_table(loaded)[-1])
@@ -77,3 +87,24 @@ def command(
         console.print(sentence)
     message(f"the report is in {out.resolve()}")
     return 0
+
+
+def _profiles(
+    programs: Sequence[str], code: str, design: str, machine: str, size: str, technology: str
+) -> dict[str, list[KernelProfile]]:
+    """What each instruction of the workloads costs under one design."""
+    from warploom.designs import parse_design
+    from warploom.machines import load_machine
+    from warploom.programs.named import program_named
+    from warploom.report.profile import profile
+    from warploom.simulation.simulate import simulate
+
+    found, point, chip = {}, parse_design(design), load_machine(machine)
+    with progress_bar(len(programs), "profiling") as step:
+        for name in programs:
+            step(name, 0)
+            program = program_named(name, code or chip.code)
+            watched = simulate(program, point, chip, size=size, technology=technology, observers=["hot-spots"])
+            found[watched.workload] = profile(watched)
+            step(name)
+    return found

@@ -50,7 +50,7 @@ def command(
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
-    with progress_bar(len(missing), "running", estimate=True) as step:
+    with progress_bar(len(missing), "running") as step:
         for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda task: step(task.workload), code):
             write_reproduction(item, out)
             done.append(item)

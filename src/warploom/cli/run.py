@@ -110,7 +110,7 @@ def command(
     chip = chosen_machine(machine, override or (), sms)
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     launch |= {"--symbol": symbol, "--save": save, "--expect": expect, "--memory": is_lenient(memory)}
-    own = _own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
+    own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:
         raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
     names = [] if own is not None else chosen_programs([target])
@@ -203,7 +203,7 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     return EXIT_WRONG_OUTPUT if wrong else 0
 
 
-def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
+def own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
     """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
     from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
 
@@ -226,10 +226,10 @@ def _own_program(target: str, launch: dict[str, Any], code: str | None, usual: s
         code=code,
         usual=usual,
         options=options,
-        lenient=launch["--memory"],
-        symbols=launch["--symbol"] or (),
-        save=launch["--save"] or (),
-        expect=launch["--expect"] or (),
+        lenient=launch.get("--memory", False),
+        symbols=launch.get("--symbol") or (),
+        save=launch.get("--save") or (),
+        expect=launch.get("--expect") or (),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from warploom.cli.output import plain_table, print_json, progress_bar, results_console
+from warploom.cli.output import narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 
 
@@ -34,20 +34,22 @@ def command(
     if json:
         print_json(rows)
         return
-    table = plain_table(
-        "workload", "sets", "CTAs", "threads", "regs", "shared", "CTAs/SM", "diverg.", "lanes", "instructions", numbers_from=2
-    )
-    for row in rows:
-        table.add_row(
-            row["name"],
-            ", ".join(row["sets"]),
-            f"{row['ctas']:,}",
-            str(row["threads_per_cta"]),
-            str(row["registers"]),
-            f"{row['shared_bytes']:,}",
-            str(row["ctas_per_sm"]),
-            f"{row['divergent_share']:.0%}",
-            f"{row['average_active_lanes']:.1f}",
-            f"{row['warp_instructions']:,}",
+    lines = [
+        (
+            (
+                row["name"],
+                f"{row['ctas']:,}",
+                str(row["threads_per_cta"]),
+                str(row["registers"]),
+                f"{row['shared_bytes']:,}",
+                str(row["ctas_per_sm"]),
+                f"{row['divergent_share']:.0%}",
+                f"{row['average_active_lanes']:.1f}",
+                f"{row['warp_instructions']:,}",
+            ),
+            f"ran in {', '.join(row['sets'])}" if row["sets"] else "",
         )
-    results_console().print(table)
+        for row in rows
+    ]
+    headings = ("workload", "CTAs", "threads", "regs", "shared", "CTAs/SM", "div.", "lanes", "instr.")
+    narrow_table(results_console(), headings, lines)

@@ -103,7 +103,7 @@ def samples_of(chip: Any, offset: dict[str, Any], parts: int) -> list[dict[str, 
 
 
 def states_over_time(samples: list[dict[str, int]], cycle_time: float) -> list[dict[str, float]]:
-    """Shares of the register file's entries in each power state, allocated, and live, between one sample and the next."""
+    """Between samples: shares of the register file's entries in each power state, allocated and live, and the chip's IPC."""
     rows = []
     previous = dict.fromkeys(samples[0], 0) if samples else {}
     for sample in samples:
@@ -111,6 +111,8 @@ def states_over_time(samples: list[dict[str, int]], cycle_time: float) -> list[d
         entries = sum(spent[name] for name in STATES)
         if entries > 0:
             shares = {name.removesuffix("_cycles"): value / entries for name, value in spent.items()}
-            rows.append({"seconds": sample["cycle"] * cycle_time, **shares})
+            issued = sample["warp_instructions"] - previous["warp_instructions"]
+            ipc = issued / (sample["cycle"] - previous["cycle"])
+            rows.append({"seconds": sample["cycle"] * cycle_time, **shares, "ipc": ipc})
         previous = sample
     return rows

@@ -29,6 +29,7 @@ from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
+Receive = Callable[[str, Code, list[Any]], None]  # an observer's name, the code that runs, what the observer has drained
 CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
@@ -53,6 +54,7 @@ class Simulation:
         naive: bool = False,
         architected: Machine | None = None,
         observers: tuple[Any, ...] = (),
+        receive: Receive | None = None,
     ) -> None:
         self.design = check_policies(design)
         self.machine = machine
@@ -64,7 +66,9 @@ class Simulation:
         self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.observers = observers
+        self.receive = receive  # takes what observers drain while they watch; without it the result keeps it
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
+        self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
         self.dtype = sm_dtype(self.design, check, observers)
         kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
@@ -92,16 +96,20 @@ class Simulation:
         sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
-        chip.samples, chip.sample_every, chip.next_sample = 0, SAMPLE_EVERY, chip.cycle + SAMPLE_EVERY
+        chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
         chip.patience = PATIENCE
         begin_launch(self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
+        later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
+        for number, observer in enumerate(self.observers):
+            if hasattr(observer, "begin"):
+                observer.begin(own_records(sms, number), later)
         status = 0
         drained: dict[str, list[Any]] = {}
         with activity(f"timing kernel {code.name}") as step:
             while status == 0:
                 status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
-                self._drain(sms, drained)
+                self._drain(code, sms, drained)
                 step.how_far = f"block {int(chip.next_cta):,} of {trace.ctas:,}, {int(chip.cycle - chip.start):,} cycles"
                 if progress is not None:
                     progress(int(chip.next_cta), trace.ctas)
@@ -130,11 +138,15 @@ class Simulation:
             self.tables[id(code)] = (code, table, noted)
         return self.tables[id(code)][1:]
 
-    def _drain(self, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
+    def _drain(self, code: Code, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         """Empty the buffers of observers that have one."""
         for number, observer in enumerate(self.observers):
             if hasattr(observer, "drain"):
-                drained.setdefault(type(observer).NAME, []).extend(observer.drain(own_records(sms, number)))
+                name, events = type(observer).NAME, observer.drain(own_records(sms, number))
+                if self.receive is not None:
+                    self.receive(name, code, events)
+                else:
+                    drained.setdefault(name, []).extend(events)
 
     def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         cycles = int(self.chip.end - self.chip.start)

@@ -11,6 +11,7 @@ from typing import Any
 from warploom.designs.grammar import format_value
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.errors.notebook import html_facts
 from warploom.register_file import CHOICES, Policies, baseline_policies, check_policies, make_policy
 
 FIT = "fit"
@@ -43,6 +44,18 @@ class Design:
         """What makes two designs the same."""
         chosen = tuple((type(policy), *policy) for policy in self.policies)  # a policy file loaded again makes other types
         return (*chosen, self.register_file, self.max_registers)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        facts: dict[str, object] = {}
+        for choice, policy in zip(CHOICES, self.policies, strict=True):
+            parameters = ", ".join(f"{name}={value}" for name, value in policy._asdict().items())
+            facts[choice] = type(policy).NAME + (f" ({parameters})" if parameters else "")
+        if self.register_file != 1.0:
+            facts["register file"] = f"{self.register_file:.0%} of the machine's registers"
+        if self.max_registers is not None:
+            facts["registers per thread"] = f"at most {self.max_registers}"
+        return html_facts(f"design {self.name}", facts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self.key == other.key

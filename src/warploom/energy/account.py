@@ -13,6 +13,7 @@ from warploom.energy.technology import REGISTER_BITS, Technology
 from warploom.errors import WarploomError
 
 PARTS = ("dynamic", "leakage", "overhead")
+READS, WRITES, WIRES = "register file reads", "register file writes", "register file wires"  # terms that follow from accesses
 _LANE_BITS = REGISTER_BITS // LANES
 
 Counters = Mapping[str, Any]
@@ -88,12 +89,12 @@ def account(counters: Counters, policies: Iterable[Any], technology: Technology,
 
 def _register_file(counters: Counters, technology: Technology, run: RunFacts) -> Iterable[Term]:
     lanes = {kind: counters.get(f"rf_{kind}_lanes", counters.get(f"rf_{kind}s", 0) * LANES) for kind in ("read", "write")}
-    for kind, active in lanes.items():
-        yield Term(f"register file {kind}s", "dynamic", float(active) / LANES * technology.access(kind, run.cycle_time))
+    for what, (kind, active) in zip((READS, WRITES), lanes.items(), strict=True):
+        yield Term(what, "dynamic", float(active) / LANES * technology.access(kind, run.cycle_time))
     distance = technology.register_file.distance
     if distance:
         bits = sum(lanes.values()) * _LANE_BITS
-        yield Term("register file wires", "dynamic", bits * distance * technology.wire_energy)
+        yield Term(WIRES, "dynamic", bits * distance * technology.wire_energy)
     full = technology.register_file.leakage_total * run.sms * run.seconds
     states = {state: float(counters.get(f"{state}_cycles", 0)) for state in ("on", "drowsy", "off")}
     entries = sum(states.values())

@@ -18,6 +18,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass
 from warploom.errors import WarploomError
+from warploom.errors.notebook import html_facts
 from warploom.machines import schema
 from warploom.machines.record import MACHINE_DTYPE, MachineRecord
 
@@ -51,6 +52,20 @@ class Machine:
     compatibility: schema.Compatibility
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     code: str = USUAL_CODE  # what programs for it are usually compiled to: "ptx", or machine code such as "sm_90"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        sm, rf = self.sm, self.register_file
+        facts = {
+            "what it is": self.title,
+            "SMs": self.chip.sms,
+            "warps per SM": sm.warps_per_sm,
+            "schedulers per SM": sm.schedulers,
+            "registers per SM": f"{sm.registers_per_sm:,} ({sm.registers_per_sm // 256} KB)",
+            "banks": f"{rf.banks} of {rf.entry_bytes} bytes a row",
+            "core clock": f"{self.chip.clock_core_mhz:g} MHz",
+        }
+        return html_facts(f"machine {self.name}", facts)
 
     @property
     def warp_registers(self) -> int:

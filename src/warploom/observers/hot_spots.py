@@ -1,39 +1,103 @@
-"""Where in the code the time, the instructions and the register accesses go."""
+"""Where in the code the time, the instructions, the register accesses and their energy go."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.graph import flow_graph
+from warploom.code.liveness import thread_liveness
+from warploom.code.loops import find_loops
 from warploom.errors import WarploomError
-from warploom.records import Array, Lanes, Record, field_names, i8
+from warploom.machines.schema import MAX_WARPS
+from warploom.records import Array, Lanes, Record, field_names, i4, i8
 from warploom.register_file.bits import count
 from warploom.register_file.context import Context
-from warploom.register_file.layout import STALLS
+from warploom.register_file.layout import STALLS, WAITS
+from warploom.register_file.observing import FORWARDED, HIT
+from warploom.register_file.services import inlined
 
 MOST_INSTRUCTIONS = 4096
 OTHER = MOST_INSTRUCTIONS  # the row of what belongs to no instruction
 ROWS = MOST_INSTRUCTIONS + 1
 
 
-class Rows(Record):
-    """Sums of each instruction, and of what belongs to none."""
+class Sums(Record):
+    """The columns of a row that are one number, each for all instructions and for what belongs to none."""
 
     issues: Annotated[Array[i8], ROWS]
     threads: Annotated[Array[i8], ROWS]
-    stalls: Annotated[Array[i8], ROWS, len(STALLS)]
+    issue_cycles: Annotated[Array[i8], ROWS]  # in which a warp was issued; fewer than issues where one is issued twice in a cycle
     register_reads: Annotated[Array[i8], ROWS]
     register_writes: Annotated[Array[i8], ROWS]
     main_file_reads: Annotated[Array[i8], ROWS]
     main_file_writes: Annotated[Array[i8], ROWS]
+    read_lanes: Annotated[Array[i8], ROWS]
+    write_lanes: Annotated[Array[i8], ROWS]
+    bank_reads: Annotated[Array[i8], ROWS]
+    bank_writes: Annotated[Array[i8], ROWS]
+    encoded_reads: Annotated[Array[i8], ROWS]  # of the main file's, those of compressed registers
+    encoded_writes: Annotated[Array[i8], ROWS]
     bank_conflicts: Annotated[Array[i8], ROWS]
+    upper_reads: Annotated[Array[i8], ROWS]
+    upper_writes: Annotated[Array[i8], ROWS]
+    forwarded_reads: Annotated[Array[i8], ROWS]
+    wakeup_waits: Annotated[Array[i8], ROWS]  # reads that waited for an entry to wake up, and for how long
+    wakeup_wait_cycles: Annotated[Array[i8], ROWS]
+
+
+COLUMNS = field_names(Sums)
+# The run's counter that a column adds up to, where there is one.
+COUNTERS_OF = {
+    "issues": "warp_instructions",
+    "register_reads": "rf_reads",
+    "register_writes": "rf_writes",
+    "main_file_reads": "mrf_reads",
+    "main_file_writes": "mrf_writes",
+    "read_lanes": "rf_read_lanes",
+    "write_lanes": "rf_write_lanes",
+    "bank_reads": "bank_reads",
+    "bank_writes": "bank_writes",
+    "bank_conflicts": "bank_conflicts",
+    "upper_reads": "upper_reads",
+    "upper_writes": "upper_writes",
+    "forwarded_reads": "forwarded_reads",
+    "wakeup_wait_cycles": "wakeup_wait_cycles",
+}
+
+
+class Rows(Sums):
+    """Sums of each instruction, and of what belongs to none; and what each warp is doing."""
+
+    stalls: Annotated[Array[i8], ROWS, len(STALLS)]
+    waits: Annotated[Array[i8], ROWS, len(WAITS)]
+    since: Annotated[Array[i8], MAX_WARPS]  # what each warp has been doing from this cycle on
+    place: Annotated[Array[i4], MAX_WARPS]
+    wait: Annotated[Array[i4], MAX_WARPS]
+    began: Annotated[Array[i8], MAX_WARPS]
+    resident_cycles: i8
+
+
+@inlined
+def _row(pc: int) -> int:
+    return pc if pc >= 0 else OTHER
+
+
+@inlined
+def _settle(own: Rows, cycle: int, warp: int) -> None:
+    """Count the cycles for which a warp has waited up to now, where it has."""
+    if cycle > own.since[warp]:
+        own.waits[own.place[warp], own.wait[warp]] += cycle - own.since[warp]
 
 
 class HotSpots(NamedTuple):
-    """For each instruction of the code: issues, threads, stalls by reason, register accesses, conflicts of banks.
+    """For each instruction of the code: issues, threads, why warps wait at it, why schedulers do, register accesses, conflicts.
 
-    The rows add up to the run's counters; what belongs to no instruction has a row of its own, under pc -1.
+    The rows add up to the run's counters; what belongs to no instruction has a row of its own, under pc -1. ``stalls`` are
+    cycles in which a scheduler issued nothing, ``waits`` cycles in which a resident warp was not issued; with ``issue_cycles``
+    the latter add up to the cycles for which warps were resident.
     """
 
     NAME = "hot-spots"
@@ -46,34 +110,93 @@ class HotSpots(NamedTuple):
                 f"kernel {code.name}: its {len(code)} instructions are more than hot-spots holds, {MOST_INSTRUCTIONS}"
             )
 
+    def on_launched(observer, own: Rows, ctx: Context, cycle: int, warp: int, cta: int) -> None:
+        own.since[warp] = cycle
+        own.began[warp] = cycle
+
+    def on_exited(observer, own: Rows, ctx: Context, cycle: int, warp: int) -> None:
+        _settle(own, cycle, warp)
+        own.resident_cycles += cycle - own.began[warp]
+
+    def on_waits(observer, own: Rows, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+        _settle(own, cycle, warp)
+        own.since[warp] = cycle
+        own.place[warp] = _row(pc)
+        own.wait[warp] = wait
+
     def on_issued(observer, own: Rows, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
+        _settle(own, cycle, warp)
+        if own.since[warp] <= cycle:
+            own.issue_cycles[pc] += 1
+            own.since[warp] = cycle + 1
         own.issues[pc] += 1
         own.threads[pc] += count(np.uint64(mask))
         own.register_reads[pc] += ctx.code[pc].n_reads
         own.register_writes[pc] += ctx.code[pc].n_writes
 
     def on_stalled(observer, own: Rows, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
-        own.stalls[pc if pc >= 0 else OTHER, reason] += cycles
+        own.stalls[_row(pc), reason] += cycles
 
-    def on_accessed(observer, own: Rows, ctx: Context, cycle: int, pc: int, write: bool) -> None:
-        row = pc if pc >= 0 else OTHER
+    def on_accessed(
+        observer, own: Rows, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
+    ) -> None:
+        row = _row(pc)
         if write:
             own.main_file_writes[row] += 1
+            own.write_lanes[row] += lanes
+            own.bank_writes[row] += banks
+            own.encoded_writes[row] += form != 0
         else:
             own.main_file_reads[row] += 1
+            own.read_lanes[row] += lanes
+            own.bank_reads[row] += banks
+            own.encoded_reads[row] += form != 0
 
     def on_conflict(observer, own: Rows, ctx: Context, cycle: int, pc: int) -> None:
-        own.bank_conflicts[pc if pc >= 0 else OTHER] += 1
+        own.bank_conflicts[_row(pc)] += 1
+
+    def on_upper_level(observer, own: Rows, ctx: Context, cycle: int, pc: int, what: int) -> None:
+        row = _row(pc)
+        if what == HIT:
+            own.upper_reads[row] += 1
+        elif what == FORWARDED:
+            own.forwarded_reads[row] += 1
+        else:
+            own.upper_writes[row] += 1
+
+    def on_woken(observer, own: Rows, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
+        own.wakeup_waits[_row(pc)] += 1
+        own.wakeup_wait_cycles[_row(pc)] += cycles
 
     def report(observer, states: Any, run: Any) -> list[dict[str, Any]]:
-        """One row for each instruction at which something happened, in order of pc; -1 is last."""
-        sums = {name: states[name].sum(axis=0) for name in field_names(Rows)}
-        code = [str(instruction) for instruction in run.code.instructions()]
-        rows = []
-        for row in (*range(len(code)), OTHER):
-            values = {name: int(column[row]) for name, column in sums.items() if name != "stalls"}
-            stalls = {name: int(cycles) for name, cycles in zip(STALLS, sums["stalls"][row], strict=True) if cycles}
-            if any(values.values()) or stalls:
-                text = code[row] if row < OTHER else ""
-                rows.append({"pc": row if row < OTHER else -1, "instruction": text, **values, "stalls": stalls})
+        """One row for each instruction, in order of pc; -1, which also says for how long warps were resident, is last."""
+        length = len(run.code)
+        places = [*range(length), OTHER]
+        columns = {name: states[name].sum(axis=0)[places].tolist() for name in COLUMNS}
+        stalls = states["stalls"].sum(axis=0)[places].tolist()
+        waits = states["waits"].sum(axis=0)[places].tolist()
+        rows = [
+            {
+                **about,
+                **{name: column[place] for name, column in columns.items()},
+                "stalls": {name: cycles for name, cycles in zip(STALLS, stalls[place], strict=True) if cycles},
+                "waits": {name: cycles for name, cycles in zip(WAITS, waits[place], strict=True) if cycles},
+            }
+            for place, about in enumerate(_described(run.code))
+        ]
+        rows[-1]["resident_cycles"] = int(states["resident_cycles"].sum())
         return rows
+
+
+def _described(code: Any) -> Iterator[dict[str, Any]]:
+    """What is known of each instruction: its line in the source, its block, the loops around it, outermost first, its text."""
+    graph = flow_graph(code)
+    loops, live = find_loops(graph), thread_liveness(code, graph).pressure
+    pc = 0
+    for number, block in enumerate(code.blocks):
+        around = [header for header, loop in loops.items() if number in loop.blocks]
+        for instruction in block.instructions:
+            place = {"pc": pc, "line": instruction.line, "block": number, "loops": around, "live": int(live[pc])}
+            yield {**place, "instruction": str(instruction)}
+            pc += 1
+    yield {"pc": -1, "line": 0, "block": -1, "loops": [], "live": 0, "instruction": ""}

@@ -1,19 +1,22 @@
-"""What happens in the pipeline, event by event, for some cycles and one warp or all."""
+"""What happens in the pipeline, event by event, for some cycles of some warps."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from warploom.records import Array, Lanes, Record, i2, i4, i8, u1
+from warploom.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
+from warploom.records import Array, i2, i4, i8, u1
 from warploom.register_file.context import Context
+from warploom.register_file.layout import WAITS
+from warploom.register_file.observing import STAGES
 from warploom.register_file.services import inlined
 
-ROOM = 16384  # events of an SM between two drainings
-EVENTS = ("issued", "retired", "exited")
-ISSUED, RETIRED, EXITED = range(len(EVENTS))
+ROOM = 32768  # events of an SM between two drainings
+EVENTS = (*STAGES, "wait", "exit")
+WAITING, EXITED = len(STAGES), len(STAGES) + 1
 
 
-class Log(Record):
+class Log(Window):
     """The events since the buffer was emptied."""
 
     count: i8
@@ -22,52 +25,60 @@ class Log(Record):
     event: Annotated[Array[u1], ROOM]
     warp: Annotated[Array[i2], ROOM]
     pc: Annotated[Array[i4], ROOM]
+    about: Annotated[Array[i2], ROOM]  # slot, or why a warp waits
 
 
 @inlined
-def _note(observer: Any, own: Log, cycle: int, event: int, warp: int, pc: int) -> None:
-    if cycle < observer.first or cycle > observer.last or (observer.warp >= 0 and warp != observer.warp):
+def _note(own: Log, cycle: int, event: int, warp: int, pc: int, about: int) -> None:
+    if not (in_window(own, cycle) and is_chosen(own, warp)):
         return
     if own.count >= ROOM:
         own.dropped += 1
         return
-    own.cycle[own.count] = cycle
+    own.cycle[own.count] = cycle - own.later
     own.event[own.count] = event
     own.warp[own.count] = warp
     own.pc[own.count] = pc
+    own.about[own.count] = about
     own.count += 1
 
 
 class PipelineLog(NamedTuple):
-    """A list of events: SM, cycle, what, warp, pc. Cycles are counted from the first launch's begin.
+    """A list of events: SM, cycle, what, warp, pc, and the slot of the instruction or the reason why the warp waits.
 
+    What is a stage that an instruction begins, or that a warp waits or exits. Cycles are counted from the first launch's begin.
     The buffer of an SM is emptied every few cycles of the run; events that do not fit between are counted as dropped.
     """
 
     NAME = "pipeline-log"
-    CHUNK = 1024  # cycles between two drainings
+    CHUNK = 512  # cycles between two drainings
     STATE = Log
 
     first: int = 0  # cycle
-    last: int = 1 << 60
-    warp: int = -1  # all
+    last: int = EVER
+    sm: int = ALL
+    warps: int = ALL  # `warp_mask` makes one of some
 
-    def on_issued(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
-        _note(observer, own, cycle, ISSUED, warp, pc)
+    def begin(observer, states: Any, later: int) -> None:
+        """A launch begins: say what is watched."""
+        open_window(states, later, observer.sm, observer.warps, observer.first, observer.last)
 
-    def on_retired(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int) -> None:
-        _note(observer, own, cycle, RETIRED, warp, pc)
+    def on_staged(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
+        _note(own, cycle, stage, warp, pc, slot)
+
+    def on_waits(observer, own: Log, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+        _note(own, cycle, WAITING, warp, pc, wait)
 
     def on_exited(observer, own: Log, ctx: Context, cycle: int, warp: int) -> None:
-        _note(observer, own, cycle, EXITED, warp, -1)
+        _note(own, cycle, EXITED, warp, -1, 0)
 
-    def drain(observer, states: Any) -> list[tuple[int, int, str, int, int]]:
+    def drain(observer, states: Any) -> list[tuple[int, int, str, int, int, int | str]]:
         """The events since the last time, by cycle and SM; the buffers are empty afterwards."""
         events = []
         for sm, own in enumerate(states):
-            for number in range(int(own["count"])):
-                event = EVENTS[own["event"][number]]
-                events.append((sm, int(own["cycle"][number]), event, int(own["warp"][number]), int(own["pc"][number])))
+            columns = (own[name][: own["count"]].tolist() for name in ("cycle", "event", "warp", "pc", "about"))
+            for cycle, event, warp, pc, about in zip(*columns, strict=True):
+                events.append((sm, cycle, EVENTS[event], warp, pc, WAITS[about] if event == WAITING else about))
         states["count"] = 0
         return sorted(events, key=lambda event: (event[1], event[0]))
 

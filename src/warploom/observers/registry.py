@@ -9,11 +9,12 @@ from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.observers.hot_spots import HotSpots
 from warploom.observers.pipeline_log import PipelineLog
+from warploom.observers.timeline import Timeline
 from warploom.observers.value_lifetimes import ValueLifetimes
 from warploom.register_file.observing import POINTS
 
-_KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog)}
-_KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "check"}
+_KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog, Timeline)}
+_KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "check", "begin"}
 
 
 def observer_names() -> list[str]:

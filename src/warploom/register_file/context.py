@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+from warploom.code.table import MAX_WRITES
 from warploom.machines import MachineRecord
 from warploom.records import Array, Mask, Record, flag, i2, i4, i8, u1, u2, u8
 from warploom.register_file.choices import Policies
@@ -26,7 +27,7 @@ class StaticRow(Record):
     latency: i4
     initiation: i4
     reads: Annotated[Array[i2], MAX_READS]
-    writes: Annotated[Array[i2], MAX_READS]
+    writes: Annotated[Array[i2], MAX_WRITES]
     payload: u8
     uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
     defines: Annotated[Array[Mask], REGISTER_WORDS]

@@ -34,6 +34,8 @@ ROW_WORDS = MAX_WARP_REGISTERS // 64
 DISTANCE_BINS = 16  # of inter-access distances: bin n counts 2**n to 2**(n+1) - 1 cycles
 
 STALLS = ("empty", "fetch", "barrier", "scoreboard", "pipeline", "allocation", "scheduler")
+# Why a resident warp did not issue in a cycle; `register_file.observing` says what each means.
+WAITS = ("fetch", "barrier", "result", "memory", "pipeline", "allocation", "inactive", "not chosen", "exit")
 
 
 class Warp(Record):
@@ -272,7 +274,13 @@ class Sm(Record):
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]
     stall_reason: Annotated[Array[i8], MAX_SCHEDULERS]
-    stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # for observers: the pc of the instruction that waits
+    # for observers only
+    stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # the pc of the instruction that waits
+    issued_now: Mask  # warps that were issued in this cycle
+    crowded: Mask  # warps that are ready, but the way to their unit is full
+    slow: Mask  # of those that are blocked, which wait for memory
+    finished: Mask  # warps that have issued all
+    waits: Annotated[Array[Mask], len(WAITS)]  # by reason, as observers were told
     # the register file
     allocated: i8  # entries; entries x cycles are added up until `allocated_since`
     allocated_since: i8

@@ -14,6 +14,24 @@ import numpy as np
 from warploom.records import Lanes, own_dtype
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import hook
+from warploom.register_file.layout import WAITS
+
+# The way of an instruction from its issue on; those that no unit executes go from issue to retire.
+STAGES = ("issue", "collect", "dispatch", "execute", "write", "retire")
+ISSUE, COLLECT, DISPATCH, EXECUTE, WRITE, RETIRE = range(len(STAGES))
+FETCH, BARRIER, RESULT, MEMORY, PIPELINE, ALLOCATION, INACTIVE, NOT_CHOSEN, EXIT = range(len(WAITS))
+WAIT_MEANINGS = {
+    "fetch": "its next instruction is not decoded yet",
+    "barrier": "it waits for the other warps of its CTA",
+    "result": "an operand is being computed",
+    "memory": "an operand is being loaded, or its own memory accesses must end first",
+    "pipeline": "the way to its unit is full",
+    "allocation": "the register file holds it back: no register, or a movement between levels",
+    "inactive": "ready, but not among the warps that the scheduler looks at",
+    "not chosen": "ready, but another warp was issued",
+    "exit": "all is issued; what is under way ends",
+}
+HIT, FORWARDED, WRITTEN = 0, 1, 2  # what happened at the upper level
 
 
 @hook()
@@ -46,13 +64,43 @@ def on_stalled(observer: Any, own: Any, ctx: Context, cycle: int, scheduler: int
 
 
 @hook()
-def on_accessed(observer: Any, own: Any, ctx: Context, cycle: int, pc: int, write: bool) -> None:
-    """The main register file has been read or written."""
+def on_launched(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, cta: int) -> None:
+    """A warp has begun: one of a CTA, by its number in the grid."""
+
+
+@hook()
+def on_waits(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+    """From this cycle on a warp does not issue for a new reason (a place in `WAITS`), until it is issued or this is told again.
+
+    The pc is of the instruction that it would issue; -1: all have been.
+    """
+
+
+@hook()
+def on_staged(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
+    """An instruction begins a stage (a place in `STAGES`). While it is under way, no other has its slot."""
+
+
+@hook()
+def on_accessed(
+    observer: Any, own: Any, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
+) -> None:
+    """The main register file has been accessed: so many lanes in so many banks, in a form of the encoding (0: as it is)."""
 
 
 @hook()
 def on_conflict(observer: Any, own: Any, ctx: Context, cycle: int, pc: int) -> None:
     """A read or write waits a cycle for its bank."""
+
+
+@hook()
+def on_upper_level(observer: Any, own: Any, ctx: Context, cycle: int, pc: int, what: int) -> None:
+    """An operand was found in the upper level (HIT) or on its way down from it (FORWARDED), or a result went there (WRITTEN)."""
+
+
+@hook()
+def on_woken(observer: Any, own: Any, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
+    """A read waits for so many cycles until its entry has woken up."""
 
 
 class NoObserver(NamedTuple):
@@ -84,13 +132,35 @@ class Observers(NamedTuple):
         on_stalled(observers.first, own.first, ctx, cycle, scheduler, reason, pc, cycles)
         on_stalled(observers.rest, own.rest, ctx, cycle, scheduler, reason, pc, cycles)
 
-    def on_accessed(observers, own: Any, ctx: Context, cycle: int, pc: int, write: bool) -> None:
-        on_accessed(observers.first, own.first, ctx, cycle, pc, write)
-        on_accessed(observers.rest, own.rest, ctx, cycle, pc, write)
+    def on_launched(observers, own: Any, ctx: Context, cycle: int, warp: int, cta: int) -> None:
+        on_launched(observers.first, own.first, ctx, cycle, warp, cta)
+        on_launched(observers.rest, own.rest, ctx, cycle, warp, cta)
+
+    def on_waits(observers, own: Any, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+        on_waits(observers.first, own.first, ctx, cycle, warp, wait, pc)
+        on_waits(observers.rest, own.rest, ctx, cycle, warp, wait, pc)
+
+    def on_staged(observers, own: Any, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
+        on_staged(observers.first, own.first, ctx, cycle, warp, pc, slot, stage)
+        on_staged(observers.rest, own.rest, ctx, cycle, warp, pc, slot, stage)
+
+    def on_accessed(
+        observers, own: Any, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
+    ) -> None:
+        on_accessed(observers.first, own.first, ctx, cycle, pc, write, lanes, banks, form)
+        on_accessed(observers.rest, own.rest, ctx, cycle, pc, write, lanes, banks, form)
 
     def on_conflict(observers, own: Any, ctx: Context, cycle: int, pc: int) -> None:
         on_conflict(observers.first, own.first, ctx, cycle, pc)
         on_conflict(observers.rest, own.rest, ctx, cycle, pc)
+
+    def on_upper_level(observers, own: Any, ctx: Context, cycle: int, pc: int, what: int) -> None:
+        on_upper_level(observers.first, own.first, ctx, cycle, pc, what)
+        on_upper_level(observers.rest, own.rest, ctx, cycle, pc, what)
+
+    def on_woken(observers, own: Any, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
+        on_woken(observers.first, own.first, ctx, cycle, pc, cycles)
+        on_woken(observers.rest, own.rest, ctx, cycle, pc, cycles)
 
 
 POINTS = frozenset(name for name in vars(Observers) if name.startswith("on_"))

@@ -14,6 +14,7 @@ from warploom.register_file.checking import check_allocate, check_brought, check
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
 from warploom.register_file.layout import MAX_PLACES, OPERANDS, Sm
+from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
@@ -230,12 +231,14 @@ def bring_up(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: 
     if sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank
         check_brought(ctx.check, ctx, sm, cycle, place, entry, True)
         sm.count.forwarded_reads += 1
+        on_upper_level(ctx.observers, sm.observed, ctx, cycle, -1, FORWARDED)
         arrive_later(sm, cycle + 1 + ctx.machine.rf_operand_fetch_cycles, place)
         return True
     sm.entry[entry].readers += 1
     at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)
     if at > cycle + 1:
         sm.count.wakeup_wait_cycles += at - cycle - 1
+        on_woken(ctx.observers, sm.observed, ctx, cycle, -1, at - cycle - 1)
         sm.delayed[sm.delayed_count].at = at
         sm.delayed[sm.delayed_count].request = OPERANDS + place
         sm.delayed_count += 1

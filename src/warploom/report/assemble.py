@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.energy import PARTS
-from warploom.papers.experiment import Chart, Row
-from warploom.report.charts import draw
+from warploom.library import papers
+from warploom.papers.experiment import Row
 from warploom.report.combinations import LIMITS
 from warploom.report.comparison import by_design, summary
-from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of
+from warploom.report.figures import report_figures
+from warploom.report.page import Page, WorkloadSection, listing_of
+from warploom.report.profile import KernelProfile
 from warploom.report.reproduction import SCORECARD
+from warploom.report.runs import run_entries
 from warploom.simulation.compilation import compile_for
 from warploom.simulation.result import Result
 from warploom.storage.kept import read_kept_json
@@ -78,51 +80,7 @@ def findings(rows: Sequence[Mapping[str, Any]], combinations: Mapping[str, Seque
     return sentences
 
 
-def _figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> list[PageFigure]:
-    energy = [{"design": row["design"], "part": part, "share": row[part]} for row in rows for part in PARTS]
-    pareto = [{"design": row["design"], "time": row["time"], "energy": row["energy"]} for row in rows]
-    base = {result.workload: result for result in next(iter(by_design(results).values()))}
-    each = [
-        {
-            "workload": result.workload,
-            "design": result.design["name"],
-            "energy": result.energy_pj["total"] / base[result.workload].energy_pj["total"],
-            "time": result.cycles / base[result.workload].cycles,
-        }
-        for result in results
-    ]
-    bars = Chart("stacked", "design", "share", "part", y_title="RF energy, relative to the baseline")
-    points = Chart("points", "time", "energy", "design", x_title="time, relative", y_title="RF energy, relative")
-    by_workload = Chart("bars", "workload", "energy", "design", y_title="RF energy, relative to the baseline")
-    times = Chart("bars", "workload", "time", "design", y_title="time, relative to the baseline")
-    return [
-        PageFigure("energy", "Energy by part, mean over the workloads.", draw(bars, energy, "Register file energy")),
-        PageFigure(
-            "pareto",
-            "Lower left is better; the oracles are limits, of allocation alone and with sleeping registers.",
-            draw(points, pareto, "Energy against time"),
-        ),
-        PageFigure("energy-each", "Energy of every workload.", draw(by_workload, each, "Energy by workload", width=900)),
-        PageFigure("time-each", "Time of every workload.", draw(times, each, "Time by workload", width=900)),
-    ]
-
-
-def _states(result: Result) -> PageFigure | None:
-    rows = [
-        {"microseconds": row["seconds"] * 1e6, "state": state, "share": row[state]}
-        for row in result.states
-        for state in ("on", "drowsy", "off", "allocated")
-    ]
-    if not rows:
-        return None
-    chart = Chart("lines", "microseconds", "share", "state", x_title="time, microseconds", y_title="share of entries")
-    name = result.design["name"]
-    title = f"{result.workload} under {name}: states of the register file"
-    caption = f"Share of the entries in each power state, and allocated, over the run under {name}."
-    return PageFigure(f"states-{result.workload}", caption, draw(chart, rows, title, height=160))
-
-
-def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
+def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) -> WorkloadSection:
     from warploom.designs import design
     from warploom.machines.loader import machine_from_dict
     from warploom.programs.named import program_named
@@ -132,7 +90,9 @@ def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
     module = program_named(about.get("recording", name)).module()
     title = "a recorded program" if "recording" in about else load_workload(name).title
     machine, plain = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), design("baseline")
-    kernels = [listing_of(compile_for(module, entry["kernel"], plain, machine)) for entry in _kernels(baseline)]
+    costs = {kernel.kernel: kernel for kernel in measured}
+    codes = [compile_for(module, entry["kernel"], plain, machine) for entry in _kernels(baseline)]
+    kernels = [listing_of(code, costs.get(code.name)) for code in codes]
     facts = {
         "registers": baseline.registers_per_thread,
         "CTAs per SM": baseline.ctas_per_sm,
@@ -141,7 +101,7 @@ def _workload(name: str, baseline: Result, shown: Result) -> WorkloadSection:
         "cycles": f"{baseline.cycles:,}",
         "IPC": f"{baseline.ipc:.2f}",
     }
-    return WorkloadSection(name, title, facts, kernels, _states(shown))
+    return WorkloadSection(name, title, facts, kernels)
 
 
 def _kernels(result: Result) -> list[dict[str, Any]]:
@@ -159,14 +119,14 @@ def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:
 def assemble(
     results: Sequence[Result],
     combinations: Mapping[str, Sequence[str]],
-    shown_design: str,
     scores: Mapping[str, Sequence[Mapping[str, Any]]],
+    profiles: Mapping[str, Sequence[KernelProfile]] | None = None,
+    command: str = "",
 ) -> Page:
-    """The page of a comparison; ``shown_design`` is the one whose register states are drawn over time."""
+    """The page of a comparison; ``profiles`` say by workload what each instruction cost under the first design."""
     rows = summary(results)
     grouped = by_design(results)
     baseline = next(iter(grouped.values()))
-    shown = {result.workload: result for result in grouped.get(shown_design, baseline)}
     names = ", ".join(result.workload for result in baseline)
     checked = " Checked runs." if all(result.checked for result in results) else ""
     first = baseline[0]
@@ -177,8 +137,11 @@ def assemble(
         conditions=f"Machine {first.machine}, technology {first.technology}, size {first.size}; workloads: {names}.{checked}",
         findings=findings(rows, combinations),
         best=best_design(rows),
-        figures=_figures(rows, results),
+        runs=run_entries(results),
+        figures=report_figures(rows, results),
         scores=scores,
-        workloads=[_workload(result.workload, result, shown[result.workload]) for result in baseline],
+        workloads=[_workload(result.workload, result, (profiles or {}).get(result.workload, ())) for result in baseline],
+        papers=[(paper.name, paper.citation, "") for paper in papers() if set(paper.designs) & set(grouped)],
         made_from=[result.provenance for result in results if result.provenance is not None],
+        command=command,
     )

@@ -9,22 +9,24 @@ from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Chart, Row
+from warploom.report.colours import BLUE, PUBLISHED, colours_of
 from warploom.report.embedding import embed
 from warploom.simulation.provenance import Provenance
 from warploom.storage.files import replace_file
 
 PICTURES = (".png", ".svg", ".html")
 SUBTITLE_COLUMNS = 120
-_PUBLISHED = "#b2182b"
+WIDTH = 640  # pixels
 
 
-def _altair() -> Any:
+def altair() -> Any:
+    """The module, or a sentence that says how to get it."""
     try:
-        import altair
+        import altair as module
     except ImportError:
         raise WarploomError("pictures need the extra: pip install 'warploom[report]'") from None
-    altair.data_transformers.disable_max_rows()
-    return altair
+    module.data_transformers.disable_max_rows()
+    return module
 
 
 def draw(
@@ -34,14 +36,15 @@ def draw(
     *,
     subtitle: str = "",
     published: Sequence[tuple[str, str, float, float]] = (),
-    width: int = 640,
+    width: int | str = WIDTH,
     height: int = 240,
 ) -> Any:
     """The Altair chart of some rows. The subtitle is small: it says where they are from.
 
-    ``published`` are numbers as (what, unit, the paper's, ours): bars side by side below the chart.
+    ``published`` are numbers as (what, unit, the paper's, ours): bars side by side below the chart. A width of "container" is
+    that of the place on a page; charts in several panels have a width of their own.
     """
-    alt = _altair()
+    alt = altair()
     data = alt.Data(values=[dict(row) for row in rows])
     order = list(chart.order) or list(dict.fromkeys(row[chart.x] for row in rows))
     order.sort(key=lambda value: value == "mean")  # the mean stands last
@@ -54,16 +57,18 @@ def draw(
     if chart.series:
         series = list(dict.fromkeys(row[chart.series] for row in rows))
         legend = alt.Legend(title=None, orient="top", columns=5, labelLimit=240)
-        encodings["color"] = alt.Color(f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(scheme="tableau10"))
+        encodings["color"] = alt.Color(
+            f"{chart.series}:N", sort=series, legend=legend, scale=alt.Scale(domain=series, range=colours_of(series))
+        )
         if chart.kind == "bars":
             encodings["xOffset"] = alt.XOffset(f"{chart.series}:N", sort=series)
     # Panels share out the data of the whole; a chart with data of its own would show all of it in each.
     base = (alt.Chart() if chart.facet else alt.Chart(data)).properties(
-        width=width if not chart.facet else max(120, width // 3), height=height
+        width=width if not chart.facet else 213 if isinstance(width, str) else max(120, width // 3), height=height
     )
     marks = {
         "bars": lambda: base.mark_bar(),
-        "stacked": lambda: base.mark_bar(),
+        "stacked": lambda: base.mark_bar(**_slim(order, width)),
         "lines": lambda: base.mark_line(point=True),
         "points": lambda: base.mark_point(filled=True, size=70),
     }
@@ -78,11 +83,11 @@ def draw(
     small = {"subtitle": wrap(subtitle, SUBTITLE_COLUMNS), "subtitleFontSize": 9, "subtitleColor": "#777"} if subtitle else {}
     drawn = drawn.properties(title=alt.TitleParams(title, anchor="start", **small))
     if published:
-        drawn = alt.vconcat(drawn, _pairs(alt, published, width)).resolve_scale(color="independent")
+        drawn = alt.vconcat(drawn, _pairs(alt, published)).resolve_scale(color="independent")
     return drawn.configure_view(stroke=None)
 
 
-def _pairs(alt: Any, published: Sequence[tuple[str, str, float, float]], width: int) -> Any:
+def _pairs(alt: Any, published: Sequence[tuple[str, str, float, float]]) -> Any:
     """Published numbers with ours beside them, a panel for each unit."""
     panels = []
     for unit in dict.fromkeys(unit for _, unit, _, _ in published):
@@ -96,7 +101,7 @@ def _pairs(alt: Any, published: Sequence[tuple[str, str, float, float]], width: 
         x = alt.X(
             "what:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=260, labelExpr="split(datum.value, '\\n')")
         )
-        colours = alt.Scale(domain=["paper", "ours"], range=[_PUBLISHED, "#4c78a8"])
+        colours = alt.Scale(domain=["paper", "ours"], range=[PUBLISHED, BLUE])
         panel = (
             alt.Chart(alt.Data(values=bars))
             .mark_bar()
@@ -108,8 +113,13 @@ def _pairs(alt: Any, published: Sequence[tuple[str, str, float, float]], width: 
                 tooltip=["what:N", "whose:N", alt.Tooltip("value:Q", format=".4~g")],
             )
         )
-        panels.append(panel.properties(width=min(width, 60 * len(order)), height=160))
+        panels.append(panel.properties(width=min(WIDTH, 60 * len(order)), height=160))
     return alt.hconcat(*panels)
+
+
+def _slim(order: Sequence[Any], width: int | str) -> dict[str, Any]:
+    """On a wide page a few bars would be walls."""
+    return {"size": 64} if width == "container" and len(order) < 8 else {}
 
 
 def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:
@@ -124,8 +134,8 @@ def _tooltip(alt: Any, rows: Sequence[Row]) -> list[Any]:
 def _levels(alt: Any, chart: Chart) -> list[Any]:
     """The published values: a dashed line across at each level, with its label."""
     levels = alt.Data(values=[{"label": label, "level": level} for label, level in chart.published.items()])
-    rule = alt.Chart(levels).mark_rule(color=_PUBLISHED, strokeDash=[5, 4]).encode(y="level:Q")
-    text = alt.Chart(levels).mark_text(align="left", dx=2, dy=-5, color=_PUBLISHED, fontSize=10)
+    rule = alt.Chart(levels).mark_rule(color=PUBLISHED, strokeDash=[5, 4]).encode(y="level:Q")
+    text = alt.Chart(levels).mark_text(align="left", dx=2, dy=-5, color=PUBLISHED, fontSize=10)
     return [rule, text.encode(y="level:Q", x=alt.value(0), text="label:N")]
 
 

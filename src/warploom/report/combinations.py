@@ -12,8 +12,6 @@ def published_designs() -> list[str]:
 LIMITS = ("oracle", "oracle-free-wakeup")
 
 
-SHOWN = "warped-rf"  # the design whose register states are drawn over time
-
 # Each combination with the published designs that it is made of. Where two designs bring a policy for the same choice, the
 # text says which one is kept: trimodal registers, because they also cover entries that a coarser gating would switch off whole.
 COMBINATIONS = {

@@ -1,4 +1,4 @@
-"""The report: one HTML page that needs no server and no network."""
+"""The pages of report and profile: one HTML file each, which needs no server and no network."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from rich.console import Console
 from warploom import __version__
 from warploom.code.instruction import Code
 from warploom.errors import WarploomError
+from warploom.register_file.observing import WAIT_MEANINGS
+from warploom.report.colours import FIXED
 from warploom.report.embedding import in_script
 from warploom.report.listing import render_listing
+from warploom.report.profile import KernelProfile, mostly, warp_cycles
 from warploom.simulation.provenance import Provenance, described
 from warploom.storage.files import replace_file
 
@@ -25,7 +29,7 @@ LISTING_COLUMNS = 150
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A chart on the page."""
+    """A chart on the page, with a sentence that explains it."""
 
     id: str
     caption: str
@@ -34,10 +38,11 @@ class PageFigure:
 
 @dataclass(frozen=True)
 class KernelListing:
-    """A kernel's code with its live registers drawn beside it."""
+    """A kernel's code: with its live registers drawn beside it, and what each instruction cost, where that is known."""
 
     name: str
-    listing: str
+    listing: str = ""
+    hot_spots: Sequence[Mapping[str, Any]] = ()  # rows for the page's table
 
 
 @dataclass(frozen=True)
@@ -61,37 +66,71 @@ class Page:
     conditions: str  # under which the headline was measured: machine, technology, workloads, size
     findings: Sequence[str] = ()
     best: str = ""  # the design whose row is marked
+    runs: Sequence[Mapping[str, Any]] = ()  # `warploom.report.runs.run_entries`
+    lost: Sequence[Mapping[str, Any]] = ()  # where designs lose time, instruction by instruction
     figures: Sequence[PageFigure] = ()
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # by paper
     workloads: Sequence[WorkloadSection] = ()
+    papers: Sequence[tuple[str, str, str]] = ()  # short name, title, address
     made_from: Sequence[Provenance] = ()  # of every run that the page shows
+    command: str = ""  # that wrote it
 
 
-def listing_of(code: Code) -> KernelListing:
-    """A kernel's listing as text."""
+def listing_of(code: Code, measured: KernelProfile | None = None) -> KernelListing:
+    """A kernel's listing as text, and the costs of its instructions where they were measured."""
     console = Console(file=io.StringIO(), width=LISTING_COLUMNS, record=True, color_system=None, legacy_windows=False)
     render_listing(code, console)
-    return KernelListing(code.name, console.export_text())
+    return KernelListing(code.name, console.export_text(), hot_spot_rows(measured) if measured else ())
+
+
+def hot_spot_rows(measured: KernelProfile) -> list[dict[str, Any]]:
+    """The rows of the table of hot spots, each with its share of the warps' time and what that was spent on."""
+    total = max(1, warp_cycles(measured.total()))
+    hottest = max((warp_cycles(row) for row in measured.rows), default=1) or 1
+    rows = []
+    for row in measured.rows:
+        spent = warp_cycles(row)
+        parts = {reason: cycles for reason, cycles in {**row["waits"], "issuing": row["issue_cycles"]}.items() if cycles}
+        said = ", ".join(f"{name} {cycles / max(1, spent):.0%}" for name, cycles in sorted(parts.items(), key=lambda p: -p[1]))
+        rows.append(
+            {
+                **{name: value for name, value in row.items() if name not in ("waits", "stalls", "loops")},
+                "depth": len(row["loops"]),
+                "share": spent / total,
+                "parts": [(reason, 100 * cycles / hottest) for reason, cycles in parts.items()],
+                "said": said,
+                "mostly": mostly(row) if spent else "",
+                "idle": sum(row["stalls"].values()),
+            }
+        )
+    return rows
 
 
 def write_page(page: Page, path: Path) -> None:
-    """Write the report."""
+    """Write the page."""
     try:
         import jinja2
         import vl_convert
     except ImportError:
         raise WarploomError("the report needs the extra: pip install 'warploom[report]'") from None
-    template = (files("warploom.report") / "page.html").read_text("utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    folder = files("warploom.report")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]
     specifications = in_script(json.dumps({figure.id: figure.chart.to_dict() for figure in figures}))
-    html = environment.from_string(template).render(
+    html = environment.from_string((folder / "page.html").read_text("utf-8")).render(
         {name: getattr(page, name) for name in page.__dataclass_fields__},
+        style=_verbatim((folder / "page.css").read_text("utf-8")),
+        script=_verbatim((folder / "page.js").read_text("utf-8")),
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         specifications=_verbatim(specifications),
+        run_data=_verbatim(in_script(json.dumps(page.runs))),
+        colours=FIXED,
+        colour_data=_verbatim(json.dumps(FIXED)),
+        wait_meanings=WAIT_MEANINGS,
         origin=described(page.made_from),
         records=_verbatim(in_script(json.dumps([each.to_dict() for each in page.made_from]))),
-        provenance=f"Made by Warploom {__version__}. Every number on this page was computed by the run that wrote it.",
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
     )
     with replace_file(path) as draft:
         draft.write_text(html, encoding="utf-8")

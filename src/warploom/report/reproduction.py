@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from rich.table import Table
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
 from warploom.papers.facts import DERIVED, DIFFERS, REPRODUCED, SAME_DIRECTION, Fact, load_facts
-from warploom.papers.reproduce import Reproduction, Score, tally
+from warploom.papers.reproduce import Reproduction, Score, reproduce, select, tally
 from warploom.papers.runs import tasks_of
-from warploom.report.charts import draw, save
+from warploom.report.charts import check_picture_name, draw, save
 from warploom.simulation.provenance import described
 from warploom.simulation.result import plain
 from warploom.storage.files import replace_file
@@ -44,10 +45,33 @@ def write_reproduction(item: Reproduction, folder: Path) -> None:
         rows = [{**row, "provenance": made_from} for row in item.outcome.rows]
         _pandas().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
-        title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
-        pairs = [(fact.what, fact.unit, fact.value, ours) for fact, ours in _measured(item)]
-        drawn = draw(item.outcome.chart, item.outcome.rows, title, subtitle=made_from, published=pairs)
-        save(drawn, target / f"{name}.png", item.made_from)
+        save(_drawn(item), target / f"{name}.png", item.made_from)
+
+
+def figure(
+    paper: str, place: str, *, size: str = "small", out: str | Path | None = None, results: str | Path = "results", jobs: int = 0
+) -> Any:
+    """A paper's figure as a chart, from our runs, which are made where they are missing; also saved, where ``out`` names a file.
+
+    wl.figure("rfc", "figure 10", size="tiny", out="figure.png")
+    """
+    if out is not None:
+        check_picture_name(Path(out))
+    ((name, experiment),) = select(paper, place)
+    (item,) = reproduce([(name, experiment)], size, Store(Path(results) / "runs"), jobs or os.cpu_count() or 1, lambda _: None)
+    if item.outcome.chart is None:
+        raise WarploomError(f"paper {paper!r}: {place} is a table, which is not drawn")
+    drawn = _drawn(item)
+    if out is not None:
+        save(drawn, Path(out), item.made_from)
+    return drawn
+
+
+def _drawn(item: Reproduction) -> Any:
+    assert item.outcome.chart is not None
+    title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
+    pairs = [(fact.what, fact.unit, fact.value, ours) for fact, ours in _measured(item)]
+    return draw(item.outcome.chart, item.outcome.rows, title, subtitle=described(item.made_from), published=pairs)
 
 
 def _measured(item: Reproduction) -> list[tuple[Fact, float]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.errors.notebook import html_facts
 
 if TYPE_CHECKING:
     import pandas
@@ -65,7 +66,7 @@ class Result:
         default_factory=list
     )  # watts by part over time: one row per interval, ending at `seconds`
     provenance: Provenance | None = None  # what it was made from; None only for one that nobody ran
-    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live, likewise
+    states: list[dict[str, float]] = field(default_factory=list)  # shares of entries on, drowsy, off, allocated, live; IPC
     observed: dict[str, Any] = field(default_factory=dict)  # by observer, for each launch what it saw; empty where nobody watched
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
@@ -79,6 +80,23 @@ class Result:
         out["provenance"] = self.provenance.to_dict() if self.provenance else None
         out["energy_terms"] = {f"{term.part}: {term.what}": term.joules * 1e12 for term in self.energy_terms}
         return out
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        parts = ", ".join(f"{part} {self.energy_pj[part] / 1000:,.1f}" for part in ("dynamic", "leakage", "overhead"))
+        facts = {
+            "machine": self.machine,
+            "size": self.size or "-",
+            "output": {True: "agrees with the reference", False: "WRONG", None: "no reference"}[self.verified],
+            "cycles": f"{self.cycles:,}",
+            "IPC": f"{self.ipc:.2f}",
+            "warp instructions": f"{self.warp_instructions:,}",
+            "registers per thread": self.registers_per_thread,
+            "occupancy": f"{self.occupancy:.0%}, {self.ctas_per_sm} CTAs per SM",
+            "register file energy, nJ": f"{self.energy_pj['total'] / 1000:,.1f} ({parts})",
+            "bits added to an SM": f"{self.storage_bits:,}",
+        }
+        return html_facts(f"{self.workload} under {self.design['name']}", facts)
 
     def under_name_of(self, design: Design) -> Result:
         """The same result for an equal design, which may have another name."""

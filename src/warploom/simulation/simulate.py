@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warploom.core.result import TimingResult, states_over_time
-from warploom.core.simulate import Progress, Simulation
+from warploom.core.simulate import Progress, Receive, Simulation
 from warploom.designs import Design, storage_bits
 from warploom.designs import design as make_design
 from warploom.emulator.budget import DEFAULT_BUDGET
@@ -36,6 +36,7 @@ def simulate(
     max_instructions: int = DEFAULT_BUDGET,
     executions: Executions | None = None,
     observers: Sequence[Any] = (),
+    receive: Receive | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Run a program under a design on a machine.
@@ -44,7 +45,8 @@ def simulate(
     machine's own where there is a table of its name, else the common one. A launch that executes more than
     ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
     caller that runs it under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
-    they saw is in the result's ``observed``.
+    they saw is in the result's ``observed``. ``receive`` takes events while the run goes on, instead of the result: it is called
+    with the observer's name, the code that runs and a list of them.
     """
     started = time.perf_counter()
     described = load_machine(machine) if isinstance(machine, str) else machine
@@ -53,7 +55,7 @@ def simulate(
     built = physical(described, point)
     known = executions if executions is not None else Executions()
     execution = execute(program, point, described, size, known, check=check, max_instructions=max_instructions)
-    timing = _time(execution, point, described, check, make_observers(observers), progress)
+    timing = _time(execution, point, described, check, make_observers(observers), receive, progress)
     table = load_technology(technology or default_technology(described))
     cycle_time = 1e-6 / built.chip.clock_energy_mhz
     run = RunFacts(timing.cycles, cycle_time, built.chip.sms, 4 * built.sm.registers_per_sm, point.policies, built)
@@ -97,11 +99,17 @@ def simulate(
 
 
 def _time(
-    execution: Execution, design: Design, machine: Machine, check: bool, observers: tuple[Any, ...], progress: Progress | None
+    execution: Execution,
+    design: Design,
+    machine: Machine,
+    check: bool,
+    observers: tuple[Any, ...],
+    receive: Receive | None,
+    progress: Progress | None,
 ) -> TimingResult:
     """Time the launches of an execution one after the other."""
     built, architected = physical(machine, design), shrunk(machine, design)
-    core = Simulation(design.policies, built, check=check, architected=architected, observers=observers)
+    core = Simulation(design.policies, built, check=check, architected=architected, observers=observers, receive=receive)
     for launch, trace in execution.traced():
         core.launch(launch.code, trace, progress)
     return core.result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from warploom.code.instruction import Parameter
 from warploom.cuda.demangle import demangle
 from warploom.emulator.extents import extent_problem
+from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
@@ -194,7 +194,7 @@ def file_program(
         given: dict[str, Any] = buffers | {label: gpu.texture(arrays[label]) for label in arrays_given if label in textures}
         plain = [value.tobytes() if isinstance(value, np.void) else value for value in values]
         launched = [given.get(slot.name, value) for slot, value in zip(slots, plain, strict=True)]
-        set_variables(gpu, module, name, math.prod(block), shared_bytes, variables, path)
+        set_variables(gpu, module, name, LaunchShape(grid, block, shared_bytes), variables, path)
         gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
         outputs = {label: buffer.get() for label, buffer in buffers.items()}
         for label, file in files.items():

@@ -7,35 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from warploom.programs.device import Device
+from warploom.emulator.emulator import Emulator
+from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.sass.module import SassModule
 from warploom.storage.kept import say
 from warploom.workloads.arguments import Argument
-from warploom.workloads.workload import Gpu
 
 
-def set_variables(
-    gpu: Gpu, module: Any, kernel: str, threads: int, shared_bytes: int, given: Sequence[Argument], place: str
-) -> None:
-    """Give variables their values before a launch; constants that are read and that nothing sets are named."""
-    if not isinstance(gpu, Device):
+def set_variables(gpu: Any, module: Any, kernel: str, shape: LaunchShape, given: Sequence[Argument], place: str) -> None:
+    """Give variables their values before a launch; constants that are read and that nothing sets are named.
+
+    ``gpu`` is an emulated device; on another one there is nothing to set.
+    """
+    emulator = getattr(gpu, "emulator", None)
+    if not isinstance(emulator, Emulator):
         if given:
             raise WarploomError(f"{place}: variables cannot be set on this device")
         return
-    code = gpu.code(kernel, threads, shared_bytes)
-    gpu.place(code.variables)
+    code = gpu.code(kernel, shape)
+    emulator.place(code.variables, {})
     for argument in given:
         where = module.variable(argument.name) if isinstance(module, SassModule) else _whole(code.variables, argument.name)
-        if where is None or where[0] not in gpu.symbols:
+        if where is None or where[0] not in emulator.symbols:
             known = [variable.name for variable in code.variables]
             raise WarploomError(
                 f"--symbol {argument.name}: the kernel {kernel} uses no such variable{did_you_mean(argument.name, known)}"
             )
         name, offset, size = where
         data = _bytes(argument, size)
-        gpu.memory.view(gpu.symbols[name] + offset, len(data))[:] = np.frombuffer(data, np.uint8)
+        emulator.memory.view(emulator.symbols[name] + offset, len(data))[:] = np.frombuffer(data, np.uint8)
     names = {argument.name for argument in given}
     unset = [each.name for each in code.variables if each.space == "const" and not any(each.data) and not each.pointers]
     if not isinstance(module, SassModule):

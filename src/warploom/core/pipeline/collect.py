@@ -23,7 +23,7 @@ from warploom.register_file.hooks import (
     stored_lanes,
 )
 from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_PLACES, MAX_READS, OPERANDS, PORT_COLLECTORS, UNITS, Sm
-from warploom.register_file.observing import observed, on_accessed, on_conflict
+from warploom.register_file.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
 MEM = int(Unit.MEM)
@@ -51,8 +51,8 @@ def banks_of(ctx: Context, form: int) -> int:
 
 
 @inlined
-def count_access(ctx: Context, sm: Sm, cycle: int, entry: int, form: int, mask: Lanes, write: bool) -> int:
-    """Account for one access of the main register file; in how many banks the register lies."""
+def count_access(ctx: Context, sm: Sm, cycle: int, pc: int, entry: int, form: int, mask: Lanes, write: bool) -> int:
+    """Account for an access of the main register file, for an instruction or none (-1); in how many banks the register lies."""
     stored = stored_lanes(ctx.design.encoding, form)
     lanes = stored
     if form == 0:  # an encoded register has no lanes of its own in the banks: all that hold it are accessed
@@ -67,6 +67,7 @@ def count_access(ctx: Context, sm: Sm, cycle: int, entry: int, form: int, mask: 
         sm.count.mrf_reads += 1
         sm.count.bank_reads += banks
         sm.count.rf_read_lanes += lanes
+    on_accessed(ctx.observers, sm.observed, ctx, cycle, pc, write, lanes, banks, form)
     note_access(sm, cycle, entry)
     return banks_of(ctx, form)
 
@@ -112,6 +113,8 @@ def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
             sm.collector_full[number] &= ~bit(place)
             sm.collector_free[number] |= bit(place)
             if sm.slot[unit.slot].kind == INSTRUCTION:
+                work = sm.slot[unit.slot]
+                on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, unit.slot, DISPATCH)
                 on_collected(ctx.design.hierarchy, ctx, sm, cycle, int(sm.slot[unit.slot].warp))
             moved = True
     return moved
@@ -197,8 +200,7 @@ def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     entry = int(work.reads[operand])
     check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
     form = int(sm.entry[entry].form)
-    count_access(ctx, sm, cycle, entry, form, work.mask, False)
-    on_accessed(ctx.observers, sm.observed, ctx, cycle, work.pc, False)
+    count_access(ctx, sm, cycle, work.pc, entry, form, work.mask, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
@@ -240,8 +242,7 @@ def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
     entry = int(sm.fill[place].entry)
     check_brought(ctx.check, ctx, sm, cycle, place, entry, False)
     form = int(sm.entry[entry].form)
-    count_access(ctx, sm, cycle, entry, form, FULL, False)
-    on_accessed(ctx.observers, sm.observed, ctx, cycle, -1, False)
+    count_access(ctx, sm, cycle, -1, entry, form, FULL, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
@@ -278,6 +279,8 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
     unit = sm.collector[number]
     work = sm.slot[slot]
     unit.slot = slot
+    if work.kind == INSTRUCTION:
+        on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)
     unit.waiting = work.reads_left
     unit.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
     for operand in range(work.n_reads):

@@ -13,6 +13,7 @@ from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
 from warploom.register_file.layout import Sm
+from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined
 
 FENCE = int(Flag.FENCE)
@@ -47,6 +48,8 @@ def examine_woken(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
         mine = bit(warp)
         if hazard != NOTHING:
             sm.blocked |= mine
+            if observed(ctx.observers):
+                sm.slow = sm.slow | mine if slow != NOTHING else sm.slow & ~mine
             if not has(sm.waiting, warp):
                 sm.waiting |= mine
                 on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow != NOTHING)

@@ -9,6 +9,7 @@ from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
+from warploom.register_file.observing import EXECUTE, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
@@ -51,7 +52,10 @@ def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
                 break
             sm.ring_results[arrival % RING] += 1
             sm.unit_free_at[unit] = cycle + interval
-            plan(sm, cycle, arrival, _pop(sm, number))
+            slot = int(_pop(sm, number))
+            if work.kind == INSTRUCTION:
+                on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, EXECUTE)
+            plan(sm, cycle, arrival, slot)
             moved = True
     return moved
 
@@ -75,6 +79,7 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         if ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
             parts = int(work.memory >> PARALLEL_SHIFT) + 1
         if work.kind == INSTRUCTION:
+            on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, EXECUTE)
             base = sm.warp[warp].local_base
             if space != SHARED:
                 for part in range(parts):

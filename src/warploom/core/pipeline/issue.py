@@ -15,6 +15,7 @@ from warploom.core.memory import Port
 from warploom.core.pipeline.examine import examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
+from warploom.core.pipeline.waits import tell_waits
 from warploom.records import Lanes, Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
@@ -41,7 +42,18 @@ from warploom.register_file.hooks import (
     shares_reads,
 )
 from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
-from warploom.register_file.observing import observed, on_issued, on_stalled
+from warploom.register_file.observing import (
+    FORWARDED,
+    HIT,
+    ISSUE,
+    RETIRE,
+    observed,
+    on_issued,
+    on_staged,
+    on_stalled,
+    on_upper_level,
+    on_woken,
+)
 from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, covers, group_of, inlined, new_slot, separate
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
@@ -56,6 +68,9 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     """Let every scheduler issue; whether any did."""
     moved = False
     machine = ctx.machine
+    if observed(ctx.observers):
+        sm.issued_now = NOTHING
+        sm.crowded = NOTHING
     for scheduler in range(machine.schedulers):
         core = sm.scheduler_core[scheduler]
         mine = sm.scheduler_warps[scheduler]
@@ -77,6 +92,8 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
                         ready |= waiting
                     else:
                         blocked = True
+                        if observed(ctx.observers) and done == 0:
+                            sm.crowded |= waiting
             candidates = ready & sm.active
             chosen = -1
             while candidates != NOTHING and sm.free_slot_count > SLOT_RESERVE:
@@ -108,6 +125,8 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
             reason = sm.stall_reason[scheduler]
             sm.count.stall[reason] += 1
             on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], 1)
+    if observed(ctx.observers):
+        tell_waits(ctx, sm, cycle)
     return moved
 
 
@@ -209,6 +228,7 @@ def _wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
             at = prepare_read(ctx.design.power, ctx, sm, arrival, int(work.reads[operand]))
             if at > arrival + 1:
                 sm.count.wakeup_wait_cycles += at - arrival - 1
+                on_woken(ctx.observers, sm.observed, ctx, arrival, work.pc, at - arrival - 1)
                 work.ready_at = max(work.ready_at, at - 1)
     for number in range(work.n_writes):
         if work.writes[number] >= 0:
@@ -377,6 +397,9 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
                 state.atomics += 1
 
     on_issued(ctx.observers, sm.observed, ctx, cycle, warp, pc, mask)
+    on_staged(ctx.observers, sm.observed, ctx, cycle, warp, pc, slot, ISSUE)
+    if observed(ctx.observers):
+        sm.issued_now |= mine
     sm.count.warp_instructions += 1
     sm.count.issued += 1
     sm.count.by_class[row.op_class] += 1
@@ -394,6 +417,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         state.pending_predicates &= ~row.predicates_written
         sm.free_slot[sm.free_slot_count] = slot
         sm.free_slot_count += 1
+        on_staged(ctx.observers, sm.observed, ctx, cycle, warp, pc, slot, RETIRE)
     else:
         _put(sm, UNITS * core + row.unit - 1, slot)
     if row.traits & BARRIER != 0:
@@ -402,6 +426,8 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         sm.woken |= mine
     if state.next >= state.end:
         sm.woken &= ~mine
+        if observed(ctx.observers):
+            sm.finished |= mine
         if state.in_flight == 0:
             sm.exiting |= mine
     else:
@@ -417,6 +443,7 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row
         place = lookup(ctx.design.hierarchy, ctx, sm, cycle, warp, register, work.pc, operand)
         if place >= 0:
             sm.count.upper_reads += 1
+            on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, HIT)
             check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
             _add_read(ctx, sm, work, warp, register, -1)
             work.places[operand] = place
@@ -427,6 +454,7 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row
         elif sm.entry[entry].evictions > 0:  # on its way down: taken from the buffer in front of the bank
             check_forwarded(ctx.check, ctx, sm, cycle, slot, operand, entry)
             sm.count.forwarded_reads += 1
+            on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
             entry = -1
         _add_read(ctx, sm, work, warp, register, entry)
 

@@ -21,7 +21,7 @@ from warploom.register_file.hooks import (
     on_warp_launch,
 )
 from warploom.register_file.layout import MAX_BARRIERS, Sm
-from warploom.register_file.observing import on_exited
+from warploom.register_file.observing import observed, on_exited, on_launched
 from warploom.register_file.services import inlined, release, separate
 
 
@@ -101,6 +101,9 @@ def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: 
     sm.cta[slot].warps |= mine
     sm.resident |= mine
     check_launch(ctx.check, ctx, sm, warp)
+    on_launched(ctx.observers, sm.observed, ctx, cycle, warp, sm.cta[slot].number)
+    if observed(ctx.observers):
+        sm.finished &= ~mine
     design = ctx.design
     on_warp_launch(design.allocation, ctx, sm, cycle, warp)
     on_warp_launch(design.scheduler, ctx, sm, cycle, warp)

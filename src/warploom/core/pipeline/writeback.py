@@ -31,7 +31,7 @@ from warploom.register_file.hooks import (
     write_ready,
 )
 from warploom.register_file.layout import RING, Slot, Sm
-from warploom.register_file.observing import on_accessed, on_conflict, on_retired
+from warploom.register_file.observing import RETIRE, WRITE, WRITTEN, on_conflict, on_retired, on_staged, on_upper_level
 from warploom.register_file.services import (
     EVICTION,
     INSTRUCTION,
@@ -132,6 +132,8 @@ def _write(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
         return
     if work.storing == 0:
         work.storing = 1
+        if work.kind == INSTRUCTION:
+            on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, WRITE)
         later = _place_results(ctx, sm, cycle, slot)
         if later > cycle:
             plan(sm, cycle, later, slot)
@@ -162,6 +164,7 @@ def _place_results(ctx: Context, sm: Sm, cycle: int, slot: int) -> int:
             if place >= 0:
                 check_placed(ctx.check, ctx, sm, cycle, slot, number, place)
                 sm.count.upper_writes += 1
+                on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, WRITTEN)
                 sm.place_value[place] = work.value + number
                 on_placed(ctx.design.hierarchy, ctx, sm, cycle, work.warp, register, place)
             work.written |= 1 << number
@@ -210,13 +213,11 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
     if work.whole >> number & 1 != 0:
         mask = FULL
     if owned.form != 0 and not covers(sm, work.warp, mask):
-        _expand(ctx, sm, cycle, entry)
-        on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), False)
+        _expand(ctx, sm, cycle, _asked_by(work), entry)
         work.whole |= 1 << number
         return 0
     check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
-    banks = count_access(ctx, sm, cycle, entry, form, mask, True)
-    on_accessed(ctx.observers, sm.observed, ctx, cycle, _asked_by(work), True)
+    banks = count_access(ctx, sm, cycle, _asked_by(work), entry, form, mask, True)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, form)
     owned.form = form
     owned.writers -= 1
@@ -236,13 +237,13 @@ def _asked_by(work: Slot) -> int:
 
 
 @inlined
-def _expand(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+def _expand(ctx: Context, sm: Sm, cycle: int, pc: int, entry: int) -> None:
     """A result for some lanes has found an encoded register, come down from the upper level since it was issued.
 
     The register is read and decoded in the buffer in front of the bank, and the write that follows stores all of its lanes.
     """
     old = int(sm.entry[entry].form)
-    count_access(ctx, sm, cycle, entry, old, FULL, False)
+    count_access(ctx, sm, cycle, pc, entry, old, FULL, False)
     read_ready(ctx.design.encoding, ctx, sm, cycle, old)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, 0)
     sm.entry[entry].form = 0
@@ -264,6 +265,7 @@ def finish_work(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
         if work.kind == INSTRUCTION:
             state.pending_predicates &= ~ctx.code[work.pc].predicates_written
             on_retired(ctx.observers, sm.observed, ctx, cycle, warp, work.pc)
+            on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, RETIRE)
             on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
         state.in_flight -= 1

@@ -1,0 +1,133 @@
+"""The tables of ``warploom profile``: rows of fixed width that fit 80 columns; a wider terminal shows more of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from warploom.energy import PARTS
+from warploom.report.profile import ORDERS, KernelProfile, Row, lost_cycles, mostly, paired, scheduler_count, warp_cycles
+from warploom.simulation.result import Result
+
+_LAST = {  # the last column: what rows are ordered by, or conflicts where that has a column already
+    "stalls": "stalls",
+    "reads": "reads",
+    "writes": "writes",
+    "upper": "above",
+    "wakeups": "wake",
+    "encoded": "encoded",
+    "energy": "pJ",
+}
+
+
+def print_profile(
+    console: Console, result: Result, kernels: Sequence[KernelProfile], lines: Sequence[str], *, by: str, sort: str, top: int
+) -> None:
+    """One design: the hottest rows of each kernel, then why warps and schedulers waited."""
+    console.print(f"[bold]{result.workload} under {result.design['name']}[/]: {result.cycles:,} cycles, IPC {result.ipc:.2f}")
+    for kernel in kernels:
+        total = kernel.total()
+        launches = f"{kernel.launches} launch{'es' if kernel.launches != 1 else ''}"
+        console.print(f"\nkernel {_cut(kernel.kernel, 40)}, {launches}: {kernel.cycles:,} cycles")
+        rows = _rows(kernel, by)
+        key = ORDERS[sort][0] if by == "instruction" or sort != "pc" else lambda row: -row[by]
+        shown = sorted(rows, key=key, reverse=True)
+        shown = [row for row in shown if warp_cycles(row) or row["issues"]][: top or None]
+        _print_rows(console, shown, total, lines, by, sort)
+        _print_reasons(console, "warps waited for", total["waits"], total["issue_cycles"], "issuing")
+        _print_reasons(console, "schedulers idle", total["stalls"], 0, "")
+    energy = {part: result.energy_pj[part] / 1000 for part in PARTS}
+    shared = sum(kernel.total()["energy_pj"] for kernel in kernels) / 1000
+    console.print(
+        f"\nEnergy: {shared:,.1f} nJ of the main register file's accesses, shared out by the lanes that each instruction "
+        f"switches. To no instruction belong {energy['leakage']:,.1f} nJ of leakage and "
+        f"{energy['dynamic'] + energy['overhead'] - shared:,.1f} nJ of what the design adds.\n"
+    )
+
+
+def print_comparison(
+    console: Console,
+    first: Result,
+    first_kernels: Sequence[KernelProfile],
+    second: Result,
+    second_kernels: Sequence[KernelProfile],
+    *,
+    top: int,
+) -> None:
+    """Two designs: the instructions at which schedulers wait longer under the second, in cycles of the run."""
+    names = first.design["name"], second.design["name"]
+    more = second.cycles - first.cycles
+    share = f"{abs(more) / first.cycles:.1%}"
+    verdict = f"{abs(more):,} cycles {'more' if more >= 0 else 'less'} ({share})"
+    console.print(f"[bold]{names[1]} beside {names[0]}[/]: {verdict}")
+    schedulers = scheduler_count(first)
+    kernels = {kernel.kernel: kernel for kernel in first_kernels}
+    for kernel in second_kernels:
+        if kernel.kernel not in kernels:
+            continue
+        width = max(20, console.width - 57)
+        console.print(f"\nkernel {_cut(kernel.kernel, 40)}: cycles in which a scheduler issued nothing, on average")
+        heading = f"{'before':>9} {'after':>9} {'change':>9}"
+        _line(console, f"{'pc':>4} {'line':>5} {'instruction':{width}} {heading} because of", "dim")
+        for row, before, after, reason in lost_cycles(paired(kernels[kernel.kernel].rows, kernel.rows))[: top or None]:
+            text = _cut(row["instruction"] or "(no instruction)", width)
+            pc, line = _place(row)
+            change = (after - before) / schedulers
+            numbers = f"{before / schedulers:9,.0f} {after / schedulers:9,.0f} {change:+9,.0f}"
+            _line(console, f"{pc:>4} {line:>5} {text:{width}} {numbers} {reason}")
+        old, new = kernels[kernel.kernel].total()["stalls"], kernel.total()["stalls"]
+        changes = {reason: (new.get(reason, 0) - old.get(reason, 0)) / schedulers for reason in (*old, *new)}
+        ordered = sorted(changes.items(), key=lambda item: -abs(item[1]))
+        console.print("in all: " + ", ".join(f"{reason} {cycles:+,.0f}" for reason, cycles in ordered if round(cycles)))
+    console.print()
+
+
+def _rows(kernel: KernelProfile, by: str) -> list[Row]:
+    return {"instruction": lambda: kernel.rows, "line": kernel.by_line, "block": kernel.by_block, "loop": kernel.by_loop}[by]()
+
+
+def _place(row: Row) -> tuple[str, str]:
+    return (str(row["pc"]) if row["pc"] >= 0 else "-"), (str(row["line"]) if row["line"] else "-")
+
+
+def _print_rows(console: Console, rows: Sequence[Row], total: Row, lines: Sequence[str], by: str, sort: str) -> None:
+    width = max(20, console.width - 56)
+    last = _LAST.get(sort, "confl.")
+    value = ORDERS[sort if sort in _LAST else "conflicts"][0]
+    first = f"{'pc':>4} {'line':>5}" if by == "instruction" else f"{by:>10}"
+    what = "instruction" if by in ("instruction", "loop", "block") else "source"
+    _line(console, f"{first} {what:{width}} {'issues':>9} {'time':>6} {'mostly for':16} {last:>9}", "dim")
+    everything = max(1, warp_cycles(total))
+    for row in rows:
+        if by == "instruction":
+            pc, line = _place(row)
+            place, text = f"{pc:>4} {line:>5}", row["instruction"] or "(no instruction)"
+        else:
+            place, text = f"{row[by]:>10}", _text_of(row, by, lines)
+        numbers = f"{row['issues']:9,} {warp_cycles(row) / everything:6.1%} {mostly(row):16} {value(row):9,.0f}"
+        _line(console, f"{place} {_cut(text, width):{width}} {numbers}")
+
+
+def _text_of(row: Row, by: str, lines: Sequence[str]) -> str:
+    if by == "line":
+        number = row["line"]
+        return lines[number - 1].strip() if 0 < number <= len(lines) else "(made by a pass)"
+    return f"{row['instructions']} instructions" if row[by] >= 0 else "(no instruction)"
+
+
+def _print_reasons(console: Console, title: str, cycles: Mapping[str, int], rest: int, name: str) -> None:
+    spent = dict(cycles) | ({name: rest} if name else {})
+    total = max(1, sum(spent.values()))
+    ordered = sorted(spent.items(), key=lambda item: -item[1])
+    console.print(f"{title}: " + ", ".join(f"{reason} {value / total:.1%}" for reason, value in ordered if value))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _line(console: Console, text: str, style: Any = None) -> None:
+    console.print(Text(text.rstrip(), style=style or ""), soft_wrap=True)

@@ -1,0 +1,172 @@
+"use strict";
+const root = document.documentElement;
+const runs = JSON.parse(document.getElementById("run-data").textContent);
+const colours = JSON.parse(document.getElementById("colour-data").textContent);
+const drawn = new Map(); // place: specification, to draw again in other colours
+
+// Light and dark: as the system says, until the button is pressed.
+function isDark() {
+  return root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+function look() {
+  const style = getComputedStyle(root), colour = name => style.getPropertyValue(name).trim();
+  const text = {labelColor: colour("--ink"), titleColor: colour("--ink"), labelFontSize: 12, titleFontSize: 12};
+  return {
+    background: null, view: {stroke: null}, title: {color: colour("--ink"), subtitleColor: colour("--soft")},
+    axis: {...text, gridColor: colour("--line"), domainColor: colour("--soft"), tickColor: colour("--soft")},
+    legend: text, header: text, text: {color: colour("--ink")}, style: {label: {fill: colour("--ink")}},
+  };
+}
+function draw(place, specification) {
+  drawn.set(place, specification);
+  const merged = {...specification, config: {...specification.config, ...look()}};
+  return vegaEmbed(place, merged, {actions: false, renderer: "svg"});
+}
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  try { localStorage.setItem("warploom-theme", theme); } catch { /* a page from a file may keep nothing */ }
+  themed();
+}
+function themed() {
+  const button = document.getElementById("theme");
+  button.textContent = isDark() ? "Light colours" : "Dark colours";
+  for (const [place, specification] of drawn) draw(place, specification);
+}
+try { const kept = localStorage.getItem("warploom-theme"); if (kept) root.dataset.theme = kept; } catch { /* likewise */ }
+document.getElementById("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
+
+// Tables that sort: the values stand in data-value where the text is not what is compared.
+function valueOf(row, column) {
+  const cell = row.cells[column], text = cell.dataset.value ?? cell.textContent.trim();
+  const number = Number(text);
+  return text !== "" && !Number.isNaN(number) ? number : text.toLowerCase();
+}
+function sortBy(table, heading) {
+  const column = [...heading.parentNode.cells].indexOf(heading);
+  const ascending = heading.getAttribute("aria-sort") ? heading.getAttribute("aria-sort") !== "ascending" : !heading.classList.contains("number");
+  for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  for (const open of table.querySelectorAll('.open[aria-expanded="true"]')) open.click();
+  const rows = [...table.tBodies[0].rows];
+  rows.sort((a, b) => {
+    const left = valueOf(a, column), right = valueOf(b, column);
+    const order = typeof left === typeof right ? (left < right ? -1 : left > right ? 1 : 0) : typeof left === "number" ? -1 : 1;
+    return ascending ? order : -order;
+  });
+  table.tBodies[0].append(...rows);
+}
+for (const table of document.querySelectorAll("table.sortable")) {
+  for (const heading of table.tHead.rows[0].cells) {
+    if (!heading.textContent.trim()) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => sortBy(table, heading));
+  }
+}
+
+// The table of all runs: made here from their data, so that a row can be opened.
+const percent = value => (100 * value).toFixed(1) + "%";
+const columns = [
+  ["workload", r => r.workload], ["design", r => r.design], ["cycles", r => r.cycles.toLocaleString("en"), r => r.cycles],
+  ["time", r => r.time.toFixed(3), r => r.time], ["RF energy", r => percent(r.energy), r => r.energy],
+  ["dynamic", r => percent(r.dynamic), r => r.dynamic, "wide"], ["leakage", r => percent(r.leakage), r => r.leakage, "wide"],
+  ["overhead", r => percent(r.overhead), r => r.overhead, "wide"], ["IPC", r => r.ipc.toFixed(2), r => r.ipc],
+  ["occupancy", r => percent(r.occupancy), r => r.occupancy, "wide"], ["conflicts", r => r.conflicts.toLocaleString("en"), r => r.conflicts, "wide"],
+  ["verified", r => r.verified],
+];
+function bar(parts, label) {
+  const total = Object.values(parts).reduce((sum, value) => sum + value, 0) || 1;
+  const order = Object.entries(parts).sort((a, b) => b[1] - a[1]);
+  const strip = order.map(([name, value]) => `<i style="width:${100 * value / total}%;background:${colours[name] ?? "#888"}" title="${name}: ${percent(value / total)}"></i>`).join("");
+  const key = order.map(([name, value]) => `<span><i style="background:${colours[name] ?? "#888"}"></i>${name} ${percent(value / total)}</span>`).join("");
+  return `<div class="bar" role="img" aria-label="${label}: ${order.map(([n, v]) => n + " " + percent(v / total)).join(", ")}">${strip}</div><div class="key">${key}</div>`;
+}
+function overTime(rows, names, title, axis, format) {
+  const begun = [[0, ...rows[0].slice(1)], ...rows]; // a row's values are true of the time before it
+  const values = begun.flatMap(row => names.map((name, place) => ({microseconds: row[0], name, value: row[place + 1]})));
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, data: {values},
+    params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}, bind: "scales"}],
+    mark: {type: "line", interpolate: "step-before", strokeWidth: 1.8, tooltip: true},
+    encoding: {
+      x: {field: "microseconds", type: "quantitative", title: "time, microseconds"},
+      y: {field: "value", type: "quantitative", title: axis, axis: {format}},
+      color: {field: "name", type: "nominal", sort: names, legend: {title: null, orient: "top"}, scale: {domain: names, range: names.map(n => colours[n] ?? "#888")}},
+      strokeDash: {field: "name", type: "nominal", legend: null, sort: names},
+    },
+  };
+}
+function detail(run, cell) {
+  cell.innerHTML = `<h3></h3><p class="facts"><span>registers <b>${run.registers}</b></span><span>occupancy <b>${percent(run.occupancy)}</b></span><span>IPC <b>${run.ipc}</b></span><span>bank conflicts <b>${run.conflicts.toLocaleString("en")}</b></span></p>
+    <h3>Why schedulers issued nothing</h3>${bar(run.stalls, "idle cycles of schedulers by reason")}<p class="caption">Cycles in which a scheduler issued nothing, by reason, as shares of all such cycles.</p>
+    <div class="pair"><div><div class="chart states"></div><p class="caption">Shares of the register file's entries in each power state, allocated and live. Scroll to zoom, drag to move, double-click for the whole.</p></div><div><div class="chart power"></div><p class="caption">Power of the register file by part. Scroll to zoom, drag to move, double-click for the whole.</p></div></div>`;
+  cell.querySelector("h3").textContent = `${run.workload} under ${run.design}`;
+  if (run.states.length) draw(cell.querySelector(".states"), overTime(run.states, ["on", "drowsy", "off", "allocated", "live"], "Register file over time", "share of entries", ".0%"));
+  if (run.power.length) draw(cell.querySelector(".power"), overTime(run.power, ["dynamic", "leakage", "overhead"], "Power over time", "watts", "~g"));
+}
+function openRow(row, button, run) {
+  const open = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!open));
+  if (open) {
+    for (const place of row.nextSibling.querySelectorAll(".chart")) drawn.delete(place);
+    row.nextSibling.remove();
+    return;
+  }
+  const below = document.createElement("tr");
+  below.className = "detail";
+  const cell = below.insertCell();
+  cell.colSpan = columns.length;
+  row.after(below);
+  detail(run, cell);
+}
+const table = document.getElementById("runs-table");
+if (table) {
+  for (const run of runs) {
+    const row = table.tBodies[0].insertRow();
+    for (const [place, [, text, value, kind]] of columns.entries()) {
+      const cell = row.insertCell();
+      if (kind) cell.classList.add(kind);
+      if (value) { cell.classList.add("number"); cell.dataset.value = value(run); }
+      if (place === 0) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "open";
+        button.setAttribute("aria-expanded", "false");
+        button.textContent = text(run);
+        button.addEventListener("click", () => openRow(row, button, run));
+        cell.dataset.value = run.workload;
+        cell.append(button);
+      } else cell.textContent = text(run);
+    }
+  }
+  const wanted = {text: document.getElementById("filter-text"), workload: document.getElementById("filter-workload"), design: document.getElementById("filter-design")};
+  for (const name of ["workload", "design"]) for (const value of new Set(runs.map(run => run[name]))) wanted[name].add(new Option(value, value));
+  const filter = () => {
+    for (const open of table.querySelectorAll('.open[aria-expanded="true"]')) open.click();
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      const workload = row.cells[0].dataset.value, design = row.cells[1].textContent;
+      const fits = (!wanted.workload.value || workload === wanted.workload.value) && (!wanted.design.value || design === wanted.design.value)
+        && row.textContent.toLowerCase().includes(wanted.text.value.toLowerCase());
+      row.hidden = !fits;
+      shown += fits;
+    }
+    document.getElementById("filter-count").textContent = `${shown} of ${runs.length} runs`;
+  };
+  for (const input of Object.values(wanted)) input.addEventListener("input", filter);
+  filter();
+}
+
+// Figures; one inside a closed section is drawn when the section is opened.
+const specifications = JSON.parse(document.getElementById("figure-data").textContent);
+for (const id of Object.keys(specifications)) {
+  const place = document.getElementById(id), folded = place?.closest("details");
+  const show = () => draw(place, specifications[id]);
+  if (!place) continue;
+  if (!folded || folded.open) show();
+  else folded.addEventListener("toggle", show, {once: true});
+}
+themed();

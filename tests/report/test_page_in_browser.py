@@ -1,0 +1,202 @@
+"""The page in a real browser: it sorts, filters, opens, changes its colours, prints, and fits a narrow window."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warploom.papers.experiment import Chart
+from warploom.report.charts import draw
+from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, write_page
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--virtual-time-budget=10000",
+]
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+
+
+def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
+    energy = {"energy": 0.8, "dynamic": 0.5, "leakage": 0.2, "overhead": 0.1}
+    stalls = {"scoreboard": 30, "pipeline": 10}
+    states = [[float(at), 0.5, 0.3, 0.2, 0.6, 0.4, 1.2] for at in range(1, 9)]
+    power = [[float(at), 0.2, 0.1, 0.05, 0.35] for at in range(1, 9)]
+    about = {"ipc": 1.5, "occupancy": 0.75, "registers": 16, "conflicts": 1234, "verified": "yes"}
+    return {"workload": workload, "design": design, "cycles": cycles, "time": 1.0, **energy, **about, "stalls": stalls,
+            "states": states, "power": power}  # fmt: skip
+
+
+def hot(pc: int, share: float) -> dict[str, Any]:
+    names = "issues threads idle main_file_reads main_file_writes bank_conflicts upper_reads wakeup_wait_cycles"
+    counts = dict.fromkeys([*names.split(), "encoded_reads", "encoded_writes", "energy_pj"], pc)
+    parts = [("memory", 50.0), ("issuing", 10.0)]
+    about = {
+        "line": 7,
+        "live": 3,
+        "depth": 1,
+        "instruction": f"add.s32 R{pc}, R1, R2",
+        "said": "memory 83%",
+        "mostly": "memory 83%",
+    }
+    return {"pc": pc, "share": share, "parts": parts, **about, **counts}
+
+
+RUNS = [run("alpha", "one", 300), run("beta", "one", 100), run("alpha", "two", 200), run("beta", "two", 400)]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [{"workload": name, "design": design, "energy": value} for name, design, value in (("a", "x", 0.5), ("a", "y", 0.2))]
+    chart = draw(Chart("bars", "workload", "energy", "design"), rows, "Energy", width="container")
+    parts = {"dynamic": 0.5, "leakage": 0.3, "overhead": 0.0}
+    sizes = {"register_file_bytes": 131072, "storage_bits": 384, "occupancy": 0.5}
+    path = tmp_path_factory.mktemp("browser") / "page.html"
+    listing = KernelListing("kernel", hot_spots=[hot(0, 0.1), hot(1, 0.7), hot(2, 0.2)])
+    content = Page(
+        title="A page",
+        subtitle="of a test",
+        headline=[{"design": name, "time": 1.0, "energy": 0.8, **parts, **sizes} for name in ("one", "two")],
+        conditions="made up",
+        runs=RUNS,
+        figures=[PageFigure("energy", "a chart", chart)],
+        workloads=[WorkloadSection("alpha", "a workload", {"registers": 3}, [listing])],
+        command="warploom report",
+    )
+    write_page(content, path)
+    return path
+
+
+def look(page: Path, folder: Path, script: str, *flags: str, width: int = 1600) -> Any:
+    """What a script of a visitor's answers: it runs after the page's own, and says `answer(value)`."""
+    assert BROWSER is not None
+    before, _, after = page.read_text("utf-8").rpartition("</body>")
+    answering = "const answer = value => { document.body.dataset.answer = JSON.stringify(value); };"
+    wait = "await new Promise(done => setTimeout(done, 1500));"
+    visited = folder / "visited.html"
+    visited.write_text(f'{before}<script type="module">{answering}\n{wait}\n{script}</script></body>{after}', "utf-8")
+    size = [f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", visited.as_uri()]
+    dom = subprocess.run([BROWSER, *FLAGS, *flags, *size], capture_output=True, text=True, timeout=180, check=True).stdout
+    found = re.search(r'<body data-answer="(.*?)">', dom)
+    assert found is not None, "the script did not answer"
+    return json.loads(html.unescape(found.group(1)))
+
+
+def test_it_sorts_filters_and_opens(page: Path, tmp_path: Path) -> None:
+    seen = look(page, tmp_path, """
+      const table = document.getElementById("runs-table"), said = {};
+      const column = number => [...table.tBodies[0].rows].filter(row => !row.hidden).map(row => row.cells[number].textContent);
+      const heading = table.tHead.rows[0].cells[2];
+      said.before = column(2);
+      heading.querySelector("button").click();
+      said.falling = [heading.getAttribute("aria-sort"), ...column(2)];
+      heading.querySelector("button").click();
+      said.rising = [heading.getAttribute("aria-sort"), ...column(2)];
+      const design = document.getElementById("filter-design");
+      design.value = "two"; design.dispatchEvent(new Event("input"));
+      said.filtered = [document.getElementById("filter-count").textContent, ...column(0)];
+      const search = document.getElementById("filter-text");
+      search.value = "beta"; search.dispatchEvent(new Event("input"));
+      said.searched = column(0);
+      const open = [...table.querySelectorAll(".open")].find(button => !button.closest("tr").hidden);
+      open.click();
+      await new Promise(done => setTimeout(done, 1500));
+      const detail = table.querySelector("tr.detail");
+      const spoken = detail.querySelector(".bar").getAttribute("aria-label");
+      said.opened = [open.getAttribute("aria-expanded"), detail.querySelectorAll("svg").length, spoken];
+      open.click();
+      said.closed = [open.getAttribute("aria-expanded"), table.querySelectorAll("tr.detail").length];
+      const spots = document.querySelector(".hot-spots");
+      spots.tHead.rows[0].cells[4].querySelector("button").click();
+      said.hottest = spots.tBodies[0].rows[0].cells[3].textContent;
+      answer(said);
+    """)  # fmt: skip
+    assert seen["before"] == ["300", "100", "200", "400"]
+    assert seen["falling"] == ["descending", "400", "300", "200", "100"]
+    assert seen["rising"] == ["ascending", "100", "200", "300", "400"]
+    assert seen["filtered"] == ["2 of 4 runs", "alpha", "beta"]
+    assert seen["searched"] == ["beta"]
+    assert seen["opened"] == ["true", 2, "idle cycles of schedulers by reason: scoreboard 75.0%, pipeline 25.0%"]
+    assert seen["closed"] == ["false", 0]
+    assert seen["hottest"] == "add.s32 R1, R1, R2"
+
+
+def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, tmp_path: Path) -> None:
+    script = """
+      const text = () => document.querySelector("#energy svg text").getAttribute("fill");
+      const colours = () => [getComputedStyle(document.body).backgroundColor, text()];
+      const said = [colours()];
+      document.getElementById("theme").click();
+      await new Promise(done => setTimeout(done, 1500));
+      said.push(colours());
+      answer(said);
+    """
+    light, then_dark = look(page, tmp_path, script)
+    assert light == ["rgb(255, 255, 255)", "#1d2733"]
+    assert then_dark == ["rgb(20, 25, 31)", "#e3e8ed"]
+    dark, _ = look(page, tmp_path, script, "--blink-settings=preferredColorScheme=0")
+    assert dark == then_dark
+
+
+@pytest.mark.parametrize("width", [800, 1600])
+def test_it_uses_the_width_and_never_more(page: Path, tmp_path: Path, width: int) -> None:
+    seen = look(page, tmp_path, """
+      const open = document.querySelector("#runs-table .open"); open.click();
+      document.querySelector("#workloads details").open = true;
+      await new Promise(done => setTimeout(done, 1500));
+      answer({page: document.documentElement.scrollWidth, window: innerWidth, main: document.querySelector("main").clientWidth,
+              chart: document.querySelector("#energy svg").getBoundingClientRect().width});
+    """, width=width)  # fmt: skip
+    assert seen["page"] <= seen["window"]  # nothing to scroll sideways to
+    assert seen["main"] > 0.95 * seen["window"]
+    assert 0.8 * seen["main"] < seen["chart"] <= seen["main"]
+
+
+def test_it_prints(page: Path, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    paper = tmp_path / "page.pdf"
+    where = [f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={paper}", "--no-pdf-header-footer", page.as_uri()]
+    subprocess.run([BROWSER, *FLAGS, *where], capture_output=True, timeout=180, check=True)
+    data = paper.read_bytes()
+    assert data.startswith(b"%PDF") and len(data) > 10_000
+
+
+def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, tmp_path: Path) -> None:
+    seen = look(page, tmp_path, """
+      const controls = [...document.querySelectorAll("button, input, select")];
+      const nameless = controls.filter(e => !e.textContent.trim() && !e.labels?.length);
+      const dumb = [...document.querySelectorAll('[role="img"]')].filter(e => !e.getAttribute("aria-label"));
+      const button = document.querySelector("#runs-table th button"); button.focus();
+      const focus = document.activeElement === button;
+      answer({nameless: nameless.length, dumb: dumb.length, focus, lang: document.documentElement.lang,
+              scopes: [...document.querySelectorAll("thead th")].every(th => th.scope === "col")});
+    """)  # fmt: skip
+    assert seen == {"nameless": 0, "dumb": 0, "focus": True, "lang": "en", "scopes": True}
+
+
+def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
+    from warploom.report.runs import thinned
+
+    rows = [{"seconds": at * 1e-6, "on": 0.123456789, "live": at / 300} for at in range(1, 257)]
+    few = thinned(rows, ("on", "live"))
+    assert len(few) == 64 and few[-1][0] == 256 and few[0][1:] == [0.1235, pytest.approx(2.5 / 300, rel=1e-3)]
+    long = [[float(at), *([0.1234] * 6)] for at in range(64)]
+    many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in range(12) for d in range(16)]
+    parts = {"time": 1.0, "energy": 1.0, "dynamic": 0.5, "leakage": 0.5, "overhead": 0.0, "register_file_bytes": 1024}
+    headline = [{"design": "one", **parts, "storage_bits": 0, "occupancy": 1.0}]
+    write_page(Page("A page", "of many runs", headline, "made up", runs=many), tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
