@@ -90,6 +90,6 @@ SASS_WARP_DTYPE = _extended(
     ("group_state", "i4", (GROUPS,)),
     ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
     ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
-    ("meeting_mask", "u4", (BARRIER_REGISTERS,)),
+    ("meeting_mask", "u4", (BARRIER_REGISTERS * 32,)),  # of each barrier, for each lane: the lanes that it meets there
     ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
 )
