@@ -78,6 +78,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
     ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
     ("matrices", "i4"),  # 8 x 8 matrices that a load spreads over the lanes, or 0
+    ("copies", "i4"),  # whether a load goes on to shared memory, at the addresses in its last row
     ("matrix_rows", "i4"),  # of a product of matrices
     ("sum_length", "i4"),  # products that tensor cores add at a time
     ("sum_bits", "i4"),  # that they keep behind the point

@@ -33,6 +33,7 @@ from warploom.emulator.pointers import (
     restore_lanes,
 )
 from warploom.emulator.records import FULL, Family, Fault, Kind
+from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
 from warploom.emulator.sass.groups import AT_BARRIER as AT_MEETING
@@ -339,9 +340,13 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             loading = mask
             if instruction.matrices > 0:
                 loading &= FULL >> np.uint32(32 - 8 * instruction.matrices)
+            elif instruction.copies:
+                loading &= get32(predicates + 4 * instruction.predicate_in)
             fine = access_memory(machine, cta, warp, instruction, rows, loading)
             if instruction.matrices > 0 and fine:
                 spread_matrices(instruction, rows, mask)
+            elif instruction.copies and fine:
+                fine = put_into_shared(machine, cta, instruction, rows, mask)
             if instruction.after > 0 and fine:
                 behind = instruction.first + instruction.count
                 _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
