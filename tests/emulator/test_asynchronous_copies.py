@@ -10,7 +10,7 @@ from warploom.programs.device import Device
 from warploom.sass.module import SassModule, from_cuda
 
 SOURCE = """
-#define COPY(how, bytes, size) asm volatile("cp.async." how ".shared.global [%0], [%1], " bytes ";" :: "r"(to + size), "l"(in + size))
+#define COPY(how, bytes, at) asm volatile("cp.async." how ".shared.global [%0], [%1], " bytes ";" :: "r"(to + at), "l"(in + at))
 extern "C" __global__ void copy(const char* in, int* out, int wrong) {
     __shared__ __align__(16) int s[256];
     unsigned to = (unsigned)__cvta_generic_to_shared(s) + 32 * threadIdx.x + wrong;

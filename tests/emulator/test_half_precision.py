@@ -157,7 +157,23 @@ def module() -> SassModule:
 def words() -> list[np.ndarray]:
     """Three operands: all pairs of some special halves, then random bits, then numbers of like size, whose sums cancel."""
     rng = np.random.default_rng(7)
-    special = [0x0000, 0x8000, 0x0001, 0x83FF, 0x3C00, 0xBC01, 0x7BFF, 0xFC00, 0x7C00, 0x7E01, 0x0400, 0x3F80, 0xFF7F, 0x5555, 0x0080]
+    special = [
+        0x0000,
+        0x8000,
+        0x0001,
+        0x83FF,
+        0x3C00,
+        0xBC01,
+        0x7BFF,
+        0xFC00,
+        0x7C00,
+        0x7E01,
+        0x0400,
+        0x3F80,
+        0xFF7F,
+        0x5555,
+        0x0080,
+    ]
     found = []
     for _ in range(3):
         halves = rng.integers(0, 1 << 16, 2 * THREADS, np.uint16)
@@ -191,7 +207,9 @@ def test_conversions_to_half_precision(name: str, module: SassModule, words: lis
     if kind == "f32":
         near = np.random.default_rng(1).normal(0, 1e3, 200).astype(np.float32)
         numbers[100:300] = near.view(np.uint32)
-        numbers[300:310] = np.float32([65504, 65519.99, 65520, -65536, 1e-8, 5.9604645e-8, 2.9802322e-8, 6e-5, 1e38, 3.4e38]).view("u4")
+        numbers[300:310] = np.float32(
+            [65504, 65519.99, 65520, -65536, 1e-8, 5.9604645e-8, 2.9802322e-8, 6e-5, 1e38, 3.4e38]
+        ).view("u4")
     else:
         numbers[:200] &= 0x1FFFF
     got = _run(module, f"conversion{list(CONVERSIONS).index(name)}", [numbers, *words[1:]])

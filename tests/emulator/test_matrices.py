@@ -1,8 +1,6 @@
-"""Tensor cores in machine code: every element of a product is where it belongs, and sums are cut off as they are described to be."""
+"""Tensor cores in machine code: every element of a product is where it belongs, and sums are cut off as described."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -48,7 +46,10 @@ def _multiply(opcode: str, a: list[np.ndarray], b: list[np.ndarray], c: list[np.
     letter = "f" if ".f32 " in f"{opcode} " and opcode.endswith("f32") else "r"
     names = {"a": [f"%r{n}" for n in range(len(a))], "b": [f"%r{len(a) + n}" for n in range(len(b))]}
     names["c"] = [f"%{letter}{len(a) + len(b) + n}" for n in range(len(c))]
-    loads = "".join(f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n" for n, name in enumerate(sum(names.values(), [])))
+    loads = "".join(
+        f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n"
+        for n, name in enumerate(name for group in names.values() for name in group)
+    )
     stores = "".join(f"st.global.b32 [%rd2 + {128 * n}], {name};\n" for n, name in enumerate(names["c"]))
     text = f""".version 8.6
 .target {architecture}
@@ -76,24 +77,32 @@ def _places(matrix: np.ndarray) -> list[np.ndarray]:
 
 
 RNG = np.random.default_rng(3)
-SMALL: Callable[[tuple[int, int]], np.ndarray] = lambda shape: RNG.integers(-8, 9, shape)
+
+
+def _small(shape: tuple[int, int]) -> np.ndarray:
+    return RNG.integers(-8, 9, shape)
 
 
 @pytest.mark.parametrize(("inner", "architecture"), [(8, "sm_75"), (8, "sm_80"), (16, "sm_80"), (16, "sm_90")])
 def test_products_of_f16(inner: int, architecture: str) -> None:
     """Sums of small whole numbers are exact, so each element must be what NumPy says."""
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     registers = _first(a.astype(np.float16), 2), _second(b.astype(np.float16), 2)
-    got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.f16.f16.f32", *registers, _places(c.astype(np.float32)), architecture)
+    got = _multiply(
+        f"mma.sync.aligned.m16n8k{inner}.row.col.f32.f16.f16.f32", *registers, _places(c.astype(np.float32)), architecture
+    )
     assert np.array_equal(_result(got, np.float32), a @ b + c)
-    halves = [np.ascontiguousarray(c.astype(np.float16)[(G + 8 * n)[:, None], 2 * T[:, None] + [0, 1]]).view("u4").ravel() for n in (0, 1)]
+    halves = [
+        np.ascontiguousarray(c.astype(np.float16)[(G + 8 * n)[:, None], 2 * T[:, None] + [0, 1]]).view("u4").ravel()
+        for n in (0, 1)
+    ]
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f16.f16.f16.f16", *registers, halves, architecture)
     assert np.array_equal(_result(got, np.float16), a @ b + c)
 
 
 @pytest.mark.parametrize("inner", [8, 16])
 def test_products_of_bf16(inner: int) -> None:
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     narrow = [(m.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16) for m in (a, b)]
     registers = _first(narrow[0], 2), _second(narrow[1], 2), _places(c.astype(np.float32))
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.bf16.bf16.f32", *registers, "sm_90")
@@ -102,7 +111,7 @@ def test_products_of_bf16(inner: int) -> None:
 
 @pytest.mark.parametrize("inner", [4, 8])
 def test_products_of_tf32(inner: int) -> None:
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     ignored = a.astype(np.float32).view(np.uint32) | 0x1000  # bits that tf32 does not have
     registers = _first(ignored, 1), _second(b.astype(np.float32), 1), _places(c.astype(np.float32))
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.tf32.tf32.f32", *registers, "sm_90")
@@ -112,7 +121,10 @@ def test_products_of_tf32(inner: int) -> None:
 @pytest.mark.parametrize(("inner", "types"), [(16, ("s8", "s8")), (32, ("s8", "u8")), (32, ("u8", "s8"))])
 def test_products_of_integers(inner: int, types: tuple[str, str]) -> None:
     kinds = [{"s8": np.int8, "u8": np.uint8}[name] for name in types]
-    a, b = (RNG.integers(np.iinfo(k).min, np.iinfo(k).max + 1, shape).astype(k) for k, shape in zip(kinds, ((16, inner), (inner, 8))))
+    a, b = (
+        RNG.integers(np.iinfo(k).min, np.iinfo(k).max + 1, shape).astype(k)
+        for k, shape in zip(kinds, ((16, inner), (inner, 8)), strict=True)
+    )
     c = RNG.integers(-(2**31), 2**31, (16, 8))
     registers = _first(a, 4), _second(b, 4), _places(c.astype(np.int32))
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.s32.{types[0]}.{types[1]}.s32", *registers, "sm_80")
@@ -156,7 +168,8 @@ LOADS = """.version 8.6
     ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r6];
     ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r6];
     movmatrix.sync.aligned.m8n8.trans.b16 %r16, %r13;
-    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11; st.global.b32 [%rd2 + 256], %r12; st.global.b32 [%rd2 + 384], %r13;
+    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11; st.global.b32 [%rd2 + 256], %r12;
+    st.global.b32 [%rd2 + 384], %r13;
     st.global.b32 [%rd2 + 512], %r14; st.global.b32 [%rd2 + 640], %r15; st.global.b32 [%rd2 + 768], %r16; ret;
 }
 """

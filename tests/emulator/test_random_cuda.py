@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from random_cuda import BLOCK, BLOCKS, random_kernel  # noqa: E402
 
 GOLDENS = json.loads((ROOT / "tests" / "goldens" / "random_cuda.json").read_text())["kernels"]
-# Once wrong: a negated LEA with a carry (128, 223, 234), signs of NaNs that are selected (57), groups of lanes in one function at a
-# time (472, 563), a carry out of LEA.HI (70), the least of three halves (156). Then a few of every feature.
+# Once wrong: a negated LEA with a carry (128, 223, 234), signs of NaNs that are selected (57), groups of lanes in one function
+# at a time (472, 563), a carry out of LEA.HI (70), the least of three halves (156). Then a few of every feature.
 SAMPLE = (57, 70, 128, 156, 223, 234, 472, 563, 0, 3, 5, 7, 8)
 TOGETHER = 25
 

@@ -60,7 +60,9 @@ def add_f16_pairs(x, y):
 @callee
 def add_bf16_pairs(x, y):
     """Two sums of bf16, which are those of f32 rounded once more: it has more than twice the bits."""
-    low = bf16_from_single(np.float32(float_from_bits(np.uint32(x << np.uint32(16))) + float_from_bits(np.uint32(y << np.uint32(16)))))
+    low = bf16_from_single(
+        np.float32(float_from_bits(np.uint32(x << np.uint32(16))) + float_from_bits(np.uint32(y << np.uint32(16))))
+    )
     upper = np.uint32(0xFFFF0000)
     high = bf16_from_single(np.float32(float_from_bits(np.uint32(x & upper)) + float_from_bits(np.uint32(y & upper))))
     return np.uint32(low | (high << np.uint32(16)))

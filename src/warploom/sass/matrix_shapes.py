@@ -1,7 +1,7 @@
 """Which part of a product of matrices each lane holds, for the opcodes of tensor cores.
 
-In a warp, lane 4 g + t holds of A the rows g and g + 8, of B the column g, of the result the rows g and g + 8 in the columns 2 t and
-2 t + 1. A register of A or B holds as many neighbouring elements of a row or column as fit: t says which, a further register is
+In a warp, lane 4 g + t holds of A the rows g and g + 8, of B the column g, of the result the rows g and g + 8 in the columns
+2 t and 2 t + 1. A register of A or B holds as many neighbouring elements of a row or column as fit: t says which, a further register is
 four lanes' worth further along. Registers of A for the rows g and g + 8 alternate.
 """
 
@@ -10,8 +10,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _SIZES = {  # rows of A, elements of the inner dimension; the result has eight columns
-    **{"1684": (16, 4), "1688": (16, 8), "16816": (16, 16), "16832": (16, 32), "16864": (16, 64)},
-    **{"168128": (16, 128), "168256": (16, 256), "8816": (8, 16), "8832": (8, 32), "88128": (8, 128)},
+    "1684": (16, 4),
+    "1688": (16, 8),
+    "16816": (16, 16),
+    "16832": (16, 32),
+    "16864": (16, 64),
+    "168128": (16, 128),
+    "168256": (16, 256),
+    "8816": (8, 16),
+    "8832": (8, 32),
+    "88128": (8, 128),
 }
 _INTEGER_BITS = {"S8": 8, "U8": 8, "S4": 4, "U4": 4}
 _LANES_ALONG = 4

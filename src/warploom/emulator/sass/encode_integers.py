@@ -179,8 +179,10 @@ def _is_turned(operand: Operand) -> bool:
     return isinstance(operand, Modified) and (operand.negated or operand.inverted)
 
 
-def _add_with_carry(rows: SassRows, terms: list[tuple[int, Operand]], extended: bool, carry: int, carry_out: int, out: int) -> None:
-    """A sum of rows, negated where their operands are. -x is its complement and a further one, which extended sums get as carry."""
+def _add_with_carry(
+    rows: SassRows, terms: list[tuple[int, Operand]], extended: bool, carry: int, carry_out: int, out: int
+) -> None:
+    """A sum of rows, negated where their operands are: -x is its complement and one more, which extended sums get as carry."""
     words, ones = [], 0
     for row, operand in terms:
         if _is_turned(operand):

@@ -89,10 +89,20 @@ def _second_element(instruction, rows, column, at):
 def _taken_apart(bits, kind):
     """Exponent and significand of a number; that of a subnormal one has no leading one. Infinities and NaNs: exponent 10000."""
     if kind == F16:
-        fraction, exponent, bias, top = np.int64(bits & np.uint32(0x3FF)), np.int64((bits >> np.uint32(10)) & np.uint32(31)), 15, 31
+        fraction, exponent, bias, top = (
+            np.int64(bits & np.uint32(0x3FF)),
+            np.int64((bits >> np.uint32(10)) & np.uint32(31)),
+            15,
+            31,
+        )
         one = np.int64(0x400)
     elif kind == BF16:
-        fraction, exponent, bias, top = np.int64(bits & np.uint32(0x7F)), np.int64((bits >> np.uint32(7)) & np.uint32(255)), 127, 255
+        fraction, exponent, bias, top = (
+            np.int64(bits & np.uint32(0x7F)),
+            np.int64((bits >> np.uint32(7)) & np.uint32(255)),
+            127,
+            255,
+        )
         one = np.int64(0x80)
     else:  # tf32: the lower bits of an f32 do not count
         fraction = np.int64((bits >> np.uint32(13)) & np.uint32(0x3FF))
