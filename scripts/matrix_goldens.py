@@ -4,7 +4,7 @@
 
 Needs NumPy and CuPy. For each instruction the file has the registers of A, B and the addend that every lane brings, and those of
 the result; `tests/emulator/test_matrix_goldens.py` compares them with the emulator's rule bit for bit. The awkward inputs tell
-rules apart: large terms that cancel with small ones beside them (how many bits are kept, how many products are added at a time), sums
+rules apart: large terms that cancel with small ones beside them (how many bits are kept, how many products at a time), sums
 halfway between two numbers (cut off or rounded), subnormal numbers, infinities, zeros of both signs.
 """
 
