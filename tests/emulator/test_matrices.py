@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from warploom.core.context import code_table
+from warploom.machines import load_machine
 from warploom.programs.device import Device
 from warploom.sass.module import from_ptx
 
@@ -185,3 +187,23 @@ def test_matrices_are_spread_and_transposed() -> None:
     assert np.array_equal(got[:4], matrices)
     assert np.array_equal(got[4:6], matrices[:2].transpose(0, 2, 1))
     assert np.array_equal(got[6], matrices[3].T)
+
+
+PRODUCT = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o) {
+    .reg .b64 %rd<3>; .reg .b32 %r<9>; .reg .f32 %f<5>;
+    ld.param.u64 %rd1, [o]; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]; ld.global.v2.b32 {%r5, %r6}, [%rd1 + 16];
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1 + 32];
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};
+    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; ret;
+}
+"""
+
+
+def test_the_core_knows_all_registers_of_a_product() -> None:
+    code = from_ptx(PRODUCT, "product.ptx", "sm_90").kernel("k")
+    table = code_table(code, load_machine("gtx480"))
+    product = next(pc for pc, instruction in enumerate(code.instructions()) if instruction.op.name == "HMMA")
+    assert (table[product]["n_reads"], table[product]["n_writes"]) == (10, 4)

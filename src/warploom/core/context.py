@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code
-from warploom.code.table import Flag, Space, static_table
+from warploom.code.table import MAX_WRITES, Flag, Space, static_table
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, Policies
@@ -29,7 +29,7 @@ CODE_FIELDS: list[Any] = [
     ("latency", "i4"),
     ("initiation", "i4"),
     ("reads", "i2", (MAX_READS,)),
-    ("writes", "i2", (MAX_READS,)),
+    ("writes", "i2", (MAX_WRITES,)),
     ("payload", "u8"),
     ("uses", "u8", (REGISTER_WORDS,)),  # registers read or written
     ("defines", "u8", (REGISTER_WORDS,)),
