@@ -196,7 +196,8 @@ PRODUCT = """.version 8.6
     .reg .b64 %rd<3>; .reg .b32 %r<9>; .reg .f32 %f<5>;
     ld.param.u64 %rd1, [o]; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]; ld.global.v2.b32 {%r5, %r6}, [%rd1 + 16];
     ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1 + 32];
-    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+        {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};
     st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; ret;
 }
 """
