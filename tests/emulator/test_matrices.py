@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import numpy as np
 import pytest
 
+from warploom.core.context import code_table
+from warploom.machines import load_machine
 from warploom.programs.device import Device
 from warploom.sass.module import from_ptx
 
@@ -48,7 +48,10 @@ def _multiply(opcode: str, a: list[np.ndarray], b: list[np.ndarray], c: list[np.
     letter = "f" if ".f32 " in f"{opcode} " and opcode.endswith("f32") else "r"
     names = {"a": [f"%r{n}" for n in range(len(a))], "b": [f"%r{len(a) + n}" for n in range(len(b))]}
     names["c"] = [f"%{letter}{len(a) + len(b) + n}" for n in range(len(c))]
-    loads = "".join(f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n" for n, name in enumerate(chain(*names.values())))
+    loads = "".join(
+        f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n"
+        for n, name in enumerate(name for group in names.values() for name in group)
+    )
     stores = "".join(f"st.global.b32 [%rd2 + {128 * n}], {name};\n" for n, name in enumerate(names["c"]))
     text = f""".version 8.6
 .target {architecture}
@@ -78,14 +81,14 @@ def _places(matrix: np.ndarray) -> list[np.ndarray]:
 RNG = np.random.default_rng(3)
 
 
-def SMALL(shape: tuple[int, int]) -> np.ndarray:
+def _small(shape: tuple[int, int]) -> np.ndarray:
     return RNG.integers(-8, 9, shape)
 
 
 @pytest.mark.parametrize(("inner", "architecture"), [(8, "sm_75"), (8, "sm_80"), (16, "sm_80"), (16, "sm_90")])
 def test_products_of_f16(inner: int, architecture: str) -> None:
     """Sums of small whole numbers are exact, so each element must be what NumPy says."""
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     registers = _first(a.astype(np.float16), 2), _second(b.astype(np.float16), 2)
     got = _multiply(
         f"mma.sync.aligned.m16n8k{inner}.row.col.f32.f16.f16.f32", *registers, _places(c.astype(np.float32)), architecture
@@ -101,7 +104,7 @@ def test_products_of_f16(inner: int, architecture: str) -> None:
 
 @pytest.mark.parametrize("inner", [8, 16])
 def test_products_of_bf16(inner: int) -> None:
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     narrow = [(m.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16) for m in (a, b)]
     registers = _first(narrow[0], 2), _second(narrow[1], 2), _places(c.astype(np.float32))
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.bf16.bf16.f32", *registers, "sm_90")
@@ -110,7 +113,7 @@ def test_products_of_bf16(inner: int) -> None:
 
 @pytest.mark.parametrize("inner", [4, 8])
 def test_products_of_tf32(inner: int) -> None:
-    a, b, c = SMALL((16, inner)), SMALL((inner, 8)), SMALL((16, 8))
+    a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     ignored = a.astype(np.float32).view(np.uint32) | 0x1000  # bits that tf32 does not have
     registers = _first(ignored, 1), _second(b.astype(np.float32), 1), _places(c.astype(np.float32))
     got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.tf32.tf32.f32", *registers, "sm_90")
@@ -167,8 +170,8 @@ LOADS = """.version 8.6
     ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r6];
     ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r6];
     movmatrix.sync.aligned.m8n8.trans.b16 %r16, %r13;
-    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11;
-    st.global.b32 [%rd2 + 256], %r12; st.global.b32 [%rd2 + 384], %r13;
+    st.global.b32 [%rd2], %r10; st.global.b32 [%rd2 + 128], %r11; st.global.b32 [%rd2 + 256], %r12;
+    st.global.b32 [%rd2 + 384], %r13;
     st.global.b32 [%rd2 + 512], %r14; st.global.b32 [%rd2 + 640], %r15; st.global.b32 [%rd2 + 768], %r16; ret;
 }
 """
@@ -184,3 +187,24 @@ def test_matrices_are_spread_and_transposed() -> None:
     assert np.array_equal(got[:4], matrices)
     assert np.array_equal(got[4:6], matrices[:2].transpose(0, 2, 1))
     assert np.array_equal(got[6], matrices[3].T)
+
+
+PRODUCT = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o) {
+    .reg .b64 %rd<3>; .reg .b32 %r<9>; .reg .f32 %f<5>;
+    ld.param.u64 %rd1, [o]; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]; ld.global.v2.b32 {%r5, %r6}, [%rd1 + 16];
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1 + 32];
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+        {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};
+    st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}; ret;
+}
+"""
+
+
+def test_the_core_knows_all_registers_of_a_product() -> None:
+    code = from_ptx(PRODUCT, "product.ptx", "sm_90").kernel("k")
+    table = code_table(code, load_machine("gtx480"))
+    product = next(pc for pc, instruction in enumerate(code.instructions()) if instruction.op.name == "HMMA")
+    assert (table[product]["n_reads"], table[product]["n_writes"]) == (10, 4)

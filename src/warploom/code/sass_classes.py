@@ -28,22 +28,21 @@ SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("HMNMX2", "VHMNMX"), OpClass.F32_MINMAX),
     "MUFU": OpClass.SFU,
     **dict.fromkeys(("LD", "LDG", "LDS", "LDSM", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG"), OpClass.MEMORY),
-    **dict.fromkeys(
-        ("ATOMS", "RED", "REDG", "TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY
-    ),
+    **dict.fromkeys(("ATOMS", "RED", "REDG", "LDGSTS"), OpClass.MEMORY),
+    **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
     **dict.fromkeys(
         ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
     ),
-    **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR"), OpClass.CONTROL),
+    **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR"), OpClass.CONTROL),
 }
 SASS_SPACES = {
-    **dict.fromkeys(("LDG", "STG", "ATOMG", "REDG", "RED"), "global"),
+    **dict.fromkeys(("LDG", "LDGSTS", "STG", "ATOMG", "REDG", "RED"), "global"),
     **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS"), "shared"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
 TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
-LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL")) | TEXTURES
+LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "LDGSTS")) | TEXTURES
 STORES = frozenset(("ST", "STG", "STS", "STL"))
 ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 FENCES = frozenset(("MEMBAR",))

@@ -33,7 +33,7 @@ from warploom.sass.control import control_bits
 from warploom.sass.cubin import Cubin
 from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
 from warploom.sass.forms import has_wide_addresses, result_count, widths
-from warploom.sass.operands import parse_operand, register, split_operands, widened
+from warploom.sass.operands import parse_operand, register, split_operands, wide_address, widened
 from warploom.sass.shapes import SHAPES
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
@@ -196,19 +196,11 @@ def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
             sources.append(operand)
             continue
         if isinstance(operand, MemoryAddress) and has_wide_addresses(op.name):
-            sources.append(_wide_address(operand))
+            sources.append(wide_address(operand))
         else:
             sources.append(widened(operand, source_words[min(position, len(source_words) - 1)]))
         position += 1
     return Instruction(op, results, tuple(sources))
-
-
-def _wide_address(address: MemoryAddress) -> MemoryAddress:
-    """The address of device memory: pairs of registers, unless the base is a word that is extended."""
-    base, uniform = address.base, address.uniform
-    if isinstance(base, Reg) and address.scale not in ("U32", "S32"):
-        base = base._replace(bank=Bank.D)
-    return address._replace(base=base, uniform=None if uniform is None else uniform._replace(bank=Bank.UD))
 
 
 def _register(operand: Operand, place: str) -> Reg:

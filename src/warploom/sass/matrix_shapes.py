@@ -1,7 +1,7 @@
 """Which part of a product of matrices each lane holds, for the opcodes of tensor cores.
 
 In a warp, lane 4 g + t holds of A the rows g and g + 8, of B the column g, of the result the rows g and g + 8 in the columns
-2 t and 2 t + 1. A register of A or B holds as many neighbouring elements of a row or column as fit: t says which, a further
+2 t and 2 t + 1. A register of A or B holds as many neighbouring elements of a row or column as fit: t says which; a further
 register is four lanes' worth further along. Registers of A for the rows g and g + 8 alternate.
 """
 

@@ -51,6 +51,14 @@ def widened(operand: Operand, words: int) -> Operand:
     return operand
 
 
+def wide_address(address: Address) -> Address:
+    """The address of device memory: pairs of registers, unless the base is a word that is extended."""
+    base, uniform = address.base, address.uniform
+    if isinstance(base, Reg) and address.scale not in ("U32", "S32"):
+        base = base._replace(bank=Bank.D)
+    return address._replace(base=base, uniform=None if uniform is None else uniform._replace(bank=Bank.UD))
+
+
 def _number(text: str) -> int:
     return int(text, 16) & _MASK32
 

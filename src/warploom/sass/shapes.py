@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.code.instruction import Bank, Imm, Operand, Operation, Reg, Special
+from warploom.code.instruction import Address, Bank, Imm, Operand, Operation, Reg, Special
+from warploom.sass.operands import wide_address
 
 Shape = Callable[[Operation, list[Operand]], tuple[list[Operand], list[Operand]]]
 _PREDICATES = 7
@@ -55,8 +56,15 @@ def _texture(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], li
     return results, [*_consecutive(coordinates, _COORDINATES[shape.name]), *others[:place], shape, mask]
 
 
+def _copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """From device memory to shared memory, whose address comes first."""
+    target, source, *others = operands
+    return [], [target, wide_address(source) if isinstance(source, Address) else source, *others]
+
+
 SHAPES: dict[str, Shape] = {
     "P2R": _from_predicates,
     "R2P": _to_predicates,
     **dict.fromkeys(("TEX", "TLD"), _texture),
+    "LDGSTS": _copy,
 }

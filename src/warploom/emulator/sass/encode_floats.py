@@ -159,9 +159,13 @@ def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None
 
 @encodes("FSEL")
 def _select(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """A number whose sign is changed is a NaN like any other that is computed: it has no sign."""
     x, y, condition = instruction.srcs
     flush = "FTZ" in instruction.op.modifiers
     sources = [rows.single(x, flush), rows.single(y, flush)]
+    for number, operand in enumerate((x, y)):
+        if isinstance(operand, Modified):
+            sources[number] = rows.emit("canonical.f32", [sources[number]], rows.temporary())
     rows.emit("selp.32", sources, rows.result(instruction.dsts[0]), predicate=rows.predicate(condition))
 
 

@@ -175,15 +175,22 @@ def _pair(rows: SassRows, operand: Operand) -> int:
     return row
 
 
-def _add_with_carry(rows: SassRows, x: int, y: Operand, extended: bool, carry: int, carry_out: int, out: int) -> None:
-    """x + y and a carry; -y is its complement and a further one, which extended sums bring as their carry."""
-    ones = rows.constant(0)
-    addend = rows.row(_plain(y))
-    if isinstance(y, Modified) and (y.negated or y.inverted):
-        addend = rows.emit("not.32", [addend], rows.temporary())
-        ones = rows.constant(int(y.negated and not extended))
-    operands = [x, addend, ones, rows.constant(0)]
-    rows.emit("add4.carry" if carry_out >= 0 else "add4", operands, out, predicate=carry, predicate_out=carry_out)
+def _is_turned(operand: Operand) -> bool:
+    return isinstance(operand, Modified) and (operand.negated or operand.inverted)
+
+
+def _add_with_carry(
+    rows: SassRows, terms: list[tuple[int, Operand]], extended: bool, carry: int, carry_out: int, out: int
+) -> None:
+    """A sum of rows, negated where their operands are: -x is its complement and one more, which extended sums get as carry."""
+    words, ones = [], 0
+    for row, operand in terms:
+        if _is_turned(operand):
+            row = rows.emit("not.32", [row], rows.temporary())
+            ones += isinstance(operand, Modified) and operand.negated and not extended
+        words.append(row)
+    name = "add4.carry" if carry_out >= 0 else "add4"
+    rows.emit(name, [*words, rows.constant(ones), rows.constant(0)], out, predicate=carry, predicate_out=carry_out)
 
 
 @encodes("LEA", "ULEA")
@@ -200,15 +207,16 @@ def _load_effective_address(rows: SassRows, instruction: Instruction, _record: n
     if "HI" in modifiers:
         high = rows.emit("sign", [rows.word(x)], rows.temporary()) if "SX32" in modifiers else rows.row(sources[2])
         if carry_out >= 0:
-            zero = rows.constant(0)
-            upper = rows.emit("lea.hi", [rows.word(x), zero, high, amount], rows.temporary(), predicate=rows.never)
-            _add_with_carry(rows, upper, y, "X" in modifiers, carry, carry_out, out)
+            if _is_turned(x):
+                raise rows.trouble("a carry leaves the upper half of a negative number")
+            shifted = rows.emit("lea.hi", [rows.row(x), rows.constant(0), high, amount], rows.temporary(), predicate=rows.never)
+            _add_with_carry(rows, [(shifted, x), (rows.row(_plain(y)), y)], "X" in modifiers, carry, carry_out, out)
             return
         addend = _turned(rows, y) if "X" in modifiers else rows.word(y)
         rows.emit("lea.hi", [rows.word(x), addend, high, amount], out, predicate=carry)
     elif carry_out >= 0 or carries_in:
-        shifted = rows.emit("shl.32", [rows.word(x), amount], rows.temporary())
-        _add_with_carry(rows, shifted, y, "X" in modifiers, carry, carry_out, out)
+        shifted = rows.emit("shl.32", [rows.row(_plain(x)), amount], rows.temporary())
+        _add_with_carry(rows, [(shifted, x), (rows.row(_plain(y)), y)], "X" in modifiers, carry, carry_out, out)
     else:
         rows.emit("lea", [rows.word(x), rows.word(y), amount], out)
 

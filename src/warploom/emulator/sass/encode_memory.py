@@ -10,6 +10,7 @@ from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind, PredicateOperation
 from warploom.emulator.sass.constants import WIDE_WINDOWS
+from warploom.emulator.sass.copies import ADDRESS_ROW
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
@@ -73,9 +74,10 @@ def _load(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.LOAD
     _encode_access(rows, instruction, record)
     data = next(dst for dst in instruction.dsts if dst.bank not in (Bank.P, Bank.PT))
-    if data.bank is Bank.RZ:
-        raise rows.trouble("its result is thrown away")
     _encode_size(rows, record, instruction.op.modifiers, data)
+    if data.bank is Bank.RZ:  # the result is thrown away
+        words = int(record["elements"])
+        record["rows"][:words] = [rows.temporary() for _ in range(words)]
 
 
 @encodes("LDSM")
@@ -96,6 +98,30 @@ def _store(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.STORE
     _encode_access(rows, instruction, record)
     _encode_size(rows, record, instruction.op.modifiers, instruction.srcs[1])
+
+
+@encodes("LDGSTS")
+def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """From device memory to shared memory, at once: nobody can see that it could have taken longer.
+
+    A lane whose last operand does not hold stores zeros. The trace has the access to device memory only.
+    """
+    modifiers = instruction.op.modifiers
+    target, source, *others = instruction.srcs
+    assert isinstance(target, Address) and isinstance(source, Address)
+    record["kind"], record["copies"], record["space"] = Kind.LOAD, True, Space.GLOBAL
+    words = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
+    record["size"], record["elements"] = 4, words
+    encode_address(rows, record, target)
+    offset = rows.constant(int(record["offset"]))
+    place = rows.emit("add.32", [int(record["address"]), offset], rows.temporary())
+    encode_address(rows, record, source)
+    brought = [rows.temporary() for _ in range(words)]
+    for row in brought:
+        rows.emit("mov.32", [rows.constant(0)], row)
+    record["rows"][:words] = brought
+    record["rows"][ADDRESS_ROW] = place
+    record["predicate_in"] = rows.predicate(others[0]) if others else rows.always
 
 
 @encodes("LDC", "ULDC")

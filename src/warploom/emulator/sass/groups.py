@@ -1,7 +1,8 @@
 """The groups into which a warp's lanes fall when they go different ways, and where they meet again.
 
 A group has an address of its own. One group is executed; the others are listed in the warp, ready or waiting. Groups meet at a
-convergence barrier (BSSY, BSYNC), which is a mask of the lanes to wait for; BREAK and EXIT take lanes out of it. Of the groups
+convergence barrier (BSSY, BSYNC), which is a mask of the lanes to wait for; BREAK and EXIT take lanes out of it. Every lane has
+its own masks: two groups may be in one function at a time, each with a meeting of its own at the same barrier. Of the groups
 that are ready the one that was put aside last goes on first, but a group that yields goes behind all others. Groups at one
 address are not merged before they have to be: hardware does not do it either.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.emulator.pointers import first_lane
+from warploom.emulator.records import FULL
 from warploom.emulator.sass.records import BARRIER_REGISTERS, State
 from warploom.jit import callee
 
@@ -66,13 +69,16 @@ def _waiting(warp, state):
 
 
 @callee
-def _merge(warp, state, pc):
-    """Make one ready group of those in a state that are at an address, or at any if it is negative; it comes last in the list."""
+def _merge(warp, state, pc, lanes):
+    """Make one ready group of those in a state with these lanes that are at an address, or at any if it is negative.
+
+    It comes last in the list.
+    """
     mask = np.uint32(0)
     target = pc
     at = 0
     while at < warp.depth:
-        if warp.group_state[at] == state and (pc < 0 or warp.group_pc[at] == pc):
+        if warp.group_state[at] == state and warp.group_mask[at] & lanes != 0 and (pc < 0 or warp.group_pc[at] == pc):
             mask |= warp.group_mask[at]
             target = warp.group_pc[at]
             _take_out(warp, at)
@@ -82,18 +88,44 @@ def _merge(warp, state, pc):
 
 
 @callee
+def set_meeting(warp, barrier, lanes):
+    """These lanes will meet at a barrier."""
+    left = lanes
+    while left != 0:
+        warp.meeting_mask[32 * barrier + first_lane(left)] = lanes
+        left &= left - np.uint32(1)
+
+
+@callee
+def leave_meeting(warp, barrier, lanes):
+    """These lanes will not come: whoever would have met them does not wait for them."""
+    left = warp.meeting_mask[32 * barrier + first_lane(lanes)]
+    while left != 0:
+        warp.meeting_mask[32 * barrier + first_lane(left)] &= ~lanes
+        left &= left - np.uint32(1)
+
+
+@callee
+def meeting_lanes(warp, barrier, mask):
+    """The lanes that a group meets at a barrier and that have not ended."""
+    return warp.meeting_mask[32 * barrier + first_lane(mask)] & warp.alive
+
+
+@callee
 def release_meeting(warp, barrier):
-    """Let the lanes at a convergence barrier go on together if all that it waits for have come."""
+    """Let lanes at a convergence barrier go on together if all that they wait for have come."""
     state = AT_BARRIER + barrier
     waiting = _waiting(warp, state)
-    if waiting != 0 and warp.meeting_mask[barrier] & warp.alive & ~waiting == 0:
-        at = 0
-        while at < warp.depth:  # lanes may have come by different instructions; they go on behind their own
-            if warp.group_state[at] == state:
-                _merge(warp, state, warp.group_pc[at])
+    at = 0
+    while at < warp.depth:
+        if warp.group_state[at] == state:
+            mask = warp.group_mask[at]
+            meeting = meeting_lanes(warp, barrier, mask) | mask
+            if meeting & ~waiting == 0:  # lanes may have come by different instructions; they go on behind their own
+                _merge(warp, state, warp.group_pc[at], meeting)
                 at = 0
-            else:
-                at += 1
+                continue
+        at += 1
 
 
 @callee
@@ -132,7 +164,7 @@ def release_collective(warp, pc):
     here = _waiting(warp, COLLECTING)
     for at in range(warp.depth):
         if warp.group_state[at] == COLLECTING and warp.group_needed[at] & warp.alive & ~here == 0:
-            _merge(warp, COLLECTING, np.int64(-1))
+            _merge(warp, COLLECTING, np.int64(-1), FULL)
             warp.group_pc[warp.depth - 1] = pc
             return
 

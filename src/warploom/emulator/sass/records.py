@@ -78,6 +78,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
     ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
     ("matrices", "i4"),  # 8 x 8 matrices that a load spreads over the lanes, or 0
+    ("copies", "i4"),  # whether a load goes on to shared memory, at the addresses in its last row
     ("matrix_rows", "i4"),  # of a product of matrices
     ("sum_length", "i4"),  # products that tensor cores add at a time
     ("sum_bits", "i4"),  # that they keep behind the point
@@ -90,6 +91,6 @@ SASS_WARP_DTYPE = _extended(
     ("group_state", "i4", (GROUPS,)),
     ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
     ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
-    ("meeting_mask", "u4", (BARRIER_REGISTERS,)),
+    ("meeting_mask", "u4", (BARRIER_REGISTERS * 32,)),  # of each barrier, for each lane: the lanes that it meets there
     ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
 )

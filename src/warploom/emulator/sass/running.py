@@ -34,6 +34,7 @@ from warploom.emulator.pointers import (
     restore_lanes,
 )
 from warploom.emulator.records import Family, Fault, Kind
+from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
 from warploom.emulator.sass.groups import AT_BARRIER as AT_MEETING
@@ -44,11 +45,14 @@ from warploom.emulator.sass.groups import (
     SYNCHRONISING,
     free_from_cta_barrier,
     lanes_left,
+    leave_meeting,
+    meeting_lanes,
     put_aside,
     release_collective,
     release_meeting,
     release_synchronised,
     resume,
+    set_meeting,
     split_by_address,
 )
 from warploom.emulator.sass.halves_lanes import halves
@@ -230,10 +234,10 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         if warp.active == 0:
             resume(warp, False)
     elif kind == BSSY:
-        warp.meeting_mask[instruction.barrier] = mask
+        set_meeting(warp, np.int64(instruction.barrier), mask)
     elif kind == BSYNC:
         barrier = np.int64(instruction.barrier)
-        if mask == active and warp.meeting_mask[barrier] & warp.alive & ~active == 0:
+        if mask == active and meeting_lanes(warp, barrier, mask) & ~active == 0:
             pass  # all are here
         else:
             put_aside(warp, pc + 1, mask, AT_MEETING + barrier, np.uint32(0))
@@ -242,7 +246,7 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             if warp.active == 0:
                 resume(warp, False)
     elif kind == BREAK:
-        warp.meeting_mask[instruction.barrier] &= ~mask
+        leave_meeting(warp, np.int64(instruction.barrier), mask)
         if warp.depth > 0:
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
@@ -275,15 +279,18 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
         if mask != 0 and (active == wanted) == (instruction.operation != 0):
             warp.pc = instruction.target
-    elif kind == TO_REGISTER:
+    elif kind in (TO_REGISTER, TO_BARRIER):
         left = mask
         while left != 0:
-            put32(rows + instruction.rows[0] + 4 * first_lane(left), warp.meeting_mask[instruction.barrier])
+            lane = first_lane(left)
             left &= left - np.uint32(1)
-        if instruction.operation != 0:
-            warp.meeting_mask[instruction.barrier] = np.uint32(0)
-    elif kind == TO_BARRIER:
-        warp.meeting_mask[instruction.barrier] = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
+            place = 32 * np.int64(instruction.barrier) + lane
+            if kind == TO_BARRIER:
+                warp.meeting_mask[place] = get32(rows + instruction.rows[0] + 4 * lane)
+                continue
+            put32(rows + instruction.rows[0] + 4 * lane, warp.meeting_mask[place])
+            if instruction.operation != 0:
+                warp.meeting_mask[place] = np.uint32(0)
     return True
 
 
@@ -334,9 +341,13 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             loading = mask
             if instruction.matrices > 0:
                 loading &= FULL >> np.uint32(32 - 8 * instruction.matrices)
+            elif instruction.copies:
+                loading &= get32(predicates + 4 * instruction.predicate_in)
             fine = access_memory(machine, cta, warp, instruction, rows, loading)
             if instruction.matrices > 0 and fine:
                 spread_matrices(instruction, rows, mask)
+            elif instruction.copies and fine:
+                fine = put_into_shared(machine, cta, instruction, rows, mask)
             if instruction.after > 0 and fine:
                 behind = instruction.first + instruction.count
                 _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
