@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.lanes import FULL
 from warploom.emulator.pointers import first_lane
-from warploom.emulator.records import FULL
 from warploom.emulator.sass.records import BARRIER_REGISTERS, State
 from warploom.jit import callee
 
