@@ -92,8 +92,9 @@ def parse_warps(text: str, limit: int) -> list[int]:
     """The warps of ``0,3,8-11``."""
     warps: list[int] = []
     for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal() or not int(first) <= int(last or first) < limit:
+        first, dash, last = part.strip().partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) < limit):
             raise WarploomError(f"--warps {text}: write numbers below {limit} and ranges of them, such as 0,3,8-11")
-        warps += range(int(first), int(last or first) + 1)
+        warps += range(int(first), int(last) + 1)
     return warps

@@ -41,10 +41,11 @@ def print_profile(
         _print_reasons(console, "schedulers idle", total["stalls"], 0, "")
     energy = {part: result.energy_pj[part] / 1000 for part in PARTS}
     shared = sum(kernel.total()["energy_pj"] for kernel in kernels) / 1000
+    added = max(0.0, energy["dynamic"] + energy["overhead"] - shared)  # sums in another order differ in the last digit
     console.print(
         f"\nEnergy: {shared:,.1f} nJ of the main register file's accesses, shared out by the lanes that each instruction "
         f"switches. To no instruction belong {energy['leakage']:,.1f} nJ of leakage and "
-        f"{energy['dynamic'] + energy['overhead'] - shared:,.1f} nJ of what the design adds.\n"
+        f"{added:,.1f} nJ of what the design adds.\n"
     )
 
 
