@@ -36,7 +36,6 @@ from warploom.papers.rfv.release_flags import (
 from warploom.papers.rfv.release_points import (
     decoded_flags,
     describe_releases,
-    registers_held,
     release_points,
     with_release_flags,
 )
@@ -325,31 +324,16 @@ def test_no_lane_reads_what_was_released(seed, assume):
         held &= ~gone
 
 
-def test_registers_that_a_warp_holds_on_the_average():
-    """Sixteen registers are named, and two or three of them are held in the loop, which counts ten times."""
-    busy = "\n".join(f"mov.u32 R{n} = 1" for n in range(16)) + "\n" + "\n".join(f"st.global.u32 [64], R{n}" for n in range(2, 16))
-    code = assemble(
-        f"""
-        {busy}
-    loop:
-        add.u32 R2 = R0, R1
-        st.global.u32 [64], R2
-        add.u32 R0 = R0, -1
-        setp.gt.s32 P0 = R0, 0
-        @P0 bra loop
-        exit
-        """,
-        allocated=True,
-        registers=16,
-    )
-    assert release_points(code).most_held == 16
-    assert 3 < registers_held(code) < 8
+def test_ctas_are_resident_by_what_their_warps_hold():
+    """Sixteen registers are named, and no more than two are held at once."""
+    body = "\n".join(f"mov.u32 R{n} = 1\nmov.u32 R{n + 1} = 1\nst.global.u32 [R{n}], R{n + 1}" for n in range(0, 16, 2))
+    code = assemble(f"{body}\nexit", allocated=True, registers=16)
+    assert release_points(code).most_held == 2
     machine = load_machine("regmutex")
     named, held = (parse_design(f"rfv(table_bytes=3780, residency={word})").policies.allocation for word in ("named", "held"))
     assert named.resident_limit(code, machine, 4) == 1024 // (16 * 4)
-    assert held.resident_limit(code, machine, 4) == int(1024 / (4 * registers_held(code)))
-    half = held._replace(shrink=0.5)
-    assert half.resident_limit(code, machine, 4) == int(512 / (4 * registers_held(code)))
+    assert held.resident_limit(code, machine, 4) == 1024 // (2 * 4)
+    assert held._replace(shrink=0.5).resident_limit(code, machine, 4) == 512 // (2 * 4)
 
 
 def test_the_rival_of_regmutex_renames_every_register():

@@ -21,7 +21,6 @@ from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import EXITS, Block, Code, Instruction
 from warploom.code.liveness import Liveness
-from warploom.code.loops import loop_depths
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
@@ -56,14 +55,6 @@ class ReleasePoints:
     def most_held(self) -> int:
         """The most registers that a warp holds at once."""
         return max((mask.bit_count() for mask in self.held), default=0)
-
-
-def registers_held(code: Code) -> float:
-    """The registers that a warp holds on the average, if every loop runs ten times and no register is exempt."""
-    depths, held = loop_depths(flow_graph(code)), release_points(code).held
-    starts = code.block_starts()
-    weights = [10.0 ** depths[number] for number in range(len(code.blocks)) for _ in range(starts[number], starts[number + 1])]
-    return sum(mask.bit_count() * weight for mask, weight in zip(held, weights, strict=True)) / sum(weights)
 
 
 def branching_blocks(graph: FlowGraph) -> frozenset[int]:

@@ -32,7 +32,7 @@ from warploom.papers.rfv.mapping import (
     unmapped_results,
 )
 from warploom.papers.rfv.notes import INSTRUCTION_NOTES, annotated
-from warploom.papers.rfv.release_points import describe_releases, registers_held, release_points, with_release_flags
+from warploom.papers.rfv.release_points import describe_releases, release_points, with_release_flags
 from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.reporting import (
@@ -140,8 +140,8 @@ class Rfv(NamedTuple):
         named = rounded(code.registers, machine)
         if policy.residency == "named":
             return int(machine.warp_registers * policy.resident) // (named * warps_per_cta)
-        physical, held = int(machine.warp_registers * policy.shrink), min(named, registers_held(code))
-        return max(1, int(physical / (held * warps_per_cta)))
+        physical, held = int(machine.warp_registers * policy.shrink), min(named, release_points(code).most_held)
+        return max(1, physical // (held * warps_per_cta))
 
     def describe(policy, code: Code) -> dict[int, str]:
         return describe_releases(code)
