@@ -6,6 +6,7 @@ import pytest
 
 from warploom.code.barriers import find_barriers
 from warploom.code.classes import is_added
+from warploom.code.convergence import meetings
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import INSERTED, Bank, Code
@@ -106,6 +107,10 @@ def test_lanes_meet_at_barriers_alone() -> None:
     assert barriers is not None and barriers.waiting
     divergent = analyse_divergence(code, graph).branches
     assert divergent  # with the names of PTX's branches alone there would be none
+    met = [meetings(graph, number) for number in divergent]
+    assert any(met)
+    for block in (block for blocks in met for block in blocks):
+        assert code.blocks[block - 1].instructions[-1].op.name == "BSYNC"
     for number in divergent:
         assert code.blocks[number].instructions[-1].op.name in ("BRA", "BRX", "RET", "CALL")
 

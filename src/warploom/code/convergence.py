@@ -24,6 +24,16 @@ class Parting:
     arms: tuple[tuple[frozenset[int], frozenset[int]], ...]  # the blocks of each arm, and where lanes of the others may wait
 
 
+def meetings(graph: FlowGraph, branch: int) -> tuple[int, ...]:
+    """The blocks in which lanes that a branch separated are together again; none where they go apart to the end."""
+    if graph.barriers is None:
+        meeting = immediate_post_dominators(graph)[branch]
+        return (meeting,) if meeting < len(graph) else ()
+    barriers, holding = graph.barriers, graph.barriers.open_after[branch]
+    region = apart_in_sass(graph, barriers, branch, graph.successors[branch])
+    return tuple(sorted(block + 1 for block in region if barriers.closed[block] in holding and block + 1 < len(graph)))
+
+
 def partings(graph: FlowGraph, divergent: Iterable[int]) -> dict[int, Parting]:
     """Of each divergent branch, by its block, what follows it."""
     branches = frozenset(divergent)

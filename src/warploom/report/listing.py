@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from warploom.code.convergence import meetings
 from warploom.code.divergence import analyse_divergence
-from warploom.code.dominators import immediate_post_dominators
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness, thread_liveness
@@ -105,7 +105,6 @@ class _Listing:
         self.loops = find_loops(self.graph)
         self.depths = loop_depths(self.graph, self.loops)
         self.divergent = analyse_divergence(code, self.graph).branches
-        self.post = immediate_post_dominators(self.graph)
         self.starts = code.block_starts()
         self.note_width = max((len(note) for note in annotations.values()), default=0)
         self.max_live = self.liveness.max_live
@@ -156,8 +155,8 @@ class _Listing:
             loop = self.loops[number]
             notes.append(f"loop of {_count(len(loop.blocks), 'block')}, depth {loop.depth}")
         if number in self.divergent:
-            meeting = self.post[number]
-            notes.append("divergent, meets at " + (f"B{meeting}" if meeting < len(self.graph) else "the end"))
+            together = [f"B{block}" for block in meetings(self.graph, number)]
+            notes.append("divergent, meets at " + (" or ".join(together) or "the end"))
         return title.append("  " + "; ".join(notes), style="dim")
 
     def _text_width(self, marks_width: int) -> int:
