@@ -115,7 +115,7 @@ def _print_rows(console: Console, rows: Sequence[Row], total: Row, lines: Sequen
 def _text_of(row: Row, by: str, lines: Sequence[str]) -> str:
     if by == "line":
         number = row["line"]
-        return lines[number - 1].strip() if 0 < number <= len(lines) else "(made by a pass)"
+        return lines[number - 1].strip() if 0 < number <= len(lines) else "(of no line)"
     return f"{row['instructions']} instructions" if row[by] >= 0 else "(no instruction)"
 
 

@@ -51,7 +51,7 @@ class KernelProfile:
         return _sum(self.rows)
 
     def by_line(self) -> list[Row]:
-        """Sums by line of the source; line 0 is of instructions that a pass made."""
+        """Sums by line of the source; line 0 is of what has none: made by a pass, or of no instruction."""
         return _grouped(self.rows, "line", lambda row: [row["line"]])
 
     def by_block(self) -> list[Row]:
