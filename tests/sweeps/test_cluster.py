@@ -18,7 +18,8 @@ distributed = pytest.importorskip("distributed")
 PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1, "replicates": 12}
 
 
-def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path) -> None:
+def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warploom.register_file.user_files._loaded", {})  # workers load what this process has loaded
     wl.sweep(PLAN, tmp_path / "here", jobs=1)
     with (
         distributed.LocalCluster(
