@@ -49,6 +49,11 @@ def _container(*entries: bytes) -> bytes:
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, sum(map(len, entries))) + b"".join(entries)
 
 
+def test_an_unknown_compression_is_refused_and_not_taken_for_the_contents() -> None:
+    with pytest.raises(WarploomError, match=r"x\.fatbin: the fat binary is compressed in an unknown way \(flags 0x4000\)"):
+        read_fatbin(_container(_entry(1, 75, PTX.encode(), 0x4000, b"packed")), "x.fatbin")
+
+
 def test_compressed_and_plain_entries() -> None:
     text = PTX.encode()
     packed = _container(

@@ -47,7 +47,8 @@ def read_fatbin(data: bytes, place: str) -> list[FatEntry]:
                 raise WarploomError(f"{place}: the fat binary is damaged: an entry reaches beyond its end.")
             payload = data[start : start + (compressed or padded)]
             if kind in (_PTX, _CUBIN):
-                found.append(FatEntry(kind == _CUBIN, architecture, _unpacked(payload, flags, unpacked, place)))
+                contents = _unpacked(payload, flags, unpacked, place) if compressed else payload
+                found.append(FatEntry(kind == _CUBIN, architecture, contents))
             at = start + padded
         at = end
     return found
@@ -69,7 +70,7 @@ def _unpacked(payload: bytes, flags: int, size: int, place: str) -> bytes:
         ) from None
     except Exception as problem:  # each library has errors of its own
         raise WarploomError(f"{place}: the fat binary is damaged ({problem}).") from None
-    return payload
+    raise WarploomError(f"{place}: the fat binary is compressed in an unknown way (flags {flags:#x}).")
 
 
 def choose_entry(entries: list[FatEntry], architecture: str | None, known: tuple[str, ...], place: str) -> FatEntry:
