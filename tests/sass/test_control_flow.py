@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from warploom.errors import WarploomError
 from warploom.programs.device import Device
 from warploom.sass.module import SassModule, from_cuda
 
@@ -68,6 +69,22 @@ __global__ void separate(int* out) {
     }
     out[i] = __shfl_xor_sync(0xffffffff, s, 1);
 }
+__global__ void apart(int* out) {
+    __shared__ int flag;
+    int i = threadIdx.x, s = i;
+    if (i == 0) flag = 0;
+    __syncthreads();
+    if (i & 1) {
+        __syncthreads();
+        out[i] = flag;
+    } else {
+        for (int k = 0; k < 5000; k++) s = (s * 7 + k) ^ (s >> 3);
+        flag = 5;
+        __syncthreads();
+        out[i] = flag + (s == 12345);
+    }
+}
+__global__ void lost(int* out, long long where) { out[threadIdx.x] = ((int (*)(int))where)(3); }
 }
 """
 THREADS = 64
@@ -104,6 +121,7 @@ EXPECTED: dict[str, Callable[[int], int]] = {
     "choice": lambda i: CHOICES[i % 9](i),
     "lock": lambda _: sum(range(THREADS)),
     "separate": lambda i: _separate(i ^ 1),
+    "apart": lambda _: 5,  # lanes that wait at a barrier wait there though others of their warp take more than a turn to come
 }
 
 
@@ -131,3 +149,9 @@ def test_recording_changes_nothing(module: SassModule, tmp_path) -> None:
     assert stats[0] == stats[1]
     trace = device.launches[0].trace
     assert trace is not None and trace.warp_instructions == stats[0].warp_instructions
+
+
+def test_a_call_that_leaves_the_code_is_named(module: SassModule) -> None:
+    device = Device(lambda name, _threads: module.kernel(name), record=None)
+    with pytest.raises(WarploomError, match=r"kernel lost, block \(0, 0, 0\), thread \(0, 0, 0\): 'CALL.* outside of the code"):
+        device.launch("lost", (1,), (1,), device.array(np.zeros(1, np.int32)), np.int64(0x7FFF0))

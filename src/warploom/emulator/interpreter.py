@@ -36,7 +36,7 @@ READY, WAITING, DONE = int(Status.READY), int(Status.WAITING), int(Status.DONE)
 ARRIVE = int(BarrierOperation.ARRIVE)
 
 # Why a warp stopped running
-ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT = range(5)
+ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT, CALLING = range(6)
 
 
 @callee

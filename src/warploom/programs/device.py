@@ -64,18 +64,33 @@ class Device:
         wrap: bool = False,
         normalized: bool = False,
         border: bool = False,
+        layered: bool = False,
     ) -> Texture:
-        """A texture object over an array: shape (w,), (h, w) or (d, h, w), with a last axis of 2 or 4 for vector texels."""
+        """A texture object over an array: shape (w,), (h, w) or (d, h, w), with a last axis of 2 or 4 for vector texels.
+
+        The first axis of a layered one counts its layers.
+        """
         values = np.ascontiguousarray(values)
         channels = values.shape[-1] if values.ndim > 1 and values.shape[-1] in (2, 4) else 1
         shape = values.shape[:-1] if channels > 1 else values.shape
         if not 1 <= len(shape) <= 3 or values.size == 0:
             raise WarploomError(f"a texture cannot have the shape {values.shape}: one to three dimensions are possible.")
+        if layered and len(shape) == 1:
+            raise WarploomError(f"a layered texture cannot have the shape {values.shape}: its first axis counts the layers.")
         if values.dtype not in (np.float32, np.int32, np.uint32, np.int16, np.uint16, np.int8, np.uint8):
             raise WarploomError(f"a texture cannot have texels of type {values.dtype}: use float32 or integers of up to 32 bits.")
         if linear and values.dtype != np.float32:
             raise WarploomError(f"a texture of {values.dtype} cannot be filtered: only float32 can.")
-        return self.emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized)
+        return self.emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized, layered)
+
+    def surface(self, array: DeviceArray) -> Texture:
+        """A surface object over an array on the device; shapes as those of textures. What kernels write changes the array."""
+        shape = array.shape
+        channels = shape[-1] if len(shape) > 1 and shape[-1] in (2, 4) else 1
+        extents = shape[:-1] if channels > 1 else shape
+        if not 1 <= len(extents) <= 3 or 0 in shape:
+            raise WarploomError(f"a surface cannot have the shape {shape}: one to three dimensions are possible.")
+        return self.emulator.texture_over(array.address, extents, channels, array.dtype, False, 0, False)
 
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""

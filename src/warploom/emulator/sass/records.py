@@ -6,10 +6,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.emulator.records import INSTRUCTION_DTYPE, WARP_DTYPE
+from warploom.emulator.records import INSTRUCTION_DTYPE, MOST_ELEMENTS, WARP_DTYPE
 
 GROUPS = 33  # every group of lanes has at least one, and one is being moved
 BARRIER_REGISTERS = 16
+RETURN_ROW = MOST_ELEMENTS - 1  # among the rows of a call
 
 
 class SassKind(IntEnum):
@@ -30,6 +31,8 @@ class SassKind(IntEnum):
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
     MATRIX_PRODUCT = 45
     MATRIX_TRANSPOSE = 46
+    SURFACE = 31  # below those that decide where lanes go on
+    CALL_SUPPLIED = 47  # a function that CUDA supplies; then back to the address in a pair of rows
 
 
 class SassFamily(IntEnum):

@@ -10,6 +10,7 @@ from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.interpreter import (
     AT_BARRIER,
+    CALLING,
     ENDED,
     FAULT,
     TURN_OVER,
@@ -57,9 +58,10 @@ from warploom.emulator.sass.groups import (
 )
 from warploom.emulator.sass.halves_lanes import halves
 from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
-from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
+from warploom.emulator.surfaces import access_surface
 from warploom.emulator.textures import fetch_texels
 from warploom.emulator.warp_operations import exchange, reduced
 from warploom.jit import callee
@@ -70,6 +72,7 @@ JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", 
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
+CALL_SUPPLIED, SURFACE = int(SassKind.CALL_SUPPLIED), int(SassKind.SURFACE)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
@@ -192,15 +195,14 @@ def _divide(warp, pc, target, active, taken):
 
 
 @callee
-def _jump(machine, program, warp, instruction, rows, pc, mask, active):
-    """Every lane goes to its own address. Returns False if one leaves the code."""
+def _jump(machine, program, warp, instruction, target, pc, mask, active):
+    """Every lane goes to its own address, which is in a pair of rows. Returns False if one leaves the code."""
     end = machine.instructions
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        low = np.int64(get32(rows + instruction.rows[0] + 4 * lane))
-        high = np.int64(get32(rows + instruction.rows[0] + 128 + 4 * lane)) if instruction.wide_registers else np.int64(0)
+        low, high = np.int64(get32(target + 4 * lane)), np.int64(get32(target + 128 + 4 * lane))
         address = (low | (high << np.int64(32))) + instruction.offset
         if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
@@ -250,7 +252,9 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         if warp.depth > 0:
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
-        return _jump(machine, program, warp, instruction, rows, pc, mask, active)
+        return _jump(machine, program, warp, instruction, rows + instruction.rows[0], pc, mask, active)
+    elif kind == CALL_SUPPLIED:
+        return _jump(machine, program, warp, instruction, rows + instruction.rows[RETURN_ROW], pc, mask, active)
     elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
@@ -303,11 +307,11 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     executed = np.int64(0)
     threads = np.int64(0)
     reason = TURN_OVER
-    if warp.barrier_lanes != 0:
+    if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
         if warp.active == 0:
             resume(warp, False)
-    elif warp.depth > 0 and warp.turn == machine.turn:  # a group that waits for another one in vain lets it go on in the end
+    elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:  # a group that waits for another one in vain lets it go on in the end
         put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
         resume(warp, True)
     pc, active = warp.pc, warp.active
@@ -319,6 +323,12 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if instruction.condition >= 0:
             mask &= get32(predicates + 4 * instruction.condition) ^ instruction.condition_flip
         kind = instruction.kind
+        if kind == CALL_SUPPLIED:
+            if mask != 0 and not machine.called:
+                machine.call_pc, machine.call_mask = pc, mask
+                reason = CALLING
+                break
+            machine.called = 0
         if machine.tracing:
             put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
             put32(machine.log_mask + 4 * machine.n_instruction, active if kind in (BRANCH, JUMP) else mask)
@@ -365,6 +375,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 fine = machine.fault == 0
                 if fine:
                     warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
+                    warp.barrier_lanes |= mask
                     reason = AT_BARRIER
                     if waits:
                         warp.status = WAITING
@@ -397,6 +408,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
+        elif kind == SURFACE:
+            fine = access_surface(machine, textures, instruction, rows, mask)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)
