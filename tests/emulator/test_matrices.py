@@ -171,9 +171,10 @@ def test_products_of_doubles() -> None:
         device = Device(lambda name, _threads, module=module: module.kernel(name), record=None)
         out = device.array(np.zeros((8, 8)))
         device.launch("k", (1,), (32,), device.array(given), out)
-        exact = c.astype(object)
+        exact = c
         for at in range(4):
-            exact = np.array([[float(Fraction(a[i, at]) * Fraction(b[at, j]) + Fraction(exact[i, j])) for j in range(8)] for i in range(8)])
+            terms = [[(a[i, at], b[at, j], exact[i, j]) for j in range(8)] for i in range(8)]
+            exact = np.array([[float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in row] for row in terms])
         assert np.array_equal(out.get(), exact)
 
 

@@ -16,6 +16,7 @@ from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.emulator import Emulator, ExecutedLaunch
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
 from warploom.errors import WarploomError
+from warploom.errors.printed import say_to_stdout
 from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.trace.store import TraceStore
@@ -28,8 +29,8 @@ class Device:
     """An emulated GPU with the kernels of one module.
 
     ``source`` is PTX text, a parsed module, or a function that gives the code of a kernel for a launch. ``record`` keeps the
-    launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget`` and
-    ``count`` and ``memory`` as in `Emulator`. What was launched stands in ``launches``.
+    launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget``,
+    ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
     """
 
     def __init__(
@@ -43,12 +44,13 @@ class Device:
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
+        say: Callable[[str], None] = say_to_stdout,
     ) -> None:
         if isinstance(source, str):
             source = parse(source, file)
         self._compiler = module_compiler(source, options or Options()) if isinstance(source, Module) else source
         store = TraceStore() if record is True else record or None
-        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory)
+        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory, say=say)
         self._codes: dict[tuple[str, int, int], Code] = {}
         self.launches: list[ExecutedLaunch] = []
 

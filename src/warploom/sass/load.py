@@ -189,7 +189,7 @@ def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
     if op.name in SHAPES:
         dsts, srcs = SHAPES[op.name](op, operands)
         return Instruction(op, tuple(_register(dst, place) for dst in dsts), tuple(srcs))
-    count = result_count(op.name, operands)
+    count = 0 if op.modifiers[:1] == ("CCTL",) else result_count(op.name, operands)
     result_words, source_words = widths(op.name, op.modifiers)
     results = tuple(_register(widened(operand, result_words), place) for operand in operands[:count])
     sources: list[Operand] = []

@@ -85,10 +85,18 @@ def _copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[
     return [], [target, wide_address(source) if isinstance(source, Address) else source, *others]
 
 
+def _bulk_copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """The uniform registers that hold addresses come in pairs."""
+    target, source, *others = operands
+    assert isinstance(target, Address) and isinstance(source, Address)
+    return [], [wide_address(target), wide_address(source), *others]
+
+
 SHAPES: dict[str, Shape] = {
     "P2R": _from_predicates,
     "R2P": _to_predicates,
     **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD"), _texture),
     **dict.fromkeys(("SULD", "SUST"), _surface),
     "LDGSTS": _copy,
+    "UBLKCP": _bulk_copy,
 }

@@ -31,7 +31,10 @@ class SassKind(IntEnum):
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
     MATRIX_PRODUCT = 45
     MATRIX_TRANSPOSE = 46
-    SURFACE = 31  # below those that decide where lanes go on
+    # below those that decide where lanes go on
+    BULK_COPY = 29
+    TRANSACTION = 30  # on a barrier in shared memory
+    SURFACE = 31
     CALL_SUPPLIED = 47  # a function that CUDA supplies; then back to the address in a pair of rows
 
 
@@ -53,6 +56,7 @@ class UniformOperation(IntEnum):
     ANY = 2
     ALL = 3
     EQUAL = 4
+    ELECT = 5  # the first lane's predicate becomes true, that of the others false
     REDUCTIONS = 8  # from here on, plus the number of a reducing `WarpOperation`
 
 

@@ -59,6 +59,7 @@ from warploom.emulator.sass.groups import (
 from warploom.emulator.sass.halves_lanes import halves
 from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.transactions import copy_bytes, synchronise
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
 from warploom.emulator.surfaces import access_surface
@@ -73,8 +74,9 @@ WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
 CALL_SUPPLIED, SURFACE = int(SassKind.CALL_SUPPLIED), int(SassKind.SURFACE)
+TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
-FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
+FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
@@ -156,6 +158,12 @@ def _uniform(instruction, rows, predicates, mask):
     lane = first_lane(mask)
     if operation == FIRST:
         fill_row(rows + instruction.rows[0], get32(rows + instruction.rows[1] + 4 * lane))
+        return
+    if operation == ELECT:
+        fill_row(rows + instruction.rows[0], np.uint32(lane))
+        if instruction.predicate_out >= 0:
+            place = predicates + 4 * instruction.predicate_out
+            put32(place, (get32(place) & ~mask) | (np.uint32(1) << np.uint32(lane)))
         return
     if operation in (BALLOT, ANY, ALL, EQUAL):
         true = get32(predicates + 4 * instruction.predicate_in) & mask
@@ -311,7 +319,9 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         free_from_cta_barrier(warp)
         if warp.active == 0:
             resume(warp, False)
-    elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:  # a group that waits for another one in vain lets it go on in the end
+    elif (
+        warp.depth > 0 and warp.turn == machine.turn and not machine.called
+    ):  # a group that waits for another one in vain lets it go on in the end
         put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
         resume(warp, True)
     pc, active = warp.pc, warp.active
@@ -410,6 +420,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
         elif kind == SURFACE:
             fine = access_surface(machine, textures, instruction, rows, mask)
+        elif kind == TRANSACTION:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            fine = synchronise(machine, cta, instruction, rows, predicates, mask)
+            warp.polled |= 1 if instruction.polling else 2
+        elif kind == BULK_COPY:
+            if mask != 0:
+                fine = copy_bytes(machine, cta, instruction, rows, mask)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)
