@@ -142,7 +142,8 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 
     Rows: the handle, three coordinates, the layer; the results, at most four, are `write_rows`. The `type` of an instruction
-    tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed` whether it names a layer.
+    tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed`, whether it names a
+    layer.
     """
     count = np.int64(0)
     left = mask

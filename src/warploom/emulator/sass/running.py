@@ -16,8 +16,11 @@ from warploom.emulator.interpreter import (
     TURN_OVER,
     WAITING,
     arrive,
-    check_encodings,
-    log_values,
+    come_to_barrier,
+    end_turn,
+    finish,
+    log_instruction,
+    log_no_arrival,
     predicate_operation,
     tick,
 )
@@ -29,7 +32,6 @@ from warploom.emulator.pointers import (
     first_lane,
     get32,
     get64,
-    put16,
     put32,
     put64,
     restore_lanes,
@@ -311,7 +313,6 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
-    register, image, back = scratch[0], scratch[1], scratch[2]
     executed = np.int64(0)
     threads = np.int64(0)
     reason = TURN_OVER
@@ -319,9 +320,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         free_from_cta_barrier(warp)
         if warp.active == 0:
             resume(warp, False)
-    elif (
-        warp.depth > 0 and warp.turn == machine.turn and not machine.called
-    ):  # a group that waits for another one in vain lets it go on in the end
+    elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:
+        # A group that waits for another one in vain lets it go on in the end.
         put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
         resume(warp, True)
     pc, active = warp.pc, warp.active
@@ -340,9 +340,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 break
             machine.called = 0
         if machine.tracing:
-            put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
-            put32(machine.log_mask + 4 * machine.n_instruction, active if kind in (BRANCH, JUMP) else mask)
-            machine.n_instruction += 1
+            log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
             _count(machine, pc, active, mask)
         executed += 1
@@ -377,22 +375,13 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 warp.polled |= 2
         elif kind == BARRIER:
             if mask == 0:
-                if machine.tracing:
-                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
-                    machine.n_memory += 1
+                log_no_arrival(machine)
             elif (warp.barrier_lanes | mask) == warp.alive:
-                waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
-                fine = machine.fault == 0
-                if fine:
-                    warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
-                    warp.barrier_lanes |= mask
-                    reason = AT_BARRIER
-                    if waits:
-                        warp.status = WAITING
+                fine = come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask)
+                warp.barrier_lanes |= mask
+                reason = AT_BARRIER
             else:  # other lanes of the warp have still to come
-                if machine.tracing:
-                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
-                    machine.n_memory += 1
+                log_no_arrival(machine)
                 warp.barrier_lanes |= mask
                 warp.barrier_pc = pc
                 put_aside(warp, pc + 1, mask, AT_CTA_BARRIER, np.uint32(0))
@@ -451,14 +440,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if fine:
                 pc, active = warp.pc, warp.active
                 moved = True
-        if machine.tracing and instruction.values > 0:
-            log_values(machine, instruction, rows, mask, warp.launched)
-            if machine.checking and not check_encodings(machine, instruction, rows, warp.launched, register, image, back):
-                fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
-        if not fine:
-            machine.fault_pc = pc
-            machine.fault_cta = cta.index
-            machine.fault_warp = warp.number
+        if not finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
             reason = FAULT
             break
         if not moved:
@@ -486,7 +468,5 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             break
         if reason == AT_BARRIER:
             break
-    warp.pc, warp.active = pc, active
-    machine.executed += executed
-    machine.thread_executed += threads
+    end_turn(machine, warp, pc, active, executed, threads)
     return reason, executed
