@@ -84,6 +84,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=0, help="how many random kernels")
     parser.add_argument("--codes", nargs="+", default=["sm_75", "sm_80", "sm_90"])
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which what is left is not executed")
     asked = parser.parse_args()
     started = time.monotonic()
     for code in asked.codes:  # what is compiled here, every process has
@@ -91,16 +92,24 @@ def main() -> None:
     print(f"ready after {time.monotonic() - started:.0f} s", flush=True)
     right: Counter[tuple[str, str]] = Counter()
     wrong = 0
+    wanted = tasks(asked.workloads, asked.seeds, asked.codes)
     with multiprocessing.get_context("fork").Pool(asked.jobs) as pool:
-        for (name, size, code), words in pool.imap_unordered(outcome, tasks(asked.workloads, asked.seeds, asked.codes)):
+        answers = pool.imap_unordered(outcome, wanted)
+        for _ in wanted:
+            try:
+                (name, size, code), words = answers.next(max(0.0, asked.seconds - (time.monotonic() - started)))
+            except multiprocessing.TimeoutError:
+                break
             if words == "right":
                 right[size, code] += 1
             else:
                 wrong += 1
                 print(f"{name} {size} {code}: {words}", flush=True)
+        pool.terminate()
     for (size, code), count in sorted(right.items()):
         print(f"{size} {code}: {count} right")
-    print(f"{wrong} wrong, {time.monotonic() - started:.0f} s")
+    left = len(wanted) - right.total() - wrong
+    print(f"{wrong} wrong{f', {left} not executed' if left else ''}, {time.monotonic() - started:.0f} s")
     sys.exit(wrong > 0)
 
 
