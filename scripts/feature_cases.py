@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 SOURCE = r"""
-#include <cstdio>
 typedef unsigned long long state;
 __device__ unsigned in_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 extern "C" {

@@ -46,6 +46,11 @@ __global__ void slopes(cudaTextureObject_t t, float2* out, float d) {
     float sloped = tex2DGrad<float>(t, x, y, make_float2(d, 0), make_float2(0, d));
     out[threadIdx.x] = make_float2(sloped, tex2D<float>(t, x, y));
 }
+__global__ void chosen(const cudaTextureObject_t* many, float* out) {
+    int i = threadIdx.x;
+    out[2 * i] = tex2D<float>(many[i % 3], 1.5f, 0.5f) + tex1Dfetch<float>(many[3], i);
+    out[2 * i + 1] = tex2D<float>(many[1], i % 4 + 0.5f, 1.5f);
+}
 __global__ void layers(cudaTextureObject_t t, float* out) {
     out[threadIdx.x] = tex2DLayered<float>(t, threadIdx.x % 5 + 0.5f, 1.5f, threadIdx.x / 5);
 }
@@ -111,6 +116,16 @@ def test_derivatives_do_not_matter_with_one_level(device: Device) -> None:
     out = device.array(np.zeros((32, 2), np.float32))
     device.launch("slopes", (1,), (32,), device.texture(image, linear=True), out, np.float32(4.0))
     assert np.array_equal(out.get()[:, 0], out.get()[:, 1]) and len(np.unique(out.get())) > 20
+
+
+def test_every_lane_may_choose_its_texture(device: Device) -> None:
+    images = np.random.default_rng(5).random((3, 2, 4)).astype(np.float32)
+    row = np.arange(32, dtype=np.float32)
+    handles = [device.texture(image).handle for image in images] + [device.texture(row).handle]
+    out = device.array(np.zeros((32, 2), np.float32))
+    device.launch("chosen", (1,), (32,), device.array(np.array(handles, np.uint64)), out)
+    expected = [(images[i % 3, 0, 1] + row[i], images[1, 1, i % 4]) for i in range(32)]
+    assert np.array_equal(out.get(), np.array(expected, np.float32))
 
 
 def test_layers_are_not_mixed(device: Device) -> None:

@@ -108,7 +108,7 @@ __global__ void bytes(int* out) {
     out[4] = waited(&bar, 1); out[5] = waited(&bar, 0);
 }
 __global__ void bulk(const int* in, int* out, int bytes) {
-    extern __shared__ alignas(16) int data[];
+    extern __shared__ __align__(16) int data[];
     __shared__ alignas(8) state bar;
     int i = threadIdx.x;
     if (i == 0) {

@@ -43,7 +43,8 @@ def _texture(op: Operation, operands: list[Operand]) -> tuple[list[Operand], lis
     """Results: the channels that the mask names, the first two in the second register named, the others in the first.
 
     Sources: coordinates, then what is written (level of detail or derivatives, handle), then the kind of texture and the mask.
-    With ``.SCR`` the coordinates and the level of detail are shared out between two registers and their neighbours.
+    With ``.B`` the handle is in a register, before the level of detail. With ``.SCR`` coordinates, handle and level of detail are
+    shared out between two registers and their neighbours.
     """
     predicate = isinstance(operands[0], Reg) and operands[0].bank in (Bank.P, Bank.PT)
     if predicate:
@@ -60,10 +61,12 @@ def _texture(op: Operation, operands: list[Operand]) -> tuple[list[Operand], lis
     places = _consecutive(coordinates, named)
     if op.name == "TXD":
         before = [*_consecutive(before[0], _DERIVATIVES.get(shape.name, 4)), *before[1:]]
-    elif "SCR" in op.modifiers and isinstance(before[0], Reg) and before[0].bank is Bank.R:
-        wanted = named + ("LL" in op.modifiers)
-        first = -(-wanted // 2)
-        shared_out = [*_consecutive(coordinates, first), *_consecutive(before[0], wanted - first)]
+    elif isinstance(before[0], Reg) and before[0].bank in (Bank.R, Bank.RZ):
+        handle = not any(isinstance(operand, Imm) for operand in before)
+        wanted = named + handle + ("LL" in op.modifiers)
+        first = -(-wanted // 2) if "SCR" in op.modifiers else named
+        behind = _consecutive(before[0], wanted - first) if before[0].bank is Bank.R else [before[0]] * (wanted - first)
+        shared_out = [*_consecutive(coordinates, first), *behind]
         places, before = shared_out[:named], [*shared_out[named:], *before[1:]]
     return results, [*places, *before, shape, mask]
 

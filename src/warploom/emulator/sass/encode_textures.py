@@ -21,7 +21,9 @@ _WORD_BYTES = 4
 
 
 def _handle(rows: SassRows, operands: list[Operand]) -> int:
-    """The row of the handle: in a uniform register, or in a constant bank whose number and word are written."""
+    """The row of the handle: in a register, or in a constant bank whose number and word are written."""
+    if not any(isinstance(operand, Imm) for operand in operands):
+        return rows.row(operands[0])
     uniform = next((operand for operand in operands if isinstance(operand, Reg) and operand.bank in (Bank.U, Bank.UD)), None)
     if uniform is not None:
         return rows.row(uniform)
@@ -41,7 +43,7 @@ def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     shape, mask = instruction.srcs[place], instruction.srcs[place + 1]
     assert isinstance(shape, Special) and isinstance(mask, Imm)
     layered = shape.name in _LAYERED
-    if (not layered and shape.name not in _DIMENSIONS) or not {"B", "NDV", "AOFFI", "DC", "PTP"}.isdisjoint(modifiers[1:]):
+    if (not layered and shape.name not in _DIMENSIONS) or not {"NDV", "AOFFI", "DC", "PTP"}.isdisjoint(modifiers):
         raise rows.trouble("this kind of texture is not known")
     dimensions = _LAYERED[shape.name] if layered else _DIMENSIONS[shape.name]
     record["kind"], record["elements"], record["signed"] = Kind.TEXTURE, dimensions, layered

@@ -46,6 +46,7 @@ from warploom.emulator.sass.groups import (
     COLLECTING,
     READY,
     SYNCHRONISING,
+    divide,
     free_from_cta_barrier,
     lanes_left,
     leave_meeting,
@@ -159,7 +160,17 @@ def _uniform(instruction, rows, predicates, mask):
     operation = instruction.operation
     lane = first_lane(mask)
     if operation == FIRST:
-        fill_row(rows + instruction.rows[0], get32(rows + instruction.rows[1] + 4 * lane))
+        first = get32(rows + instruction.rows[1] + 4 * lane)
+        if instruction.predicate_out >= 0:
+            place = predicates + 4 * instruction.predicate_out
+            others = get32(place) if instruction.signed else np.uint32(0)
+            left = mask
+            while left != 0:
+                if get32(rows + instruction.rows[1] + 4 * first_lane(left)) != first:
+                    others |= left & ~(left - np.uint32(1))
+                left &= left - np.uint32(1)
+            put32(place, (get32(place) & ~mask) | (others & mask))
+        fill_row(rows + instruction.rows[0], first)
         return
     if operation == ELECT:
         fill_row(rows + instruction.rows[0], np.uint32(lane))
@@ -198,13 +209,6 @@ def _count(machine, pc, active, mask):
 
 
 @callee
-def _divide(warp, pc, target, active, taken):
-    """Lanes go different ways: those that fall through go on, the others are put aside."""
-    put_aside(warp, target, taken, READY, np.uint32(0))
-    warp.pc, warp.active = pc + 1, active & ~taken
-
-
-@callee
 def _jump(machine, program, warp, instruction, target, pc, mask, active):
     """Every lane goes to its own address, which is in a pair of rows. Returns False if one leaves the code."""
     end = machine.instructions
@@ -217,10 +221,12 @@ def _jump(machine, program, warp, instruction, target, pc, mask, active):
         if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
         warp.lane_pc[lane] = program[address >> 4].landing
-    if active & ~mask != 0:
-        put_aside(warp, pc + 1, active & ~mask, READY, np.uint32(0))
-    split_by_address(warp, pc, mask)
-    return resume(warp, False)
+    left = active & ~mask
+    while left != 0:
+        warp.lane_pc[first_lane(left)] = pc + 1
+        left &= left - np.uint32(1)
+    split_by_address(warp, active)
+    return True
 
 
 @callee
@@ -237,14 +243,14 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         if mask == active or kind == BRANCH_ANY:
             warp.pc = instruction.target
         else:
-            _divide(warp, pc, instruction.target, active, mask)
+            divide(warp, pc, instruction.target, active, mask)
     elif kind == EXIT:
         warp.alive &= ~mask
         warp.active = active & ~mask
         if warp.depth > 0:
             lanes_left(warp)
         if warp.active == 0:
-            resume(warp, False)
+            resume(warp)
     elif kind == BSSY:
         set_meeting(warp, np.int64(instruction.barrier), mask)
     elif kind == BSYNC:
@@ -256,7 +262,7 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             warp.active = active & ~mask
             release_meeting(warp, barrier)
             if warp.active == 0:
-                resume(warp, False)
+                resume(warp)
     elif kind == BREAK:
         leave_meeting(warp, np.int64(instruction.barrier), mask)
         if warp.depth > 0:
@@ -281,14 +287,13 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             else:
                 release_collective(warp, pc + 1)
             if warp.active == 0:
-                resume(warp, False)
+                resume(warp)
     elif kind == END_COLLECTIVE:
-        split_by_address(warp, pc, active)
-        resume(warp, False)
+        split_by_address(warp, active)
     elif kind == YIELD:
         if warp.depth > 0:
             put_aside(warp, pc + 1, active, READY, np.uint32(0))
-            resume(warp, True)
+            resume(warp)
     elif kind == DIVERGED:
         wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
         if mask != 0 and (active == wanted) == (instruction.operation != 0):
@@ -319,11 +324,11 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
         if warp.active == 0:
-            resume(warp, False)
+            resume(warp)
     elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:
         # A group that waits for another one in vain lets it go on in the end.
         put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
-        resume(warp, True)
+        resume(warp)
     pc, active = warp.pc, warp.active
     while executed < steps:
         instruction = program[pc]
@@ -389,7 +394,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 if active == 0:
                     moved = True
                     warp.active = np.uint32(0)
-                    resume(warp, False)
+                    resume(warp)
                     pc, active = warp.pc, warp.active
         elif kind == WARP:
             if instruction.count > 0:
