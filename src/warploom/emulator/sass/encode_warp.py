@@ -73,7 +73,7 @@ def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
 
 @encodes("R2UR")
 def _to_uniform(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """The first lane's value; a predicate tells each lane whether its own is another one, or with OR, whether it was set before."""
+    """The first lane's value; a predicate tells each lane whether its own is another one, with OR also whether one was before."""
     register, predicates = registers_of(instruction)
     record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.FIRST
     record["predicate_out"] = rows.predicate_result(predicates[0]) if predicates else -1

@@ -166,8 +166,9 @@ def _uniform(instruction, rows, predicates, mask):
             others = get32(place) if instruction.signed else np.uint32(0)
             left = mask
             while left != 0:
-                if get32(rows + instruction.rows[1] + 4 * first_lane(left)) != first:
-                    others |= left & ~(left - np.uint32(1))
+                other = first_lane(left)
+                if get32(rows + instruction.rows[1] + 4 * other) != first:
+                    others |= np.uint32(1) << np.uint32(other)
                 left &= left - np.uint32(1)
             put32(place, (get32(place) & ~mask) | (others & mask))
         fill_row(rows + instruction.rows[0], first)
