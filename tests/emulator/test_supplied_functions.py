@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from warploom.cli.app import run_command
 from warploom.emulator.faults import KernelFault
 from warploom.emulator.printing import formatted
 from warploom.emulator.records import Fault
@@ -118,6 +121,19 @@ def test_memory_stays_for_the_next_launch(module: SassModule) -> None:
     device.launch("keep", (1,), (32,), pointers)
     device.launch("look", (1,), (32,), pointers, out)
     assert out.get().tolist() == list(range(32)) and len(set(pointers.get().tolist())) == 32
+
+
+def test_a_timed_run_prints_and_checks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The results of calls are written like any other; with --json the text goes elsewhere."""
+    source = tmp_path / "supplied.cu"
+    source.write_text(SOURCE)
+    words = ["run", str(source), "--code", "sm_90", "--grid", "1", "--sms", "1", "--check"]
+    status = run_command([*words, "--kernel", "hello", "--block", "8", "--arg", "out=i32[8]", "--arg", "x=1.5"])
+    out, _ = capsys.readouterr()
+    assert status == 0 and out.count("plain\n") == 2 and "thread 5 of many:  7.50%, -1099511627776\n" in out
+    status = run_command([*words, "--kernel", "memory", "--block", "32", "--arg", "out=i32[32]", "--arg", "rounds=2", "--json"])
+    out, _ = capsys.readouterr()
+    assert status == 0 and json.loads(out)["cycles"] > 0
 
 
 @pytest.mark.parametrize(

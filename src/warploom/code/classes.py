@@ -96,7 +96,7 @@ def op_class(op: Operation) -> OpClass:
         return OpClass.SFU
     if op.type == "pred":
         return OpClass.LOGIC
-    family = {"f64": "F64", "f32": "F32"}.get(op.type, "INT")
+    family = {"f64": "F64", "f32": "F32", "f16": "F32", "f16x2": "F32"}.get(op.type, "INT")
     return OpClass[f"{family}_{_ARITHMETIC[op.name]}"]
 
 

@@ -39,6 +39,7 @@ class Family(IntEnum):
     DIRECTED = 5
     SPECIAL = 6
     PREDICATE = 7
+    HALVES = 8
 
 
 class PredicateOperation(IntEnum):
