@@ -29,7 +29,7 @@ FAULT_BARRIER_ID = int(Fault.BARRIER_ID)
 FAULT_ENCODING = int(Fault.ENCODING)
 FAULT_TRAP = int(Fault.TRAP)
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
-BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP"))
+BARRIER, WARP, TEXTURE, SLEEP, TRAP, CALL = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP", "CALL"))
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, HALVES = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "HALVES"))
 P_AND, P_OR, P_XOR, P_NOT = (int(PredicateOperation[n]) for n in ("AND", "OR", "XOR", "NOT"))
@@ -268,6 +268,12 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
         if instruction.guard >= 0:
             mask &= get32(predicates + 4 * instruction.guard) ^ instruction.guard_flip
         kind = instruction.kind
+        if kind == CALL:
+            if mask != 0 and not machine.called:
+                machine.call_pc, machine.call_mask = pc, mask
+                reason = CALLING
+                break
+            machine.called = 0
         if machine.tracing:
             log_instruction(machine, pc, active if kind == BRANCH else mask)
         executed += 1

@@ -26,6 +26,7 @@ class Kind(IntEnum):
     NOTHING = 9
     SLEEP = 10
     TRAP = 11
+    CALL = 12  # of a function that CUDA supplies
 
 
 class Family(IntEnum):
