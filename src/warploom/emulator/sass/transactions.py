@@ -2,9 +2,9 @@
 
 A barrier is 64 bits. Before Hopper the upper word counts up to 2**31 with what is still to come below it, the bit above is the
 phase; the lower word holds what it begins with, from 2**30. Hopper has, from the lowest bit: a free bit, 20 bits of what a phase
-begins with, 21 bits of bytes on their way, negative, another free bit, 20 bits of arrivals still to come, the phase; counts run up
-to 2**20. When nothing is to come any more the phase changes and the count begins again. Where all have arrived while bytes are on
-their way, the second free bit is set: how hardware notes that is not known. An H200 gives the same states to those who arrive.
+begins with, 21 bits of bytes on their way, negative, another free bit, 20 bits of arrivals still to come, the phase; counts run
+up to 2**20. When nothing is to come any more the phase changes and the count begins again. Where all have arrived while bytes are
+on their way, the second free bit is set: how hardware notes that is not known. To those who arrive an H200 tells the same states.
 """
 
 from __future__ import annotations
