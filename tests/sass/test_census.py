@@ -1,4 +1,4 @@
-"""Which opcodes of some 900 public kernels are executed: the counts of `tests/data/sass-census-*.tsv` say how often each occurs."""
+"""Which opcodes of some 900 public kernels are executed; `tests/data/sass-census-*.tsv` says how often each spelling occurs."""
 
 from __future__ import annotations
 
