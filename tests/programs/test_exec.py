@@ -75,7 +75,13 @@ def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: py
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
     command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--", str(features), "wait"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as simulator:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    ) as simulator:
         assert simulator.stdout is not None and simulator.stdout.readline() == "ready\n"
         children = Path(f"/proc/{simulator.pid}/task/{simulator.pid}/children").read_text().split()
         assert len(children) == 1
