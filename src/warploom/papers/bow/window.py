@@ -17,6 +17,7 @@ MOST_ENTRIES = 28  # four operands of each of seven instructions
 WAYS = 32
 VALID, DIRTY, TRANSIENT = 1, 2, 4
 
+
 class Windows(Record):
     """What each warp's collector holds."""
 
