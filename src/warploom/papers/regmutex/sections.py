@@ -85,7 +85,7 @@ def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
 
 @separate
 def give_base_set(ctx: Context, sm: Sm, cycle: int, warp: int, first: int) -> None:
-    """Map the base set of a warp from the entry `first` on; wherever there is room if nothing is shared, or between sub-cores."""
+    """Map a warp's base set: from the entry `first` on, or where nothing is shared or sub-cores have banks of their own, anywhere."""
     base = ctx.info.registers_per_warp
     in_place = ctx.info.registers > base and ctx.machine.sub_cores == 1
     for register in range(base):
@@ -105,7 +105,7 @@ def asks_for_extended(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
 
 @separate
 def take_section(ctx: Context, sm: Sm, cycle: int, warp: int, section: int, first: int) -> None:
-    """Give a warp a free section: its extended registers are mapped from the entry `first` on."""
+    """Give a warp a free section: its extended registers from the entry `first` on, or where sub-cores have banks, anywhere."""
     state: Sections = sm.allocation
     count_acquire(sm, cycle, warp)
     state.holds |= bit(warp)
