@@ -85,7 +85,7 @@ def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
 
 @separate
 def give_base_set(ctx: Context, sm: Sm, cycle: int, warp: int, first: int) -> None:
-    """Map a warp's base set: from the entry `first` on, or where nothing is shared or sub-cores have banks of their own, anywhere."""
+    """Map a warp's base set: from the entry `first` on, or where nothing is shared or sub-cores have banks, anywhere."""
     base = ctx.info.registers_per_warp
     in_place = ctx.info.registers > base and ctx.machine.sub_cores == 1
     for register in range(base):
