@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from feature_cases import SOURCE, Case, Image, cases  # noqa: E402
 
 FILE = ROOT / "tests" / "goldens" / "features.npz"
+BEYOND_CUDA = (4, 5)  # lines with ``hh`` and a precision of ``*``, which CUDA does not have and the GPU prints nonsense for
 CASES = {case.name: case for case in cases()}
 
 
@@ -62,7 +63,15 @@ def test_like_hardware(name: str, module: SassModule, goldens: dict[str, np.ndar
     assert f"{name}/0" in goldens
     for number, array in enumerate(got):
         wanted = goldens[f"{name}/{number}"].reshape(array.shape)
+        if name == "barrier":  # hardware shows the barrier's state to nobody, and of what an arrival tells only the upper word
+            array, wanted = (states.reshape(-1, 2)[:, 1] >> np.uint64(32) for states in (array, wanted))
+        elif name == "speak" and number == 0:
+            array, wanted = np.delete(array, BEYOND_CUDA), np.delete(wanted, BEYOND_CUDA)
         different = np.flatnonzero(array.reshape(-1).view(np.uint8) != wanted.reshape(-1).view(np.uint8))
         assert not len(different), (len(different), array.reshape(-1)[different[0] // array.itemsize])
     if CASES[name].prints:
-        assert text.encode() == goldens[f"{name}/text"].tobytes()
+        printed, wanted_text = text.encode().split(b"\n"), goldens[f"{name}/text"].tobytes().split(b"\n")
+        assert len(printed) == len(wanted_text)
+        assert [line for at, line in enumerate(printed) if at not in BEYOND_CUDA] == [
+            line for at, line in enumerate(wanted_text) if at not in BEYOND_CUDA
+        ]

@@ -23,6 +23,9 @@ GOLDENS = json.loads((ROOT / "tests" / "goldens" / "random_cuda.json").read_text
 # at a time (472, 563), a carry out of LEA.HI (70), the least of three halves (156). Then a few of every feature.
 SAMPLE = (57, 70, 128, 156, 223, 234, 472, 563, 0, 3, 5, 7, 8)
 TOGETHER = 25
+# A compiler may fuse a product and a sum of half precision into one rounding, or not. For sm_90, whose code the GPU executed, it
+# does so in this kernel; for older architectures it does not.
+ONCE_ROUNDED_MORE = {("sm_75", 308), ("sm_80", 308)}
 
 
 def _headers() -> str:
@@ -58,4 +61,5 @@ def test_random_kernel_is_like_hardware(seed: int) -> None:
 @pytest.mark.parametrize("first", range(0, len(GOLDENS), TOGETHER))
 def test_every_random_kernel_is_like_hardware(first: int, architecture: str) -> None:
     seeds = range(first, min(first + TOGETHER, len(GOLDENS)))
-    assert [seed for seed in seeds if _digest(seed, architecture) != GOLDENS[str(seed)]["output"]] == []
+    different = [seed for seed in seeds if _digest(seed, architecture) != GOLDENS[str(seed)]["output"]]
+    assert different == [seed for seed in seeds if (architecture, seed) in ONCE_ROUNDED_MORE]

@@ -1,12 +1,16 @@
-"""printf, assert, malloc and free on the device, in machine code of three architectures."""
+"""printf, assert, malloc and free on the device, in machine code of three architectures and in code of our own backend."""
 
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from warploom.cli.app import run_command
+from warploom.cuda import compile_to_ptx
 from warploom.emulator.faults import KernelFault
 from warploom.emulator.printing import formatted
 from warploom.emulator.records import Fault
@@ -49,26 +53,30 @@ __global__ void keep(int** out) { int* p = (int*)malloc(8); p[1] = threadIdx.x; 
 __global__ void look(int** in, int* out) { out[threadIdx.x] = in[threadIdx.x][1]; free(in[threadIdx.x]); }
 }
 """
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+CODES = ("ptx", "sm_75", "sm_80", "sm_90")
+Source = SassModule | str
 
 
-@pytest.fixture(scope="module", params=ARCHITECTURES)
-def module(request: pytest.FixtureRequest) -> SassModule:
+@pytest.fixture(scope="module", params=CODES)
+def module(request: pytest.FixtureRequest) -> Source:
+    if request.param == "ptx":
+        return compile_to_ptx(SOURCE, "supplied.cu")
     return from_cuda(SOURCE, "supplied.cu", request.param)
 
 
-def _device(module: SassModule) -> Device:
-    return Device(lambda name, _shape: module.kernel(name), record=None, budget=1_000_000)
+def _device(module: Source) -> Device:
+    source = module if isinstance(module, str) else (lambda name, _shape: module.kernel(name))
+    return Device(source, record=None, budget=1_000_000)
 
 
-def _run(module: SassModule, kernel: str, threads: int, *arguments: object) -> np.ndarray:
+def _run(module: Source, kernel: str, threads: int, *arguments: object) -> np.ndarray:
     device = _device(module)
     out = device.array(np.full(threads, -1, np.int32))
     device.launch(kernel, (1,), (threads,), out, *arguments)
     return out.get()
 
 
-def test_printf_writes_lane_after_lane(module: SassModule) -> None:
+def test_printf_writes_lane_after_lane(module: Source) -> None:
     printed = io.StringIO()
     with printed_to(printed):
         counts = _run(module, "hello", 8, np.float32(1.5))
@@ -78,7 +86,7 @@ def test_printf_writes_lane_after_lane(module: SassModule) -> None:
     assert counts.tolist() == [-5, 4, 0, -5, -5, 4, 0, -5]
 
 
-def test_what_one_call_prints_stays_together(module: SassModule) -> None:
+def test_what_one_call_prints_stays_together(module: Source) -> None:
     printed = io.StringIO()
     with printed_to(printed):
         _run(module, "hello", 32, np.float32(0.0))
@@ -86,7 +94,7 @@ def test_what_one_call_prints_stays_together(module: SassModule) -> None:
     assert threads == list(range(1, 32, 4))
 
 
-def test_an_assertion_stops_the_launch_with_its_place(module: SassModule) -> None:
+def test_an_assertion_stops_the_launch_with_its_place(module: Source) -> None:
     device = _device(module)
     out = device.array(np.zeros(64, np.int32))
     with pytest.raises(KernelFault) as raised:
@@ -98,26 +106,40 @@ def test_an_assertion_stops_the_launch_with_its_place(module: SassModule) -> Non
     assert words.endswith('block: [0,0,0], thread: [5,7,0] Assertion `i < n && "too many"` failed.')
 
 
-def test_assertions_that_hold_change_nothing(module: SassModule) -> None:
+def test_assertions_that_hold_change_nothing(module: Source) -> None:
     assert _run(module, "check", 32, np.int32(32)).tolist() == list(range(32))
 
 
-def test_memory_comes_and_goes(module: SassModule) -> None:
+def test_memory_comes_and_goes(module: Source) -> None:
     rounds = 3
     expected = [rounds * (i * (i + 1) // 2 + (1000000007 * i >> 20)) for i in range(64)]
     assert _run(module, "memory", 64, np.int32(rounds)).tolist() == expected
 
 
-def test_a_heap_that_is_used_up_gives_null(module: SassModule) -> None:
+def test_a_heap_that_is_used_up_gives_null(module: Source) -> None:
     assert _run(module, "greedy", 32).sum() == 8  # of 8 MiB, as CUDA has it
 
 
-def test_memory_stays_for_the_next_launch(module: SassModule) -> None:
+def test_memory_stays_for_the_next_launch(module: Source) -> None:
     device = _device(module)
     pointers, out = device.array(np.zeros(32, np.uint64)), device.array(np.zeros(32, np.int32))
     device.launch("keep", (1,), (32,), pointers)
     device.launch("look", (1,), (32,), pointers, out)
     assert out.get().tolist() == list(range(32)) and len(set(pointers.get().tolist())) == 32
+
+
+@pytest.mark.parametrize("code", ["ptx", "sm_90"])
+def test_a_timed_run_prints_and_checks(code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The results of calls are written like any other; with --json the text goes elsewhere."""
+    source = tmp_path / "supplied.cu"
+    source.write_text(SOURCE)
+    words = ["run", str(source), "--code", code, "--grid", "1", "--sms", "1", "--check"]
+    status = run_command([*words, "--kernel", "hello", "--block", "8", "--arg", "out=i32[8]", "--arg", "x=1.5"])
+    out, _ = capsys.readouterr()
+    assert status == 0 and out.count("plain\n") == 2 and "thread 5 of many:  7.50%, -1099511627776\n" in out
+    status = run_command([*words, "--kernel", "memory", "--block", "32", "--arg", "out=i32[32]", "--arg", "rounds=2", "--json"])
+    out, _ = capsys.readouterr()
+    assert status == 0 and json.loads(out)["cycles"] > 0
 
 
 @pytest.mark.parametrize(

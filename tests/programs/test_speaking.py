@@ -12,7 +12,7 @@ from warploom.simulation.executing import ProgramRun
 Execute = Callable[..., tuple[int, ProgramRun]]
 
 
-@pytest.mark.parametrize("code", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("code", ["ptx", "sm_90"])
 def test_what_is_printed_appears_when_the_program_waits(
     execute: Execute, compiled: Callable[..., Path], code: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

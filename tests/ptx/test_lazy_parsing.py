@@ -111,10 +111,10 @@ def test_lines_are_those_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (".loc 1 20 1\nadd.f16 %h1, %h2, %h3;", r"^dir/own.cu:20: half-precision"),
+        (".loc 1 20 1\nadd.bf16 %h1, %h2, %h3;", r"^dir/own.cu:20: this form of half precision"),
         (".loc 1 20 1\nbra NOWHERE;\n.loc 1 30 1\nret;", r"^dir/own.cu:20: the branch goes nowhere"),
         (".loc 1 20 1\naddc.u32 %r1, %r2, %r3;\n.loc 1 21 1\nret;", r"^dir/own.cu:20: .*carry.* in 'addc.u32'"),
-        ("add.f16 %h1, %h2, %h3;", r"^dir/own.cu: half-precision"),
+        ("add.bf16 %h1, %h2, %h3;", r"^dir/own.cu: this form of half precision"),
     ],
 )
 def test_errors_are_at_lines_of_the_source(body: str, message: str) -> None:

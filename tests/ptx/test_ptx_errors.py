@@ -22,7 +22,7 @@ BAD = [
     ("add.s31 %r1, %r2, %r3;", "add has no form"),
     ("fma.f32 %f1, %f2, %f3, %f4;", "fma has no form"),
     ("frobnicate.u32 %r1;", "unknown opcode frobnicate"),
-    ("add.f16 %h1, %h2, %h1;", "half-precision"),
+    ("add.bf16 %h1, %h2, %h1;", "this form of half precision"),
     ("vadd.s32.s32.s32 %r1, %r2, %r3;", "video instructions"),
     ("mma.sync.aligned.m8n8k4 %r1;", "tensor core"),
     ("bra NOWHERE;", "there is no label NOWHERE"),
@@ -100,7 +100,7 @@ def test_unknown_kernel_names_those_there_are() -> None:
 
 def test_what_is_not_supported_concerns_only_those_who_need_it() -> None:
     text = HEAD.split(".visible")[0]
-    text += """.func f () { .reg .b16 %h<3>; { add.f16 %h1, %h2, %h1; } ret; }
+    text += """.func f () { .reg .b16 %h<3>; { add.bf16 %h1, %h2, %h1; } ret; }
     .func g () { ret; }
     .global .u64 table[2] = {g, f};
     .visible .entry calls() {
@@ -112,7 +112,7 @@ def test_what_is_not_supported_concerns_only_those_who_need_it() -> None:
     module = parse(text, "some.ptx")
     assert compile_kernel(module, "fine", Options()).registers == 1
     for kernel, message in (
-        ("calls", "some.ptx:4: half-precision"),
+        ("calls", "some.ptx:4: this form of half precision"),
         ("points", "function pointers"),
         ("reads", "address of the function g"),
     ):
@@ -120,11 +120,11 @@ def test_what_is_not_supported_concerns_only_those_who_need_it() -> None:
             compile_kernel(module, kernel, Options())
 
 
-def test_recursion_and_runtime_calls_are_refused() -> None:
+def test_recursion_and_calls_that_do_not_fit_are_refused() -> None:
     head = HEAD.split(".visible")[0]
     recursive = head + ".func f () { call f; ret; } .visible .entry k() { call f; ret; }"
     with pytest.raises(WarploomError, match="recursion"):
         compile_kernel(parse(recursive), "k", Options())
     runtime = head + ".extern .func vprintf (); .visible .entry k() {\ncall vprintf;\nret; }"
-    with pytest.raises(WarploomError, match="runtime"):
+    with pytest.raises(WarploomError, match="does not fit vprintf"):
         compile_kernel(parse(runtime), "k", Options())

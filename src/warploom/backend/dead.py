@@ -18,6 +18,7 @@ _EFFECTS = frozenset(
         "membar",
         "fence",
         "nanosleep",
+        "call",
     )
 )
 _REDUCIBLE = frozenset(("add", "min", "max", "inc", "dec", "and", "or", "xor"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from warploom.code.supplied import NAMES, Supplied
 from warploom.errors import WarploomError
 from warploom.ptx.module import (
     Call,
@@ -28,12 +29,18 @@ from warploom.ptx.module import (
     Texel,
     Vector,
 )
-from warploom.ptx.opcodes import Opcode, decode
+from warploom.ptx.opcodes import Opcode, OperandRule, decode
 from warploom.ptx.types import SIZE
 
 _MAX_INSTRUCTIONS = 200_000
-_RUNTIME = ("vprintf", "__assertfail", "malloc", "free")
 _LAUNCHING = ("__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice")
+_RESULTS = {Supplied.VPRINTF: 1, Supplied.MALLOC: 1}
+_SIZES = {  # bytes of the result, then of the arguments
+    Supplied.VPRINTF: (4, 8, 8),
+    Supplied.MALLOC: (8, 8),
+    Supplied.FREE: (8,),
+    Supplied.ASSERT_FAIL: (8, 8, 4, 8, 8),
+}
 _RETURN = -1  # the position that stands for the end of the function until it is known
 
 
@@ -52,6 +59,13 @@ def opcode(text: str) -> Opcode:
     decoded = decode(text)
     assert decoded is not None, text
     return decoded
+
+
+def _supplied(function: str, results: list[Register], arguments: list[Register]) -> Opcode:
+    """The operation that calls a function which CUDA supplies."""
+    rules = (*(OperandRule("d", each.type) for each in results), *(OperandRule("s", each.type) for each in arguments))
+    type_ = results[0].type if results else ""
+    return Opcode(f"call.{function}", "call", type_, "", "", (function,), 1, rules, len(rules), len(rules))
 
 
 def flatten(module: Module, kernel: Function) -> Flat:
@@ -116,12 +130,23 @@ class _Inliner:
         self.labels |= {positions[label] for label in function.content.labels} | {end}
 
     def _call(self, instruction: PtxInstruction, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
-        function = self._callee(instruction, call, callers)
+        known = self._module.functions.get(call.function)
+        supplied = call.function in NAMES and not (known is not None and known.defined)
+        function = None if supplied else self._callee(instruction, call, callers)
         skip = None
         if instruction.guard is not None:
             guard, negated = instruction.guard
             skip = PtxInstruction(opcode("bra"), (Label("after", 0),), 0, (caller.register(guard), not negated))
             self.instructions.append(skip)
+        if function is None:
+            self._call_supplied(instruction, call, caller)
+        else:
+            self._inline(function, call, caller, callers)
+        if skip is not None:
+            skip.operands = (Label("after", len(self.instructions)),)
+            self.labels.add(len(self.instructions))
+
+    def _inline(self, function: Function, call: Call, caller: _Instance, callers: tuple[str, ...]) -> None:
         base = self.register_count
         staged: dict[PtxParameter, PtxParameter] = {}
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
@@ -138,9 +163,30 @@ class _Inliner:
             if isinstance(result, Register):
                 move = PtxInstruction(_move(formal.type), (caller.register(result), _register_of(formal, base)), 0)
                 self.instructions.append(move)
-        if skip is not None:
-            skip.operands = (Label("after", len(self.instructions)),)
-            self.labels.add(len(self.instructions))
+
+    def _call_supplied(self, instruction: PtxInstruction, call: Call, caller: _Instance) -> None:
+        """A function that CUDA supplies: one instruction, with its arguments and its result in registers."""
+        sizes = tuple(each.size if isinstance(each, PtxParameter) else 0 for each in (*call.returns, *call.arguments))
+        if len(call.returns) != _RESULTS.get(NAMES[call.function], 0) or sizes != _SIZES[NAMES[call.function]]:
+            place = self._module.place(instruction.line)
+            raise WarploomError(f"{place}: the call does not fit {call.function} as CUDA supplies it.")
+        operands: list[Register] = []
+        for actual in call.arguments:
+            assert isinstance(actual, PtxParameter)
+            operands.append(self._fresh(actual.size))
+            load = PtxInstruction(opcode(f"ld.param.b{8 * actual.size}"), (operands[-1], Memory(caller.parameter(actual), 0)), 0)
+            self.instructions.append(load)
+        results = [self._fresh(result.size) for result in call.returns if isinstance(result, PtxParameter)]
+        made = _supplied(call.function, results, operands)
+        self.instructions.append(PtxInstruction(made, (*results, *operands), instruction.line))
+        for register, result in zip(results, call.returns, strict=True):
+            assert isinstance(result, PtxParameter)
+            memory = Memory(caller.parameter(result), 0)
+            self.instructions.append(PtxInstruction(opcode(f"st.param.b{8 * result.size}"), (memory, register), 0))
+
+    def _fresh(self, size: int) -> Register:
+        self.register_count += 1
+        return Register(self.register_count - 1, f"b{8 * size}", f"%supplied{self.register_count}")
 
     def _callee(self, instruction: PtxInstruction, call: Call, callers: tuple[str, ...]) -> Function:
         """The function that is called, once it is certain that the call fits it."""
@@ -148,9 +194,7 @@ class _Inliner:
         function = self._module.functions.get(call.function)
         if function is None or not function.defined:
             hint = "it has no body in this file"
-            if call.function in _RUNTIME:
-                hint = "it is part of CUDA's runtime on the device, which is not supported; take printf, assert and malloc out"
-            elif call.function.startswith(_LAUNCHING):
+            if call.function.startswith(_LAUNCHING):
                 hint = "it launches kernels from a kernel (dynamic parallelism), which is not supported"
             raise WarploomError(f"{place}: the function {call.function} cannot be called: {hint}.")
         if function.problem:

@@ -50,7 +50,7 @@ _NAMES: dict[str, OpClass] = {
     "cvt": OpClass.CONVERT,
     **dict.fromkeys(("shfl", "redux"), OpClass.SHUFFLE),
     **dict.fromkeys(("ld", "ldu", "st", "atom", "red", "tex", "tld4", "prefetch", "membar", "fence"), OpClass.MEMORY),
-    **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep"), OpClass.CONTROL),
+    **dict.fromkeys(("bra", "exit", "trap", "brkpt", "bar", "nanosleep", "call"), OpClass.CONTROL),
     **dict.fromkeys(("sin", "cos", "lg2", "ex2", "rsqrt", "tanh"), OpClass.SFU),
     **SASS_CLASSES,
 }
@@ -96,7 +96,7 @@ def op_class(op: Operation) -> OpClass:
         return OpClass.SFU
     if op.type == "pred":
         return OpClass.LOGIC
-    family = {"f64": "F64", "f32": "F32"}.get(op.type, "INT")
+    family = {"f64": "F64", "f32": "F32", "f16": "F32", "f16x2": "F32"}.get(op.type, "INT")
     return OpClass[f"{family}_{_ARITHMETIC[op.name]}"]
 
 

@@ -136,6 +136,8 @@ def static_table(code: Code) -> np.ndarray:
             kind = op_class(instruction.op)
             if instruction.op.name == "LDC" and _indexed(instruction):
                 kind = OpClass.MEMORY
+            elif instruction.op.name in ("CALL", "call") and instruction.dsts:
+                kind = OpClass.MOVE  # a function that CUDA supplies: what it returns is written like any other result
             reads, writes = list(instruction.reads), list(instruction.dsts)
             read_words, write_words = _words(reads, code.literal), _words(writes, code.literal)
             row["op_class"], row["unit"], row["block"] = kind, unit(kind), number

@@ -236,7 +236,8 @@ class Emulator:
 
 def _takes_memory(code: Code) -> bool:
     """Whether code calls malloc."""
-    return any(Symbol("malloc") in instruction.srcs for instruction in code.instructions())
+    calls = (instruction for instruction in code.instructions() if instruction.op.name in ("call", "CALL"))
+    return any("malloc" in call.op.modifiers or Symbol("malloc") in call.srcs for call in calls)
 
 
 def _content_key(launch: Launch, code: bytes) -> str:

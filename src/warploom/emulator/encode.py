@@ -13,7 +13,8 @@ import numpy as np
 
 from warploom.code.classes import is_added
 from warploom.code.dominators import reconvergence_points
-from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Param, Special, Symbol
+from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Param, Reg, Special, Symbol
+from warploom.code.supplied import NAMES
 from warploom.code.table import Flag, static_table
 from warploom.emulator.encode_compute import encode_compute
 from warploom.emulator.encode_memory import encode_access, encode_texture
@@ -131,6 +132,8 @@ def _encode_one(rows: Rows, instruction: Instruction, record: np.void) -> None:
         record["kind"] = Kind.SLEEP
     elif name == "bar":
         _encode_barrier(rows, instruction, record)
+    elif name == "call":
+        _encode_call(rows, instruction, record)
     elif name in ("shfl", "vote", "activemask", "match", "redux"):
         _encode_exchange(rows, instruction, record)
     elif name in _NOTHING or is_added(instruction.op):
@@ -138,6 +141,14 @@ def _encode_one(rows: Rows, instruction: Instruction, record: np.void) -> None:
     else:
         record["kind"] = Kind.COMPUTE
         encode_compute(rows, instruction)
+
+
+def _encode_call(rows: Rows, instruction: Instruction, record: np.void) -> None:
+    """Rows: the address of the function, then its arguments."""
+    record["kind"] = Kind.CALL
+    places = [rows.constant(NAMES[instruction.op.modifiers[0]].address, 2)]
+    places += [rows.row(source, 1 if isinstance(source, Reg) and source.bank is Bank.R else 2) for source in instruction.srcs]
+    record["rows"][: len(places)] = places
 
 
 def _encode_barrier(rows: Rows, instruction: Instruction, record: np.void) -> None:

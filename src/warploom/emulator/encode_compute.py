@@ -9,6 +9,7 @@ from __future__ import annotations
 from warploom.code.instruction import Bank, Imm, Instruction, Operand, Operation, Reg
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.directed_rounding import ROUNDINGS
+from warploom.emulator.encode_half_precision import encode_half, is_half
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import Rows
@@ -71,7 +72,9 @@ def encode_compute(rows: Rows, instruction: Instruction) -> None:
     """Append the micro-operations of an instruction."""
     op = instruction.op
     special = _SPECIAL_FORMS.get(op.name)
-    if special is not None:
+    if is_half(op):
+        encode_half(rows, instruction)
+    elif special is not None:
         special(rows, instruction)
     elif op.type == "pred":
         _predicate_logic(rows, instruction)

@@ -11,6 +11,7 @@ import numpy as np
 from warploom.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
+from warploom.emulator.half_operations import halves
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.memory import access_memory, fail
 from warploom.emulator.pointers import copy_row, count_ones, fill_row, first_lane, get8, get32, put16, put32, restore_lanes
@@ -28,9 +29,9 @@ FAULT_BARRIER_ID = int(Fault.BARRIER_ID)
 FAULT_ENCODING = int(Fault.ENCODING)
 FAULT_TRAP = int(Fault.TRAP)
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
-BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP"))
+BARRIER, WARP, TEXTURE, SLEEP, TRAP, CALL = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP", "CALL"))
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
-CONVERT, DIRECTED, SPECIAL = int(Family.CONVERT), int(Family.DIRECTED), int(Family.SPECIAL)
+CONVERT, DIRECTED, SPECIAL, HALVES = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "HALVES"))
 P_AND, P_OR, P_XOR, P_NOT = (int(PredicateOperation[n]) for n in ("AND", "OR", "XOR", "NOT"))
 READY, WAITING, DONE = int(Status.READY), int(Status.WAITING), int(Status.DONE)
 ARRIVE = int(BarrierOperation.ARRIVE)
@@ -73,6 +74,8 @@ def _compute(micro, first, count, rows, predicates, mask):
             yielded = directed(number, a, b, c, rows + step.d, out, predicate)
         elif family == SPECIAL:
             special(number, a, b, c, out)
+        elif family == HALVES:
+            yielded = halves(number, a, b, c, c, out, predicate)
         else:
             yielded = predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
         if step.predicate_out >= 0:
@@ -265,6 +268,12 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
         if instruction.guard >= 0:
             mask &= get32(predicates + 4 * instruction.guard) ^ instruction.guard_flip
         kind = instruction.kind
+        if kind == CALL:
+            if mask != 0 and not machine.called:
+                machine.call_pc, machine.call_mask = pc, mask
+                reason = CALLING
+                break
+            machine.called = 0
         if machine.tracing:
             log_instruction(machine, pc, active if kind == BRANCH else mask)
         executed += 1

@@ -26,6 +26,7 @@ class Kind(IntEnum):
     NOTHING = 9
     SLEEP = 10
     TRAP = 11
+    CALL = 12  # of a function that CUDA supplies
 
 
 class Family(IntEnum):
@@ -39,6 +40,7 @@ class Family(IntEnum):
     DIRECTED = 5
     SPECIAL = 6
     PREDICATE = 7
+    HALVES = 8
 
 
 class PredicateOperation(IntEnum):

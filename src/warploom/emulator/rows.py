@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
 from warploom.emulator.directed_rounding import DIRECTED
 from warploom.emulator.float_operations import CONVERSIONS, FLOAT32, FLOAT64
+from warploom.emulator.half_operations import HALVES
 from warploom.emulator.integer_operations import INTEGER32, INTEGER64
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import Family, PredicateOperation
@@ -21,6 +22,7 @@ _TABLES = {
     Family.FLOAT64: FLOAT64,
     Family.CONVERT: CONVERSIONS,
     Family.DIRECTED: DIRECTED,
+    Family.HALVES: HALVES,
 }
 OPERATIONS: dict[str, tuple[Family, int]] = {
     operation.name: (family, number) for family, table in _TABLES.items() for number, operation in enumerate(table)

@@ -61,8 +61,7 @@ def read_registers(cursor: Cursor, scope: Scope) -> None:
     if cursor.token in (".v2", ".v4"):
         cursor.fail("vector registers are not supported")
     type_ = _type(cursor)
-    if type_ in ("f16",):
-        type_ = "b16"
+    type_ = {"f16": "b16", "f16x2": "b32"}.get(type_, type_)
 
     def one() -> None:
         name = cursor.name("a register's name")

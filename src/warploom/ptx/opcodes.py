@@ -29,6 +29,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "memory": "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64",
         "plain": "b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64",
         "narrow": "u8 s8 u16 s16 u32 s32 u64 s64",
+        "half": "f16 f16x2",
         "round": "rn rz rm rp",
         "round_int": "rni rzi rmi rpi",
         "compare_int": "eq ne lt le gt ge lo ls hi hs",
@@ -71,10 +72,11 @@ _ARITHMETIC = (
     "sat T:s32 -> d s s",
     "round? ftz? sat? T:f32 -> d s s",
     "round? T:f64 -> d s s",
+    "rn? ftz? sat? T:half -> d s s",
 )
 _CARRY = ("cc? T:i32|i64 -> d s s",)
 _DIVISION = ("T:int -> d s s",)
-_MINMAX = ("T:int -> d s s", "ftz? NaN? T:f32 -> d s s", "T:f64 -> d s s")
+_MINMAX = ("T:int -> d s s", "ftz? NaN? T:f32 -> d s s", "T:f64 -> d s s", "ftz? NaN? T:half -> d s s")
 _LOGIC = ("T:pred -> d s s", "T:bits -> d s s")
 _COUNT = ("T:b32|b64 -> d:u32 s",)
 _BARRIER = (
@@ -105,6 +107,7 @@ TABLE: dict[str, tuple[str, ...]] = {
         "wide T:i16|i32 -> d:2T s s",
         "round? ftz? sat? T:f32 -> d s s",
         "round? T:f64 -> d s s",
+        "rn? ftz? sat? T:half -> d s s",
     ),
     "mad": (
         "lo|hi T:int -> d s s s",
@@ -117,11 +120,11 @@ TABLE: dict[str, tuple[str, ...]] = {
     "madc": ("lo|hi cc? T:i32|i64 -> d s s s",),
     "mul24": ("lo|hi T:i32 -> d s s",),
     "mad24": ("lo|hi T:i32 -> d s s s", "hi sat T:s32 -> d s s s"),
-    "fma": ("round ftz? sat? T:f32 -> d s s s", "round T:f64 -> d s s s"),
+    "fma": ("round ftz? sat? T:f32 -> d s s s", "round T:f64 -> d s s s", "rn ftz? sat? T:half -> d s s s"),
     "div": ("T:int -> d s s", "approx|full ftz? T:f32 -> d s s", "round ftz? T:f32 -> d s s", "round T:f64 -> d s s"),
     "rem": _DIVISION,
-    "abs": ("T:s16|s32|s64 -> d s", "ftz? T:f32 -> d s", "T:f64 -> d s"),
-    "neg": ("T:s16|s32|s64 -> d s", "ftz? T:f32 -> d s", "T:f64 -> d s"),
+    "abs": ("T:s16|s32|s64 -> d s", "ftz? T:f32 -> d s", "T:f64 -> d s", "ftz? T:half -> d s"),
+    "neg": ("T:s16|s32|s64 -> d s", "ftz? T:f32 -> d s", "T:f64 -> d s", "ftz? T:half -> d s"),
     "min": _MINMAX,
     "max": _MINMAX,
     "sad": ("T:int -> d s s s",),
@@ -163,6 +166,8 @@ TABLE: dict[str, tuple[str, ...]] = {
         "compare_bits T:bits -> p|q s s",
         "compare_float ftz? T:f32 -> p|q s s",
         "compare_float T:f64 -> p|q s s",
+        "compare_float ftz? T:f16 -> p|q s s",
+        "compare_float combine ftz? T:f16 -> p|q s s s:!pred",
         "compare_int combine T:int -> p|q s s s:!pred",
         "compare_bits combine T:bits -> p|q s s s:!pred",
         "compare_float combine ftz? T:f32 -> p|q s s s:!pred",
@@ -193,6 +198,13 @@ TABLE: dict[str, tuple[str, ...]] = {
         "ftz? sat? T:f32|f64 S:f32 -> d s:S",
         "sat? T:f64 S:f64 -> d s:S",
         "round ftz? sat? T:f32 S:f64 -> d s:S",
+        "round ftz? sat? T:f16 S:f32 -> d s:S",
+        "round sat? T:f16 S:f64 -> d s:S",
+        "round sat? T:f16 S:narrow -> d~ s~:S",
+        "round_int ftz? sat? T:f16 S:f16 -> d s:S",
+        "ftz? sat? T:f32 S:f16 -> d s:S",
+        "sat? T:f64 S:f16 -> d s:S",
+        "round_int ftz? sat? T:narrow S:f16 -> d~ s~:S",
     ),
     "cvta": (
         "M:global|shared|shared::cta|local|const|param|param::entry T:u32|u64 -> d sa",
@@ -380,7 +392,7 @@ def why_unknown(text: str) -> str:
     if is_known_family(name):
         return f"{UNSUPPORTED.get(name) or UNSUPPORTED[name.rstrip('24')]} are not supported"
     if any(word.startswith(("f16", "bf16", "e4m3", "e5m2", "tf32")) for word in words):
-        return "half-precision and smaller floating-point types are not supported"
+        return "this form of half precision, or this smaller floating-point type, is not supported"
     if any(word in ("f32x2", "u16x2", "s16x2", "u8x4", "s8x4", "b128") for word in words):
         return "packed and 128-bit types are not supported"
     if name in TABLE:

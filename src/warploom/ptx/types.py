@@ -5,7 +5,7 @@ from __future__ import annotations
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 SIZE: dict[str, int] = {f"{kind}{bits}": size for kind in "bus" for bits, size in _SIZES.items()}
-SIZE |= {"f16": 2, "f32": 4, "f64": 8, "pred": 0}
+SIZE |= {"f16": 2, "f16x2": 4, "f32": 4, "f64": 8, "pred": 0}
 
 DOUBLED = {f"{kind}{bits}": f"{kind}{2 * bits}" for kind in "us" for bits in (8, 16, 32)}
 """The type of a ``.wide`` result."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Instruction, Modified, Operand
+from warploom.emulator.half_operations import ROUNDINGS
 from warploom.emulator.sass.encode_floats import finish, float_of, positive, rounding_of
 from warploom.emulator.sass.half_operands import half_as_single, half_format
-from warploom.emulator.sass.halves_lanes import ROUNDINGS
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 

@@ -45,7 +45,6 @@ class SassFamily(IntEnum):
     FLOATS = 17
     FUNCTIONS = 18
     TABLE = 19  # any function of three predicates
-    HALVES = 20
 
 
 class UniformOperation(IntEnum):

@@ -11,7 +11,6 @@ from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import OPERATIONS, Rows
 from warploom.emulator.sass.floats_lanes import FLOATS
 from warploom.emulator.sass.functions import FUNCTIONS
-from warploom.emulator.sass.halves_lanes import HALVES
 from warploom.emulator.sass.records import SassFamily
 from warploom.emulator.sass.words_lanes import WORDS
 
@@ -22,7 +21,6 @@ SASS_OPERATIONS: dict[str, tuple[int, int]] = {
     **{name: (int(family), number) for name, (family, number) in OPERATIONS.items()},
     **{operation.name: (int(SassFamily.WORDS), number) for number, operation in enumerate(WORDS)},
     **{operation.name: (int(SassFamily.FLOATS), number) for number, operation in enumerate(FLOATS)},
-    **{operation.name: (int(SassFamily.HALVES), number) for number, operation in enumerate(HALVES)},
     **{name: (int(SassFamily.FUNCTIONS), number) for number, name in enumerate(FUNCTIONS)},
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 from warploom.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
+from warploom.emulator.half_operations import halves
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.interpreter import (
     AT_BARRIER,
@@ -59,7 +60,6 @@ from warploom.emulator.sass.groups import (
     set_meeting,
     split_by_address,
 )
-from warploom.emulator.sass.halves_lanes import halves
 from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
 from warploom.emulator.sass.transactions import copy_bytes, synchronise
@@ -82,8 +82,10 @@ TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGIST
 FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
-CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
-WORDS, FLOATS, FUNCTIONS, HALVES = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS", "HALVES"))
+CONVERT, DIRECTED, SPECIAL, PREDICATE, HALVES = (
+    int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE", "HALVES")
+)
+WORDS, FLOATS, FUNCTIONS = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
 

@@ -2,9 +2,9 @@
 
 A barrier is 64 bits. Before Hopper the upper word counts up to 2**31 with what is still to come below it, the bit above is the
 phase; the lower word holds what it begins with, from 2**30. Hopper has, from the lowest bit: a free bit, 20 bits of what a phase
-begins with, 22 bits of bytes on their way, 20 bits of arrivals still to come, the phase; counts run up to 2**20. When nothing is
-to come any more the phase changes and the count begins again. Where all have arrived while bytes are on their way, the bit below
-the arrivals is set: how hardware notes that is not known.
+begins with, 21 bits of bytes on their way, negative, another free bit, 20 bits of arrivals still to come, the phase; counts run
+up to 2**20. When nothing is to come any more the phase changes and the count begins again. Where all have arrived while bytes are
+on their way, the second free bit is set: how hardware notes that is not known. To those who arrive an H200 tells the same states.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _settle(place, state, pending, expected):
     else:
         count = np.uint64((1 << 20) - pending) & _COUNT
         here = _ALL_HERE if pending == 0 else np.uint64(0)
-    bytes_left = (np.uint64(expected) & _EXPECTED) << _EXPECTED_AT
+    bytes_left = (np.uint64(-expected) & _EXPECTED) << _EXPECTED_AT
     put64(place, kept | bytes_left | here | (count << _PENDING_AT) | (phase << _PHASE_AT))
 
 
@@ -91,7 +91,7 @@ def _arrive(place, arrivals, expected, leaves):
     pending = np.int64(0) if state & _ALL_HERE else np.int64(1 << 20) - count
     left = np.int64((state >> _EXPECTED_AT) & _EXPECTED)
     left = left - (np.int64(1) << 21) if left >> 20 else left
-    _settle(place, state, pending - arrivals, left + expected)
+    _settle(place, state, pending - arrivals, expected - left)
 
 
 @callee

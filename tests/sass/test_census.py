@@ -1,0 +1,30 @@
+"""Which opcodes of some 900 public kernels are executed; `tests/data/sass-census-*.tsv` says how often each spelling occurs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warploom.code.sass_classes import SASS_CLASSES
+from warploom.emulator.sass.registry import encoders
+
+DATA = Path(__file__).parents[1] / "data"
+NOT_EXECUTED = {"sm_75": set(), "sm_90": {"UCGABAR_ARV", "UCGABAR_WAIT"}}  # clusters
+
+
+def _opcodes(architecture: str) -> set[str]:
+    lines = (DATA / f"sass-census-{architecture}.tsv").read_text().splitlines()[1:]
+    return {line.split("\t")[0].split(".")[0] for line in lines}
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_every_opcode_of_the_census_is_executed(architecture: str) -> None:
+    found = _opcodes(architecture)
+    assert len(found) > 100
+    assert found - set(encoders()) == NOT_EXECUTED[architecture]
+
+
+def test_every_opcode_that_is_executed_has_a_class() -> None:
+    inserted_by_passes = {"pir", "pbr", "acquire", "release"}
+    assert set(encoders()) - set(SASS_CLASSES) == inserted_by_passes
