@@ -9,10 +9,10 @@ from functools import cached_property
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Address, Code, Operand, Symbol, Variable
 from warploom.errors import WarploomError
-from warploom.programs.fatbinary import Entry
 from warploom.programs.parameters import read_bytes
 from warploom.ptx import parse
 from warploom.ptx.module import Module, PtxVariable
+from warploom.sass.fatbin import FatEntry
 from warploom.sass.module import SassModule, from_cubin, from_ptx
 
 PTX = "ptx"
@@ -36,7 +36,7 @@ class KernelShape:
 class LoadedModule:
     """One fat binary of the program."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[FatEntry]
     place: str
     code: str
     suffix: str  # what its variables' names end in, to tell them from those of other modules
@@ -44,9 +44,9 @@ class LoadedModule:
     @cached_property
     def content(self) -> Module | SassModule:
         """Its kernels in the code that is asked for, made of what the fat binary holds."""
-        texts = [entry for entry in self.entries if entry.kind == "ptx"]
+        texts = [entry for entry in self.entries if not entry.cubin]
         text = max(texts, key=lambda entry: entry.architecture).text if texts else None
-        cubins = {f"sm_{entry.architecture}": entry.data for entry in self.entries if entry.kind == "cubin"}
+        cubins = {f"sm_{entry.architecture}": entry.data for entry in self.entries if entry.cubin}
         if self.code == PTX:
             if text is None:
                 held = ", ".join(cubins) or "nothing"
@@ -66,7 +66,7 @@ class LoadedModule:
         """Its PTX, whatever code is executed."""
         if isinstance(self.content, Module):
             return self.content
-        texts = [entry for entry in self.entries if entry.kind == "ptx"]
+        texts = [entry for entry in self.entries if not entry.cubin]
         return parse(max(texts, key=lambda entry: entry.architecture).text, self.place) if texts else None
 
     def shape(self, kernel: str) -> KernelShape:
@@ -118,7 +118,7 @@ class ProgramModules:
     modules: list[LoadedModule] = field(default_factory=list)
     _homes: dict[str, tuple[LoadedModule, str]] = field(default_factory=dict)
 
-    def add(self, entries: Sequence[Entry], place: str) -> int:
+    def add(self, entries: Sequence[FatEntry], place: str) -> int:
         """Load a fat binary; its number."""
         number = len(self.modules)
         self.modules.append(LoadedModule(entries, place, self.code, f"@{number}" if number else ""))
