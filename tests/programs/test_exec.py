@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from warploom.cli.app import run_command
+from warploom.energy import PARTS as PARTS_OF_ENERGY
 from warploom.errors import WarploomError
 from warploom.programs.linkage import needed_library
 from warploom.simulation.executing import ProgramRun
@@ -110,6 +112,20 @@ def test_a_script_may_start_the_program(
     script.chmod(0o755)
     status, _ = execute([str(script)])
     assert (status, capfd.readouterr().out) == (0, PARTS["threads"] + PARTS["managed"])
+
+
+def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    summary = tmp_path / "summary.json"
+    command = ["exec", "--sms", "1", "--technology", "common", "--summary", str(summary), "--", str(features), "symbols"]
+    assert run_command(command) == 0
+    err = capfd.readouterr().err
+    assert "register file nJ" in err and "scale" in err
+    kernels = json.loads(summary.read_text())["kernels"]
+    assert [kernel["launches"] for kernel in kernels] == [1, 1]
+    for kernel in kernels:
+        assert kernel["cycles"] > 0 and kernel["seconds"] > 0
+        assert kernel["energy_pj"]["total"] == pytest.approx(sum(kernel["energy_pj"][part] for part in PARTS_OF_ENERGY))
+        assert kernel["energy_pj"]["dynamic"] > 0 and kernel["energy_pj"]["leakage"] > 0
 
 
 def test_a_program_that_is_not_there(capsys) -> None:
