@@ -87,15 +87,11 @@ class LoadedModule:
             code = self.content.kernel(kernel, limit)
         else:
             code = compile_kernel(self.content, kernel, Options(max_registers=limit))
-        return _renamed(code, self.suffix) if self.suffix else code
+        return renamed(code, self.suffix)
 
     def variables(self) -> tuple[Variable, ...]:
         """All its variables that can be placed."""
-        if isinstance(self.content, SassModule):
-            found = self.content.variables()
-        else:
-            found = tuple(_variable(each) for each in self.content.variables.values() if _can_be_placed(each))
-        return tuple(_renamed_variable(each, self.suffix) for each in found)
+        return module_variables(self.content, self.suffix)
 
     def names(self) -> tuple[str, ...]:
         """Its variables as the program knows them."""
@@ -103,11 +99,7 @@ class LoadedModule:
 
     def symbol(self, name: str) -> tuple[str, int, int] | None:
         """A variable as the program knows it: the placed variable, its place in there, its bytes."""
-        if isinstance(self.content, SassModule):
-            found = self.content.variable(name)
-            return (found[0] + self.suffix, found[1], found[2]) if found is not None else None
-        declared = self.content.variables.get(name)
-        return (name + self.suffix, 0, declared.size) if declared is not None else None
+        return module_symbol(self.content, self.suffix, name)
 
 
 @dataclass
@@ -143,6 +135,24 @@ class ProgramModules:
         return replace(module.compile(own, max_registers), name=name)
 
 
+def module_variables(content: Module | SassModule, suffix: str) -> tuple[Variable, ...]:
+    """All variables of a module that can be placed, under names that no other module has."""
+    if isinstance(content, SassModule):
+        found = content.variables()
+    else:
+        found = tuple(_variable(each) for each in content.variables.values() if _can_be_placed(each))
+    return tuple(_renamed_variable(each, suffix) for each in found)
+
+
+def module_symbol(content: Module | SassModule, suffix: str, name: str) -> tuple[str, int, int] | None:
+    """A variable by the name in its module: the placed variable, its place in there, its bytes."""
+    if isinstance(content, SassModule):
+        found = content.variable(name)
+        return (found[0] + suffix, found[1], found[2]) if found is not None else None
+    declared = content.variables.get(name)
+    return (name + suffix, 0, declared.size) if declared is not None else None
+
+
 def _can_be_placed(variable: PtxVariable) -> bool:
     return variable.space in ("global", "const") and not variable.problem and not variable.extern
 
@@ -157,8 +167,10 @@ def _renamed_variable(variable: Variable, suffix: str) -> Variable:
     return replace(variable, name=variable.name + suffix, pointers=pointers)
 
 
-def _renamed(code: Code, suffix: str) -> Code:
+def renamed(code: Code, suffix: str) -> Code:
     """Code whose variables have the module's ending."""
+    if not suffix:
+        return code
     names = {variable.name for variable in code.variables}
 
     def operand(each: Operand) -> Operand:
