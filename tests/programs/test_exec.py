@@ -17,6 +17,7 @@ from warploom.cli.app import run_command
 from warploom.energy import PARTS as PARTS_OF_ENERGY
 from warploom.errors import WarploomError
 from warploom.programs.linkage import needed_library
+from warploom.programs.recording import read_recording
 from warploom.simulation.executing import ProgramRun
 
 Execute = Callable[..., tuple[int, ProgramRun]]
@@ -75,8 +76,9 @@ def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: py
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
-    command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--", str(features), "wait"]
+def test_nothing_is_left_running(features: Path, blow: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "stopped.wlr"
+    command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--record", str(path), "--", str(features), "wait"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as simulator:
         assert simulator.stdout is not None and simulator.stdout.readline() == "ready\n"
         children = Path(f"/proc/{simulator.pid}/task/{simulator.pid}/children").read_text().split()
@@ -87,6 +89,11 @@ def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
         while _runs(children[0]):
             assert time.monotonic() < deadline, "the program is still running"
             time.sleep(0.05)
+    # The recording is whole up to there; where nobody was left to say that it was interrupted, it says that it was cut off.
+    interrupted = blow is signal.SIGINT
+    recording = read_recording(path if interrupted else path.with_name("stopped.wlr.part"))
+    assert recording.ending == ("was interrupted" if interrupted else "")
+    assert sum(step["do"] == "launch" for step in recording.steps) == 1
 
 
 def _runs(process: str) -> bool:
