@@ -126,7 +126,7 @@ def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Pat
     command = ["exec", "--sms", "1", "--technology", "common", "--summary", str(summary), "--", str(features), "symbols"]
     assert run_command(command) == 0
     err = capfd.readouterr().err
-    assert "register file nJ" in err and "scale" in err
+    assert "nJ: the register file's energy" in err and "scale" in err
     kernels = json.loads(summary.read_text())["kernels"]
     assert [kernel["launches"] for kernel in kernels] == [1, 1]
     for kernel in kernels:

@@ -133,7 +133,7 @@ def _print_summary(run: object, seconds: float) -> None:
 
     assert isinstance(run, ProgramRun)
     titles = kernel_titles(run.kernels)
-    timed = ("cycles", "us", "register file nJ") if run.timed else ()
+    timed = ("cycles", "us", "nJ") if run.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for name, total in run.kernels.items():
         row = [titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
@@ -141,4 +141,5 @@ def _print_summary(run: object, seconds: float) -> None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
     Console(stderr=True, width=results_console().width).print(table)
-    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds")
+    energy = "; nJ: the register file's energy" if run.timed else ""
+    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds{energy}")
