@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import pytest
 from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
@@ -18,6 +18,7 @@ from warploom.machines import load_machine
 from warploom.papers.rfv.subarray_gating import SubarrayGating
 from warploom.policies.allocation.oracle import Oracle
 from warploom.policies.allocation.static import Static
+from warploom.records import Array, Record, i2
 from warploom.register_file import Policies, baseline_policies, make_policy
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
@@ -108,11 +109,15 @@ class SharesSilently(NamedTuple):
         return sm.map[warp, 4 if register == 5 else register]
 
 
+class Tags(Record):
+    tag: Annotated[Array[i2], 64]
+
+
 class ForgetsToFlush(NamedTuple):
     """Keeps the last result of a warp in one place above, and overwrites it without writing it down."""
 
     CHOICE, NAME = "hierarchy", "forgets-to-flush"
-    STATE = (("tag", "i2", (64,)),)
+    STATE = Tags
 
     def reset(policy, ctx, sm, cycle):
         sm.hierarchy.tag[:] = -1

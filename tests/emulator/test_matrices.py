@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,33 @@ def test_small_terms_are_cut_off(architecture: str, kept: int) -> None:
     registers = _first(a, 2), _second(b, 2), _places(c)
     got = _result(_multiply("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", *registers, architecture), np.float32)
     assert np.all(got[:8] == 0.0) and np.all(got[8:] == 1.0)
+
+
+def test_products_of_doubles() -> None:
+    """Every product is added with one rounding, from the first to the last."""
+    a, b, c = RNG.normal(size=(8, 4)), RNG.normal(size=(4, 8)), RNG.normal(size=(8, 8))
+    text = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 i, .param .u64 o) {
+    .reg .b64 %rd<5>; .reg .b32 %r<3>; .reg .f64 %d<9>;
+    ld.param.u64 %rd1, [i]; ld.param.u64 %rd2, [o]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd3, %r0, 32; add.s64 %rd1, %rd1, %rd3;
+    ld.global.v2.f64 {%d1, %d2}, [%rd1]; ld.global.v2.f64 {%d3, %d4}, [%rd1 + 16];
+    mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d5, %d6}, {%d1}, {%d2}, {%d3, %d4};
+    mul.wide.u32 %rd3, %r0, 16; add.s64 %rd2, %rd2, %rd3; st.global.v2.f64 [%rd2], {%d5, %d6}; ret;
+}
+"""
+    given = np.array([[a[n // 4, n % 4], b[n % 4, n // 4], *c[n // 4, 2 * (n % 4) :][:2]] for n in range(32)])
+    for architecture in ("sm_80", "sm_90"):
+        module = from_ptx(text.replace("sm_90", architecture), "doubles.ptx", architecture)
+        device = Device(lambda name, _threads, module=module: module.kernel(name), record=None)
+        out = device.array(np.zeros((8, 8)))
+        device.launch("k", (1,), (32,), device.array(given), out)
+        exact = c
+        for at in range(4):
+            terms = [[(a[i, at], b[at, j], exact[i, j]) for j in range(8)] for i in range(8)]
+            exact = np.array([[float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in row] for row in terms])
+        assert np.array_equal(out.get(), exact)
 
 
 def test_infinities_and_nans() -> None:

@@ -14,9 +14,7 @@ from warploom.sass.module import from_ptx
 __all__ = ["goldens"]  # a fixture
 VARIABLE = re.compile(r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", re.MULTILINE)
 TOGETHER = 60  # cases that are assembled as one file
-# What the emulator does not execute, by the opcode that it needs.
-UNKNOWN = {"cvt.rni.u8.f32": "F2IP", "cvt.rzi.u8.f32": "F2IP"}
-NAMES = [name for name in CASES if not name.startswith("cvt.sat.") and name not in DIFFERENT and name not in UNKNOWN]
+NAMES = [name for name in CASES if not name.startswith("cvt.sat.") and name not in DIFFERENT]
 
 
 def _together(names: list[str]) -> str:

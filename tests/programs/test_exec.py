@@ -79,7 +79,13 @@ def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: py
 def test_nothing_is_left_running(features: Path, blow: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "stopped.wlr"
     command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--record", str(path), "--", str(features), "wait"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as simulator:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    ) as simulator:
         assert simulator.stdout is not None and simulator.stdout.readline() == "ready\n"
         children = Path(f"/proc/{simulator.pid}/task/{simulator.pid}/children").read_text().split()
         assert len(children) == 1

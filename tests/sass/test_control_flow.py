@@ -68,6 +68,21 @@ __global__ void separate(int* out) {
     }
     out[i] = __shfl_xor_sync(0xffffffff, s, 1);
 }
+__global__ void apart(int* out) {
+    __shared__ int flag;
+    int i = threadIdx.x, s = i;
+    if (i == 0) flag = 0;
+    __syncthreads();
+    if (i & 1) {
+        asm volatile("barrier.sync 0;" ::: "memory");
+        out[i] = flag;
+    } else {
+        for (int k = 0; k < 5000; k++) s = (s * 7 + k) ^ (s >> 3);
+        flag = 5;
+        asm volatile("barrier.sync 0;" ::: "memory");
+        out[i] = flag + (s == 12345);
+    }
+}
 }
 """
 THREADS = 64
@@ -104,6 +119,7 @@ EXPECTED: dict[str, Callable[[int], int]] = {
     "choice": lambda i: CHOICES[i % 9](i),
     "lock": lambda _: sum(range(THREADS)),
     "separate": lambda i: _separate(i ^ 1),
+    "apart": lambda _: 5,  # lanes that wait at a barrier wait there though others of their warp take more than a turn to come
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from warploom.cli.output import message, plain_table, print_json, progress_bar, 
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
+from warploom.errors.printed import printed_to
 
 if TYPE_CHECKING:
     from warploom.designs import Design
@@ -118,7 +121,8 @@ def command(
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
     results: list[Any] = []
     announce_compilation()
-    with progress_bar(len(programs) * len(designs), "running") as step:
+    spoken = printed_to(sys.stderr) if json else nullcontext()  # what kernels print must not come between JSON
+    with spoken, progress_bar(len(programs) * len(designs), "running") as step:
         for program in programs:
             executions = Executions()
             made: dict[Design, Result] = {}

@@ -6,11 +6,13 @@ from warploom.code.op_class import OpClass
 
 SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("MOV", "UMOV", "SEL", "USEL", "FSEL", "PRMT", "UPRMT", "S2R", "S2UR", "CS2R", "P2R", "R2P"), OpClass.MOVE),
-    **dict.fromkeys(("R2UR", "LDC", "ULDC", "VOTE", "VOTEU", "MATCH", "NOP", "BMOV", "B2R", "LEPC", "QSPC"), OpClass.MOVE),
+    **dict.fromkeys(
+        ("R2UR", "LDC", "ULDC", "VOTE", "VOTEU", "MATCH", "NOP", "BMOV", "B2R", "LEPC", "QSPC", "ELECT"), OpClass.MOVE
+    ),
     **dict.fromkeys(("LOP3", "ULOP3", "PLOP3", "UPLOP3", "SHF", "USHF", "BREV", "UBREV", "POPC", "UPOPC"), OpClass.LOGIC),
     **dict.fromkeys(("FLO", "UFLO", "BMSK", "UBMSK", "SGXT", "USGXT"), OpClass.LOGIC),
     **dict.fromkeys(("ISETP", "UISETP", "FSETP", "DSETP", "FCHK", "FSET", "HSETP2", "HSET2"), OpClass.COMPARE),
-    **dict.fromkeys(("F2F", "F2I", "I2F", "I2FP", "F2FP", "FRND", "I2I"), OpClass.CONVERT),
+    **dict.fromkeys(("F2F", "F2I", "F2IP", "I2F", "I2FP", "I2IP", "F2FP", "FRND", "I2I"), OpClass.CONVERT),
     **dict.fromkeys(("IADD3", "UIADD3", "VIADD", "IABS", "LEA", "ULEA", "VABSDIFF"), OpClass.INT_ADD),
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", "UIMNMX"), OpClass.INT_MINMAX),
     **dict.fromkeys(("IMAD", "UIMAD", "IDP"), OpClass.INT_MAD),
@@ -21,28 +23,29 @@ SASS_CLASSES: dict[str, OpClass] = {
     "FFMA": OpClass.F32_MAD,
     "DADD": OpClass.F64_ADD,
     "DMUL": OpClass.F64_MUL,
-    "DFMA": OpClass.F64_MAD,
+    **dict.fromkeys(("DFMA", "DMMA"), OpClass.F64_MAD),
     **dict.fromkeys(("HFMA2", "HMMA", "IMMA", "BMMA"), OpClass.F32_MAD),
     "HADD2": OpClass.F32_ADD,
     "HMUL2": OpClass.F32_MUL,
     **dict.fromkeys(("HMNMX2", "VHMNMX"), OpClass.F32_MINMAX),
     "MUFU": OpClass.SFU,
     **dict.fromkeys(("LD", "LDG", "LDS", "LDSM", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG"), OpClass.MEMORY),
-    **dict.fromkeys(("ATOMS", "RED", "REDG", "LDGSTS"), OpClass.MEMORY),
+    **dict.fromkeys(("ATOMS", "RED", "REDG", "LDGSTS", "SULD", "SUST", "SYNCS", "ARRIVES"), OpClass.MEMORY),
     **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
     **dict.fromkeys(
         ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR"), OpClass.CONTROL),
+    **dict.fromkeys(("FENCE", "UTMACMDFLUSH", "UBLKCP"), OpClass.CONTROL),
 }
 SASS_SPACES = {
-    **dict.fromkeys(("LDG", "LDGSTS", "STG", "ATOMG", "REDG", "RED"), "global"),
-    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS"), "shared"),
+    **dict.fromkeys(("LDG", "LDGSTS", "STG", "ATOMG", "REDG", "RED", "SULD", "SUST"), "global"),
+    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS", "SYNCS", "ARRIVES"), "shared"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
 TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
-LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "LDGSTS")) | TEXTURES
-STORES = frozenset(("ST", "STG", "STS", "STL"))
-ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
+LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "LDGSTS", "SULD")) | TEXTURES
+STORES = frozenset(("ST", "STG", "STS", "STL", "SUST"))
+ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "SYNCS", "ARRIVES"))
 FENCES = frozenset(("MEMBAR",))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from warploom.register_file import CHOICES, Policies, at_run_time, check_policie
 from warploom.register_file.columns import NAMES, columns_record
 from warploom.register_file.context import Context
 from warploom.register_file.dtypes import sm_dtype
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.observing import linked, own_records
 from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
@@ -190,18 +190,6 @@ class Simulation:
             samples=self.samples,
             observed=self.observed,
         )
-
-
-@dataclass(frozen=True)
-class LaunchFacts:
-    """What a policy's `counters` may look at besides its own state."""
-
-    code: Code
-    trace: Trace
-    machine: Machine
-    occupancy: Occupancy
-    cycles: int
-    counters: dict[str, Any]  # the core's
 
 
 def time_launches(

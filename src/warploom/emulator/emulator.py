@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from warploom.code.graph import fewest_instructions
-from warploom.code.instruction import Code, Variable
+from warploom.code.instruction import Code, Symbol, Variable
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.calls import SuppliedFunctions
+from warploom.emulator.device_heap import DeviceHeap
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
@@ -21,6 +23,7 @@ from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
+from warploom.errors.printed import say_to_stdout
 from warploom.storage.sources import file_digest, surroundings
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
@@ -54,7 +57,8 @@ class Emulator:
 
     Launches are recorded in the store of traces given as ``record``, or not at all (None). With ``check``, every value written is
     also compressed and decompressed again. ``budget`` is how many warp instructions one launch may execute; a launch that wants
-    more is stopped with an error. ``count`` counts the executions of each instruction of SASS.
+    more is stopped with an error. ``count`` counts the executions of each instruction of SASS. ``say`` gets what a launch has
+    printed, when it ends.
     """
 
     def __init__(
@@ -65,12 +69,14 @@ class Emulator:
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
+        say: Callable[[str], None] = say_to_stdout,
     ) -> None:
         self._store = record
         self._check = check
         self._budget = budget
         self._count = count
         self.memory = memory or DeviceMemory()
+        self.supplied = SuppliedFunctions(DeviceHeap(self.memory), say)
         self._prepared: dict[int, _Prepared] = {}  # by identity of the code
         self.symbols: dict[str, int] = {}  # where module-level variables lie that have been placed so far
         self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
@@ -87,11 +93,18 @@ class Emulator:
         self.memory.free(array.address)
 
     def texture(
-        self, values: np.ndarray, shape: tuple[int, ...], channels: int, linear: bool, addressing: int, normalized: bool
+        self,
+        values: np.ndarray,
+        shape: tuple[int, ...],
+        channels: int,
+        linear: bool,
+        addressing: int,
+        normalized: bool,
+        layered: bool = False,
     ) -> Texture:
         """A texture over a copy of an array, whose texels have so many channels."""
         address = DeviceArray(self.memory, values, f"texture {len(self._textures) - 1}").address
-        return self.texture_over(address, shape, channels, values.dtype, linear, addressing, normalized)
+        return self.texture_over(address, shape, channels, values.dtype, linear, addressing, normalized, layered)
 
     def texture_over(
         self,
@@ -102,14 +115,16 @@ class Emulator:
         linear: bool,
         addressing: int,
         normalized: bool,
+        layered: bool = False,
     ) -> Texture:
-        """A texture over texels that lie in device memory, row after row without gaps."""
+        """A texture over texels that lie in device memory, row after row without gaps; of layers the first dimension counts."""
         number = len(self._textures) - 1
         self._textures = np.concatenate([self._textures[:-1], np.zeros(2, TEXTURE_DTYPE)])
         row = self._textures[number]
-        depth, height, width = (1, 1, *shape)[-3:] if len(shape) < 3 else shape
-        row["address"], row["width"], row["height"], row["depth"] = address, width, height, depth
-        row["dimensions"], row["channels"] = len(shape), channels
+        layers, extents = (shape[0], shape[1:]) if layered else (0, shape)
+        depth, height, width = (1, 1, *extents)[-3:] if len(extents) < 3 else extents
+        row["address"], row["width"], row["height"], row["depth"] = address, width, height, max(depth, layers)
+        row["dimensions"], row["channels"], row["layers"] = len(extents), channels, layers
         row["size"], row["signed"] = dtype.itemsize, dtype.kind == "i"
         row["linear"], row["addressing"], row["normalized"] = linear, addressing, normalized
         return Texture(number + 1)
@@ -130,6 +145,8 @@ class Emulator:
         prepared = self._prepare(code)
         self._check_budget(code, shape, prepared.fewest)
         self.place(code.variables, {})
+        if _takes_memory(code):
+            self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         launch = Launch(
@@ -146,11 +163,13 @@ class Emulator:
             budget=self._budget,
             check=self._check,
             grid_address=grid_address,
+            supplied=self.supplied,
             counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
         )
         try:
             trace, stats = self._run(launch, prepared, shape)
         finally:
+            self.supplied.flush()
             if cooperative:
                 self.memory.free(grid_address)
         self._launches += 1
@@ -207,6 +226,11 @@ class Emulator:
             for offset, symbol, size in variable.pointers:
                 target = self.symbols[symbol.name] + symbol.offset
                 contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
+
+
+def _takes_memory(code: Code) -> bool:
+    """Whether code calls malloc."""
+    return any(Symbol("malloc") in instruction.srcs for instruction in code.instructions())
 
 
 def _content_key(launch: Launch, code: bytes) -> str:

@@ -22,7 +22,7 @@ _ATOMIC_TYPES = {
     "b32": AtomicType.U32,
     "b64": AtomicType.U64,
 }
-_DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3}
+_DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
 
 
 def encode_access(rows: Rows, instruction: Instruction, record: np.void) -> None:
@@ -68,14 +68,17 @@ def _encode_address(rows: Rows, address: Address, record: np.void) -> None:
 
 
 def encode_texture(rows: Rows, instruction: Instruction, record: np.void) -> None:
-    """Rows: the handle, then three coordinates."""
+    """Rows: the handle, three coordinates, the layer, which PTX names first."""
     op = instruction.op
     if op.space not in _DIMENSIONS:
-        raise rows.trouble("layered textures are not supported")
+        raise rows.trouble("textures of this kind are not supported")
     handle, *coordinates = instruction.srcs
+    if op.space[0] == "a":
+        layer, *coordinates = coordinates
+        record["signed"], record["rows"][4] = True, rows.row(layer)
     record["kind"] = Kind.TEXTURE
     record["elements"] = _DIMENSIONS[op.space]
     record["type"] = op.source_type == "s32"
     zero = rows.constant(0)
-    places = [rows.row(handle), *(rows.row(coordinate) for coordinate in coordinates)]
+    places = [rows.row(handle), *(rows.row(coordinate) for coordinate in coordinates[: _DIMENSIONS[op.space]])]
     record["rows"][:4] = (places + [zero] * 3)[:4]

@@ -13,7 +13,7 @@ from warploom.errors import SimulationError
 if TYPE_CHECKING:
     from warploom.emulator.launch import Launch
 
-_VERBS = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
+_VERBS: dict[int, str] = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
 
 
 class KernelFault(SimulationError):
@@ -41,7 +41,9 @@ def fault_error(launch: Launch) -> SimulationError:
     line = f"{code.source}:{instruction.line}: " if instruction is not None and code.source and instruction.line else ""
     block = _position(int(state["fault_cta"]), launch.grid)
     place = f"{line}kernel {code.name}, block {block}, thread {_position(thread, launch.block)}: "
-    does = f"'{instruction}' (instruction {pc}) {_VERBS.get(Kind(int(record['kind'])), 'executes')}"
+    does = f"'{instruction}' (instruction {pc}) {_VERBS.get(int(record['kind']), 'executes')}"
+    if fault is Fault.ASSERTION and launch.supplied is not None:
+        return SimulationError(launch.supplied.failed)
     if fault is Fault.BOUNDS:
         return SimulationError(f"{place}{does} {size} bytes at {address:#x}, {_near(launch, address)}.")
     if fault is Fault.ALIGNMENT:
@@ -53,6 +55,9 @@ def fault_error(launch: Launch) -> SimulationError:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) cannot access {space} memory at {address:#x}.")
     if fault is Fault.TEXTURE:
         what = f"{address} is not the handle of a texture with as many dimensions as this instruction uses"
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
+    if fault is Fault.SURFACE:
+        what = f"{address} is not the handle of a surface that has the place which is accessed"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
     if fault is Fault.JUMP:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) goes to {address:#x}, which is outside of the code.")

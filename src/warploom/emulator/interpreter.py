@@ -36,7 +36,7 @@ READY, WAITING, DONE = int(Status.READY), int(Status.WAITING), int(Status.DONE)
 ARRIVE = int(BarrierOperation.ARRIVE)
 
 # Why a warp stopped running
-ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT = range(5)
+ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT, CALLING = range(6)
 
 
 @callee
@@ -148,6 +148,58 @@ def check_encodings(machine, instruction, rows, launched, register, image, back)
 
 
 @callee
+def log_instruction(machine, pc, mask):
+    """Append an instruction and the lanes that execute it to the trace."""
+    put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
+    put32(machine.log_mask + 4 * machine.n_instruction, mask)
+    machine.n_instruction += 1
+
+
+@callee
+def log_no_arrival(machine):
+    """Nobody of the warp arrives at a barrier of the CTA now; the trace has an entry all the same."""
+    if machine.tracing:
+        put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
+        machine.n_memory += 1
+
+
+@callee
+def come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask):
+    """A warp is at a barrier of the CTA. Returns whether all is well; `warp.status` says whether it waits."""
+    waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
+    if machine.fault != 0:
+        return False
+    warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
+    if waits:
+        warp.status = WAITING
+    return True
+
+
+@callee
+def finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
+    """After an instruction: the trace learns what it wrote, and what went wrong is noted with its place."""
+    if machine.tracing and instruction.values > 0:
+        log_values(machine, instruction, rows, mask, warp.launched)
+        if machine.checking and not check_encodings(
+            machine, instruction, rows, warp.launched, scratch[0], scratch[1], scratch[2]
+        ):
+            fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
+    if not fine:
+        machine.fault_pc = pc
+        machine.fault_cta = cta.index
+        machine.fault_warp = warp.number
+    return fine
+
+
+@callee
+def end_turn(machine, warp, pc, active, executed, threads):
+    """A warp stops running for now."""
+    warp.pc, warp.active = pc, active
+    machine.executed += executed
+    machine.thread_executed += threads
+
+
+@callee
 def _push(warp, pc, reconvergence, mask):
     depth = warp.depth
     warp.stack_pc[depth] = pc
@@ -203,7 +255,6 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
-    register, image, back = scratch[0], scratch[1], scratch[2]
     executed = np.int64(0)
     threads = np.int64(0)
     reason = TURN_OVER
@@ -215,9 +266,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             mask &= get32(predicates + 4 * instruction.guard) ^ instruction.guard_flip
         kind = instruction.kind
         if machine.tracing:
-            put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
-            put32(machine.log_mask + 4 * machine.n_instruction, active if kind == BRANCH else mask)
-            machine.n_instruction += 1
+            log_instruction(machine, pc, active if kind == BRANCH else mask)
         executed += 1
         threads += count_ones(active if kind == BRANCH else mask)
         fine = True
@@ -256,16 +305,10 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             active &= ~mask
         elif kind == BARRIER:
             if mask != 0:
-                waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
-                fine = machine.fault == 0
-                if fine:
-                    warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
-                    reason = AT_BARRIER
-                    if waits:
-                        warp.status = WAITING
-            elif machine.tracing:
-                put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
-                machine.n_memory += 1
+                fine = come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask)
+                reason = AT_BARRIER
+            else:
+                log_no_arrival(machine)
         elif kind == WARP:
             yielded = exchange(instruction, rows, mask, get32(predicates + 4 * instruction.predicate_in), machine.saved)
             if instruction.predicate_out >= 0:
@@ -278,14 +321,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             steps = executed
         elif kind == TRAP and mask != 0:
             fine = fail(machine, FAULT_TRAP, first_lane(mask), 0, 0)
-        if machine.tracing and instruction.values > 0:
-            log_values(machine, instruction, rows, mask, warp.launched)
-            if machine.checking and not check_encodings(machine, instruction, rows, warp.launched, register, image, back):
-                fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
-        if not fine:
-            machine.fault_pc = pc
-            machine.fault_cta = cta.index
-            machine.fault_warp = warp.number
+        if not finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
             reason = FAULT
             break
         if not moved:
@@ -307,7 +343,5 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
                 break
         if reason == AT_BARRIER:
             break
-    warp.pc, warp.active = pc, active
-    machine.executed += executed
-    machine.thread_executed += threads
+    end_turn(machine, warp, pc, active, executed, threads)
     return reason, executed

@@ -10,6 +10,8 @@ import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
+from warploom.code.supplied import supplied_at
+from warploom.emulator.calls import Caller, SuppliedFunctions
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
@@ -27,6 +29,7 @@ GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowes
 GRID_BYTES = 64
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
+WARP = 32
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
 MOST_LOG_BYTES = 4 << 30  # of CTAs that run at the same time; what they record is in memory until they end
 PAUSE_INSTRUCTIONS = 1 << 20  # warp instructions, or
@@ -124,6 +127,7 @@ class Launch:
     budget: int
     check: bool = False
     grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
+    supplied: SuppliedFunctions | None = None  # what code calls that it does not have
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
@@ -158,6 +162,10 @@ class Launch:
             step.how_far = f"block {state['next_cta']:,} of {state['ctas']:,}, {state['executed']:,} warp instructions"
             if outcome is ReturnReason.PAUSED:
                 continue
+            if outcome is ReturnReason.CALL:
+                if self._call():
+                    continue
+                outcome = ReturnReason.FAULT
             if outcome is ReturnReason.SLOTS_FULL:
                 self._make_slots(int(state["slots"]) * 2)
             elif outcome is ReturnReason.LOG_FULL and state["running"] == 0:
@@ -173,6 +181,25 @@ class Launch:
                 if writer is not None and outcome is ReturnReason.FINISHED:
                     log.write(self.machine, writer)
                 return outcome, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+
+    def _call(self) -> bool:
+        """Execute the function that the warp at the cursor calls, lane after lane; False if that stops the launch."""
+        state = self.machine[0]
+        slot, number = int(state["cursor_cta"]), int(state["cursor_warp"])
+        cta, warp = self._ctas[slot], self._warps[slot * int(state["warps_per_cta"]) + number]
+        record = self.kernel.instructions[int(state["call_pc"])]
+        assert self.supplied is not None
+        for lane in range(WARP):
+            if int(state["call_mask"]) >> lane & 1:
+                caller = Caller(self, cta, warp, record, lane)
+                function = supplied_at(caller.argument(0))
+                fault = Fault.JUMP if function is None else self.supplied.call(function, caller)
+                if fault is not Fault.NONE:
+                    self._stop_at_cursor(fault)
+                    state["fault_lane"], state["fault_pc"], state["fault_address"] = lane, state["call_pc"], caller.argument(0)
+                    return False
+        state["called"] = True
+        return True
 
     def _stop_at_cursor(self, fault: Fault) -> None:
         """Note a fault at the instruction that would have been next."""

@@ -62,7 +62,7 @@ def fail(machine, fault, lane, address, space):
 
 
 @callee
-def _allocated(machine, low, high):
+def allocated(machine, low, high):
     """Whether the bytes from low to high (inclusive) lie in one allocation. The allocation found last is tried first."""
     at = machine.allocations + 16 * machine.hint
     if machine.hint < machine.allocation_count and np.int64(get64(at)) <= low and high < np.int64(get64(at + 8)):
@@ -87,7 +87,7 @@ def _check_lanes(machine, mask, size, space, limit):
         if (mask >> np.uint32(lane)) & 1:
             address = _address_of(machine, lane)
             if limit < 0:
-                inside = _allocated(machine, address, address + size - 1)
+                inside = allocated(machine, address, address + size - 1)
             else:
                 inside = address >= 0 and address + size <= limit
             if not inside:
@@ -430,7 +430,7 @@ def _within(machine, cta, warp, instruction, rows, mask, space, log):
     bits, sequential = np.int64(get64(machine.survey + 16)), get64(machine.survey + 24) != 0
     limit = _limit(machine, space)
     if limit < 0:
-        fine = low >= 0 and _allocated(machine, low, high + size - 1)
+        fine = low >= 0 and allocated(machine, low, high + size - 1)
     else:
         fine = low >= 0 and high + size <= limit
     if (not fine or bits & (size - 1)) and not _check_lanes(machine, mask, size, space, limit):

@@ -122,6 +122,8 @@ class Fault(IntEnum):
     BARRIER_COUNT = 10
     LOG_TOO_LONG = 11
     JUMP = 12  # an indirect branch leaves the code
+    ASSERTION = 13
+    SURFACE = 14
 
 
 class ReturnReason(IntEnum):
@@ -132,6 +134,7 @@ class ReturnReason(IntEnum):
     SLOTS_FULL = 2
     FAULT = 3
     PAUSED = 4
+    CALL = 5  # of a function that Python executes
 
 
 MICRO_DTYPE = np.dtype(
@@ -248,6 +251,7 @@ TEXTURE_DTYPE = np.dtype(
         ("linear", "i4"),
         ("addressing", "i4"),  # 0 clamp, 1 wrap, 2 border
         ("normalized", "i4"),
+        ("layers", "i4"),  # 0: it has none
     ],
     align=True,
 )
@@ -329,6 +333,10 @@ MACHINE_DTYPE = np.dtype(
         ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
         ("pause_cta", "i8"),  # likewise, CTAs that have begun
         ("counts", "i8"),  # how often each instruction was executed (warps, lanes, lanes whose guard held), or 0: not counted
+        # a warp that calls a function which Python executes
+        ("call_pc", "i8"),
+        ("call_mask", "u8"),
+        ("called", "i8"),  # whether it has been executed
         # what went wrong
         ("fault", "i8"),
         ("fault_pc", "i8"),

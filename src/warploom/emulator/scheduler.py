@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.lanes import FULL
-from warploom.emulator.interpreter import AT_BARRIER, DONE, ENDED, FAULT, READY, WAITING, log_values
+from warploom.emulator.interpreter import AT_BARRIER, CALLING, DONE, ENDED, FAULT, READY, WAITING, log_values
 from warploom.emulator.pointers import fill_row, get32, put32, put64
 from warploom.emulator.records import BARRIERS, BarrierOperation, Fault, ReturnReason
 from warploom.emulator.running import run_lanes
@@ -19,8 +19,8 @@ from warploom.jit import callee, whole
 FAULT_BUDGET = int(Fault.BUDGET)
 FAULT_DEADLOCK = int(Fault.DEADLOCK)
 ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), int(BarrierOperation.AND)
-FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED = (
-    int(ReturnReason[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED")
+FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED, CALL = (
+    int(ReturnReason[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED", "CALL")
 )
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
@@ -264,6 +264,8 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
         warp.turn -= np.int32(executed)
         if reason == FAULT:
             return STOPPED
+        if reason == CALLING:
+            return CALL
         if reason == AT_BARRIER:
             _release(machine, program, warps, ctas, slot, warp.barrier)
         elif reason == ENDED:

@@ -15,7 +15,8 @@ from warploom.jit import callee
 FAULT_TEXTURE = int(Fault.TEXTURE)
 CLAMP, WRAP, BORDER = 0, 1, 2
 TEXTURE = int(Space.TEXTURE)
-_INTEGER_COORDINATES = 1
+INTEGER_COORDINATES, GATHER = 1, 2  # what the `type` of an instruction says
+_GATHERED = ((0, 1), (1, 1), (1, 0), (0, 0))  # the order in which texels are gathered, from below and left
 
 
 @callee
@@ -109,7 +110,7 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
     """Linear interpolation between the 2, 4 or 8 texels around a position."""
     x0, wx = _weight(x - 0.5)
     y0, wy = _weight(y - 0.5) if texture.dimensions > 1 else (np.int64(0), np.int64(0))
-    z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (np.int64(0), np.int64(0))
+    z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (np.int64(z), np.int64(0))  # z: the layer, if there are some
     total = 0.0
     for corner in range(1 << texture.dimensions):
         weight = _corner_weight(corner, wx, wy, wz)
@@ -121,10 +122,28 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
 
 
 @callee
+def _gathered(machine, texture, x, y, corner, channel, bit, count):
+    """One channel of one of the four texels around a position."""
+    x0, wx = _weight(x - 0.5)
+    y0, wy = _weight(y - 0.5)
+    along, up = _GATHERED[corner]
+    place, count = _texel(machine, texture, x0 + (wx >> 8) + along, y0 + (wy >> 8) + up, np.int64(0), bit, count)
+    return (_channel(texture, place, channel) if place != 0 else np.uint32(0)), count
+
+
+@callee
+def _layer(texture, number):
+    """The layer that a number means, as a coordinate."""
+    return np.float64(min(max(np.int64(np.int32(number)), np.int64(0)), np.int64(texture.layers) - 1))
+
+
+@callee
 def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 
-    Rows: the handle, three coordinates; the results, at most four, are `write_rows`. Coordinates are integers if `type` says so.
+    Rows: the handle, three coordinates, the layer; the results, at most four, are `write_rows`. The `type` of an instruction
+    tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed`, whether it names a
+    layer.
     """
     count = np.int64(0)
     left = mask
@@ -139,19 +158,26 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
         texture = textures[handle]
         if texture.dimensions != instruction.elements and (texture.dimensions != 1 or instruction.operation == 0):
             return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
+        if (texture.layers > 0) != (instruction.signed != 0):
+            return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
         raw_x, raw_y = get32(rows + instruction.rows[1] + at), get32(rows + instruction.rows[2] + at)
         raw_z = get32(rows + instruction.rows[3] + at)
-        if instruction.type == _INTEGER_COORDINATES:
+        if instruction.type == INTEGER_COORDINATES:
             x, y, z = np.float64(np.int32(raw_x)), np.float64(np.int32(raw_y)), np.float64(np.int32(raw_z))
         else:
             x = _scaled(float_from_bits(raw_x), texture.width, texture)
             y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else np.float64(0.0)
             z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else np.float64(0.0)
+        if texture.layers > 0:
+            z = _layer(texture, get32(rows + instruction.rows[4] + at))
         for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
-            if channel >= texture.channels:
+            if instruction.type == GATHER:
+                word, count = _gathered(machine, texture, x, y, channel, np.int64(instruction.size), bit, count)
+                put32(row, word if instruction.size < texture.channels else np.uint32(0))
+            elif channel >= texture.channels:
                 put32(row, np.uint32(0))
-            elif texture.linear and instruction.type != _INTEGER_COORDINATES:
+            elif texture.linear and instruction.type != INTEGER_COORDINATES:
                 value, count = _filtered(machine, texture, x, y, z, channel, bit, count)
                 put_f32(row, value)
             else:

@@ -16,6 +16,7 @@ from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.emulator import Emulator, ExecutedLaunch
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
 from warploom.errors import WarploomError
+from warploom.errors.printed import say_to_stdout
 from warploom.programs.modules import module_symbol, module_variables, renamed
 from warploom.programs.numba_kernels import compile_numba, flattened, types_key
 from warploom.programs.raw_module import DeviceVariable, RawKernel, RawModule, no_variable, read_kernels, variable_shape
@@ -37,7 +38,7 @@ class Device:
     launch; without it, kernels come from `raw_module` or are functions for ``numba.cuda``. ``code`` is what is executed of texts:
     ``ptx``, compiled by our backend with ``options``, or machine code such as ``sm_90``; ``compile_module`` takes the place
     of these. ``record`` keeps the launches' traces in the default store (True), in a store of one's own, or not at all (None);
-    ``check``, ``budget``, ``count`` and ``memory`` as in `Emulator`. What was launched stands in ``launches``.
+    ``check``, ``budget``, ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Device:
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
+        say: Callable[[str], None] = say_to_stdout,
     ) -> None:
         self._code = code
         self._compile_module = compile_module or usual_compiler(options or Options())
@@ -65,7 +67,7 @@ class Device:
         elif source is not None:
             self._add(source, file)
         store = TraceStore() if record is True else record or None
-        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory)
+        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory, say=say)
         self._codes: dict[tuple[str, str, int, int], Code] = {}
         self._numba: dict[tuple[Any, ...], RawKernel] = {}
         self.launches: list[ExecutedLaunch] = []
@@ -82,18 +84,33 @@ class Device:
         wrap: bool = False,
         normalized: bool = False,
         border: bool = False,
+        layered: bool = False,
     ) -> Texture:
-        """A texture object over an array: shape (w,), (h, w) or (d, h, w), with a last axis of 2 or 4 for vector texels."""
+        """A texture object over an array: shape (w,), (h, w) or (d, h, w), with a last axis of 2 or 4 for vector texels.
+
+        The first axis of a layered one counts its layers.
+        """
         values = np.ascontiguousarray(values)
         channels = values.shape[-1] if values.ndim > 1 and values.shape[-1] in (2, 4) else 1
         shape = values.shape[:-1] if channels > 1 else values.shape
         if not 1 <= len(shape) <= 3 or values.size == 0:
             raise WarploomError(f"a texture cannot have the shape {values.shape}: one to three dimensions are possible.")
+        if layered and len(shape) == 1:
+            raise WarploomError(f"a layered texture cannot have the shape {values.shape}: its first axis counts the layers.")
         if values.dtype not in (np.float32, np.int32, np.uint32, np.int16, np.uint16, np.int8, np.uint8):
             raise WarploomError(f"a texture cannot have texels of type {values.dtype}: use float32 or integers of up to 32 bits.")
         if linear and values.dtype != np.float32:
             raise WarploomError(f"a texture of {values.dtype} cannot be filtered: only float32 can.")
-        return self.emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized)
+        return self.emulator.texture(values, shape, channels, linear, 1 if wrap else 2 if border else 0, normalized, layered)
+
+    def surface(self, array: DeviceArray) -> Texture:
+        """A surface object over an array on the device; shapes as those of textures. What kernels write changes the array."""
+        shape = array.shape
+        channels = shape[-1] if len(shape) > 1 and shape[-1] in (2, 4) else 1
+        extents = shape[:-1] if channels > 1 else shape
+        if not 1 <= len(extents) <= 3 or 0 in shape:
+            raise WarploomError(f"a surface cannot have the shape {shape}: one to three dimensions are possible.")
+        return self.emulator.texture_over(array.address, extents, channels, array.dtype, False, 0, False)
 
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""

@@ -64,10 +64,10 @@ class Line:
             given.append(self._take(size))
         return operation, given, not unanswered
 
-    def answer(self, status: int, words: Sequence[int] = (), data: bytes = b"") -> None:
-        """The answer to the last question."""
+    def answer(self, status: int, words: Sequence[int] = (), data: bytes = b"", printed: bytes = b"") -> None:
+        """The answer to the last question, and what kernels have printed since the one before."""
         padded = [word & _WORD for word in words] + [0] * (ANSWER_WORDS - len(words))
-        self._send(_ANSWER.pack(status, 0, len(data), *padded) + data)
+        self._send(_ANSWER.pack(status, len(printed), len(data), *padded) + data + printed)
 
     def send_file(self, file: int) -> None:
         """Hand a file over."""

@@ -41,6 +41,7 @@ FIRST_ADDRESS = 0x5000_0000
 """Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
 position-independent."""
 WARP = 32
+HEAP_SIZE = 2  # cudaLimitMallocHeapSize
 _FAULTS = {
     Fault.BOUNDS: Status.ILLEGAL_ADDRESS,
     Fault.READ_ONLY: Status.ILLEGAL_ADDRESS,
@@ -48,6 +49,7 @@ _FAULTS = {
     Fault.BUDGET: Status.LAUNCH_TIMEOUT,
     Fault.DEADLOCK: Status.LAUNCH_TIMEOUT,
     Fault.JUMP: Status.INVALID_PC,
+    Fault.ASSERTION: Status.ASSERT,
 }
 
 Answer = tuple[Sequence[int], bytes]
@@ -83,7 +85,9 @@ class Runtime:
             check=settings.check,
             budget=settings.budget,
             memory=self.memory,
+            say=lambda text: self._printed.extend(text.encode()),
         )
+        self._printed = bytearray()  # by kernels, and not yet handed to the program
         self.kernels: list[KernelShape] = []
         self.kinds: dict[int, Memory] = {}  # of allocations that the program made
         self.broken = Status.SUCCESS  # once a kernel was stopped, all calls return this
@@ -96,6 +100,21 @@ class Runtime:
         if recorder is not None:
             recorder.begin(name, settings.lenient)
         self._numbers = device_numbers(settings.machine, settings.code, self.memory.total_bytes)
+
+    def printed(self) -> bytes:
+        """What kernels have printed since this was asked for."""
+        text = bytes(self._printed)
+        self._printed.clear()
+        return text
+
+    def limit(self, number: int, value: int) -> Answer:
+        """A limit is set; the size of the heap on the device cannot change once it is used."""
+        heap = self.device.emulator.supplied.heap
+        if number == HEAP_SIZE:
+            if heap.start:
+                raise CudaError(Status.INVALID_VALUE)
+            heap.size = value
+        return (), b""
 
     def close(self) -> None:
         """Give the memory back."""

@@ -85,7 +85,7 @@ def _serve(runtime: Runtime | BesideGpu, line: Line) -> bool:
             if not wanted:  # a launch that nobody waits for: what goes wrong with it is the next answer
                 runtime.owed = runtime.owed or status
             else:
-                line.answer(status or runtime.owed, words, data)
+                line.answer(status or runtime.owed, words, data, b"" if operation.name == "launch" else runtime.printed())
                 runtime.owed = 0
             if operation.name == "hello" and runtime.file is not None:
                 line.send_file(runtime.file)

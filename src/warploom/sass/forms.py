@@ -53,13 +53,14 @@ RESULTS: dict[str, Results] = {
         Results.NONE,
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
-    **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "SUST", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
+    **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
+    **dict.fromkeys(("ARRIVES", "UBLKCP", "FENCE", "UTMACMDFLUSH"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
     **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), Results.PREDICATES_THEN_ONE),
     **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
     "B2R": Results.ONE_THEN_PREDICATES,
-    "QSPC": Results.TWO,
+    **dict.fromkeys(("QSPC", "ELECT"), Results.TWO),
 }
 
 
@@ -152,6 +153,11 @@ def _matrix_count(modifiers: Modifiers) -> Widths:
     return (4 if "4" in modifiers else 2 if "2" in modifiers else 1), (1,)
 
 
+def _barrier_words(modifiers: Modifiers) -> Widths:
+    """SYNCS: a state of 64 bits comes out, and goes in where it is exchanged."""
+    return (2, (1, 2)) if "EXCH" in modifiers else (2, (1, 1)) if "ARRIVE" in modifiers else (1, (1,))
+
+
 WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "LDC", "ULDC", "LDCU"), _load),
     **dict.fromkeys(("ST", "STG", "STS", "STL"), _store),
@@ -164,9 +170,11 @@ WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     "I2F": _integer_to_float,
     "FRND": _round,
     "CS2R": lambda modifiers: (1 if "32" in modifiers else 2, (1,)),
-    **{name: _matrices(name) for name in ("HMMA", "IMMA", "BMMA")},
+    **{name: _matrices(name) for name in ("HMMA", "IMMA", "BMMA", "DMMA")},
     "LDSM": _matrix_count,
+    "SYNCS": _barrier_words,
     "LEPC": lambda _: (2, (1,)),
+    "CALL": lambda modifiers: (0, (2 if "ABS" in modifiers else 1,)),
     "RET": lambda _: (0, (2,)),
     "BRX": lambda _: (0, (2,)),
     "MATCH": lambda modifiers: (1, (2 if "U64" in modifiers else 1,)),

@@ -27,6 +27,7 @@ from warploom.code.instruction import (
     Variable,
 )
 from warploom.code.instruction import Address as MemoryAddress
+from warploom.code.supplied import NAMES
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.sass.control import control_bits
@@ -34,6 +35,7 @@ from warploom.sass.cubin import Cubin
 from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
 from warploom.sass.forms import has_wide_addresses, result_count, widths
 from warploom.sass.operands import parse_operand, register, split_operands, wide_address, widened
+from warploom.sass.outside import give_calls_their_functions
 from warploom.sass.shapes import SHAPES
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
@@ -92,6 +94,7 @@ def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: 
     about.gather()
     instructions, targets = _instructions(about)
     instructions = instructions[: _end(instructions, targets)]
+    give_calls_their_functions(instructions, cubin)
     facts = cubin.facts(kernel)
     variables, banks = _variables(cubin, kernel)
     parameters = tuple(
@@ -129,8 +132,9 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
         instruction, target = _instruction(line, f"{about.place}, {line.address:#x}")
         if target is not None:
             where = about.position(target, section)
-            if where is not None and (instruction.op.name == "RET" or (instruction.op.name == "CALL" and instruction.srcs)):
-                # A jump through registers: the place that the address in them is counted from.
+            through_registers = instruction.op.name == "RET" or (instruction.op.name == "CALL" and instruction.srcs)
+            if where is not None and (through_registers or instruction.op.name == "LEPC"):
+                # A jump through registers: the place that the address in them is counted from. LEPC: the address.
                 instruction.srcs = (*instruction.srcs, Imm(where * INSTRUCTION_BYTES))
             elif where is not None:
                 targets[pc] = where
@@ -185,7 +189,7 @@ def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
     if op.name in SHAPES:
         dsts, srcs = SHAPES[op.name](op, operands)
         return Instruction(op, tuple(_register(dst, place) for dst in dsts), tuple(srcs))
-    count = result_count(op.name, operands)
+    count = 0 if op.modifiers[:1] == ("CCTL",) else result_count(op.name, operands)
     result_words, source_words = widths(op.name, op.modifiers)
     results = tuple(_register(widened(operand, result_words), place) for operand in operands[:count])
     sources: list[Operand] = []
@@ -260,7 +264,12 @@ def _jump_targets(about: _Kernel, instructions: list[Instruction]) -> dict[int, 
     functions = [about.starts[home] + value // INSTRUCTION_BYTES for home, value in homes]
     for pc, instruction in enumerate(instructions):
         if instruction.op.name == "CALL" and any(isinstance(source, Reg) for source in instruction.srcs):
-            listed[pc] = [place for place in functions if 0 < place < count]
+            inside = [place for place in functions if 0 < place < count]
+            if "ABS" in instruction.op.modifiers:  # a function that CUDA supplies comes back; any other may be one of ours
+                named = any(isinstance(source, Symbol) for source in instruction.srcs)
+                listed[pc] = [] if named else [*inside, *([pc + 1] if pc + 1 < count else [])]
+            else:
+                listed[pc] = inside
     return listed
 
 
@@ -311,8 +320,19 @@ def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[t
             for relocation in cubin.relocations
             if relocation.section == name
             and relocation.kind == _ADDRESS_OF_SYMBOL
+            and relocation.symbol.section
             and relocation.symbol.section in cubin.sections
         )
         space = "const" if bank is not None else "global"
-        variables.append(Variable(name, space, len(data), 16, data, pointers))
+        variables.append(Variable(name, space, len(data), 16, _with_supplied(cubin, name, data), pointers))
     return tuple(variables), tuple(banks)
+
+
+def _with_supplied(cubin: Cubin, section: str, data: bytes) -> bytes:
+    """The contents of a section with the addresses of functions that CUDA supplies."""
+    filled = bytearray(data)
+    for relocation in cubin.relocations:
+        if relocation.section == section and relocation.kind == _ADDRESS_OF_SYMBOL and relocation.symbol.name in NAMES:
+            address = NAMES[relocation.symbol.name].address
+            filled[relocation.offset : relocation.offset + 8] = address.to_bytes(8, "little")
+    return bytes(filled)

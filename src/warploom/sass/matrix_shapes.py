@@ -20,6 +20,8 @@ _SIZES = {  # rows of A, elements of the inner dimension; the result has eight c
     "8816": (8, 16),
     "8832": (8, 32),
     "88128": (8, 128),
+    "884": (8, 4),  # of f64
+    "8x8x4": (8, 4),
 }
 _INTEGER_BITS = {"S8": 8, "U8": 8, "S4": 4, "U4": 4}
 _LANES_ALONG = 4
@@ -36,7 +38,7 @@ class MatrixShape(NamedTuple):
     @property
     def chunks(self) -> int:
         """How many registers of B a lane has."""
-        return self.inner // (_LANES_ALONG * (32 // self.element_bits))
+        return self.inner * self.element_bits // (_LANES_ALONG * 32)
 
     @property
     def words(self) -> tuple[int, int, int]:
@@ -45,7 +47,7 @@ class MatrixShape(NamedTuple):
 
 
 def matrix_shape(name: str, modifiers: tuple[str, ...]) -> MatrixShape | None:
-    """The shape of HMMA, IMMA or BMMA; none if it is not known."""
+    """The shape of HMMA, IMMA, BMMA or DMMA; none if it is not known."""
     size = next((_SIZES[word] for word in modifiers if word in _SIZES), None)
     if size is None:
         return None
@@ -53,5 +55,7 @@ def matrix_shape(name: str, modifiers: tuple[str, ...]) -> MatrixShape | None:
     if name == "HMMA":
         single = "F32" in modifiers
         return MatrixShape(rows, inner, 32 if "TF32" in modifiers else 16, rows // 4 if single else rows // 8)
+    if name == "DMMA":  # numbers and results of 64 bits take pairs of registers
+        return MatrixShape(rows, inner, 64, rows // 2)
     bits = 1 if name == "BMMA" else next((_INTEGER_BITS[word] for word in modifiers if word in _INTEGER_BITS), 8)
     return MatrixShape(rows, inner, bits, rows // 4)

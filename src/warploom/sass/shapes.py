@@ -13,6 +13,8 @@ from warploom.sass.operands import wide_address
 Shape = Callable[[Operation, list[Operand]], tuple[list[Operand], list[Operand]]]
 _PREDICATES = 7
 _COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 2, "ARRAY_2D": 3, "CUBE": 3}
+_SURFACE_COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 2, "2D_ARRAY": 3}
+_DERIVATIVES = {"1D": 2, "2D": 4, "ARRAY_1D": 2, "ARRAY_2D": 4}
 _CHANNELS = 4
 
 
@@ -37,10 +39,12 @@ def _consecutive(first: Operand, count: int) -> list[Operand]:
     return [Reg(first.number + number, Bank.R) for number in range(count)]
 
 
-def _texture(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+def _texture(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
     """Results: the channels that the mask names, the first two in the second register named, the others in the first.
 
-    Sources: coordinates, then what is written (level of detail, handle), then the kind of texture and the mask.
+    Sources: coordinates, then what is written (level of detail or derivatives, handle), then the kind of texture and the mask.
+    With ``.B`` the handle is in a register, before the level of detail. With ``.SCR`` coordinates, handle and level of detail are
+    shared out between two registers and their neighbours.
     """
     predicate = isinstance(operands[0], Reg) and operands[0].bank in (Bank.P, Bank.PT)
     if predicate:
@@ -53,7 +57,29 @@ def _texture(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], li
     assert isinstance(mask, Imm)
     count = mask.bits.bit_count()
     results = _consecutive(lower, min(count, 2)) + _consecutive(upper, max(count - 2, 0))
-    return results, [*_consecutive(coordinates, _COORDINATES[shape.name]), *others[:place], shape, mask]
+    named, before = _COORDINATES[shape.name], others[:place]
+    places = _consecutive(coordinates, named)
+    if op.name == "TXD":
+        before = [*_consecutive(before[0], _DERIVATIVES.get(shape.name, 4)), *before[1:]]
+    elif isinstance(before[0], Reg) and before[0].bank in (Bank.R, Bank.RZ):
+        handle = not any(isinstance(operand, Imm) for operand in before)
+        wanted = named + handle + ("LL" in op.modifiers)
+        first = -(-wanted // 2) if "SCR" in op.modifiers else named
+        behind = _consecutive(before[0], wanted - first) if before[0].bank is Bank.R else [before[0]] * (wanted - first)
+        shared_out = [*_consecutive(coordinates, first), *behind]
+        places, before = shared_out[:named], [*shared_out[named:], *before[1:]]
+    return results, [*places, *before, shape, mask]
+
+
+def _surface(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """Coordinates and the words that are moved; then the handle. A load names its result first, a store its words second."""
+    words = 4 if "128" in op.modifiers else 2 if "64" in op.modifiers else 1
+    data, address = (operands[0], operands[1]) if op.name == "SULD" else (operands[1], operands[0])
+    assert isinstance(address, Address)
+    count = next(_SURFACE_COORDINATES[word] for word in op.modifiers if word in _SURFACE_COORDINATES)
+    coordinates = _consecutive(address.base, count) if isinstance(address.base, Reg) else [Reg(0, Bank.RZ)] * count
+    moved = _consecutive(data, words)
+    return (moved, [*coordinates, *operands[2:]]) if op.name == "SULD" else ([], [*coordinates, *moved, *operands[2:]])
 
 
 def _copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
@@ -62,9 +88,18 @@ def _copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[
     return [], [target, wide_address(source) if isinstance(source, Address) else source, *others]
 
 
+def _bulk_copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """The uniform registers that hold addresses come in pairs."""
+    target, source, *others = operands
+    assert isinstance(target, Address) and isinstance(source, Address)
+    return [], [wide_address(target), wide_address(source), *others]
+
+
 SHAPES: dict[str, Shape] = {
     "P2R": _from_predicates,
     "R2P": _to_predicates,
-    **dict.fromkeys(("TEX", "TLD"), _texture),
+    **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD"), _texture),
+    **dict.fromkeys(("SULD", "SUST"), _surface),
     "LDGSTS": _copy,
+    "UBLKCP": _bulk_copy,
 }

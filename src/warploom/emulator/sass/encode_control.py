@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg, Symbol
+from warploom.code.supplied import CONVENTIONS, NAMES
 from warploom.emulator.records import BarrierOperation, Kind, PredicateOperation
 from warploom.emulator.sass.encode_integers import is_predicate
-from warploom.emulator.sass.records import SassKind
+from warploom.emulator.sass.records import RETURN_ROW, SassKind
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows, predicate_number
 
@@ -43,12 +44,34 @@ def _branch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
 def _call(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """The caller has put the address to return to into registers, so a call is a branch."""
     outside = next((source for source in instruction.srcs if isinstance(source, Symbol)), None)
+    if outside is not None and outside.name in NAMES:
+        _call_supplied(rows, instruction, record)
+        return
     if outside is not None:
         raise rows.trouble(f"function {outside.name} is not in the file")
     if instruction.target is None:
         _through_registers(rows, instruction, record)
     else:
         record["kind"] = Kind.BRANCH
+
+
+def _call_supplied(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A function that CUDA supplies. Rows: its address, the arguments; last the address to come back to, or -1."""
+    address, function, *others = instruction.srcs
+    assert isinstance(function, Symbol)
+    arguments = CONVENTIONS[NAMES[function.name]].arguments
+    record["kind"] = SassKind.CALL_SUPPLIED
+    places = [rows.row(address, 2), *(rows.row(argument) for argument in others)]
+    record["rows"][: len(arguments) + 1] = places[: len(arguments) + 1]
+    record["rows"][RETURN_ROW] = places[-1] if len(places) > len(arguments) + 1 else -1
+
+
+@encodes("LEPC")
+def _own_address(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """The address of a place in the code, or of the instruction itself."""
+    place = instruction.srcs[-1] if instruction.srcs else Imm(instruction.address)
+    assert isinstance(place, Imm)
+    rows.emit("mov.64", [rows.constant(place.bits, 2)], rows.result(instruction.dsts[0]))
 
 
 @encodes("RET", "BRX")

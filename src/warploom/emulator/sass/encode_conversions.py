@@ -52,12 +52,16 @@ def _between_integers(rows: SassRows, instruction: Instruction, _record: np.void
     target, source = (word for word in modifiers if word[0] in "SU" and word[1:].isdigit())
     if "SAT" not in modifiers or source[1:] != "32":
         raise rows.trouble("only conversions from 32 bits to the nearest narrower number are known")
-    bits, sign = int(target[1:]), source[0].lower()
+    _nearest(rows, rows.word(instruction.srcs[0]), target, source[0].lower(), rows.result(instruction.dsts[0]))
+
+
+def _nearest(rows: SassRows, value: int, target: str, sign: str, out: int) -> int:
+    """The number of a narrower type that is nearest to an integer of 32 bits."""
+    bits = int(target[1:])
     least = 0 if target[0] == "U" else -(1 << bits - 1)
     most = (1 << bits) - 1 if target[0] == "U" else (1 << bits - 1) - 1
-    out = rows.result(instruction.dsts[0])
-    value = rows.emit(f"min.{sign}32", [rows.word(instruction.srcs[0]), rows.constant(most)], rows.temporary())
-    rows.emit(f"max.{sign}32", [value, rows.constant(max(least, 0) if sign == "u" else least)], out)
+    below = rows.emit(f"min.{sign}32", [value, rows.constant(most)], rows.temporary())
+    return rows.emit(f"max.{sign}32", [below, rows.constant(max(least, 0) if sign == "u" else least)], out)
 
 
 def _integer(rows: SassRows, operand: Operand, type_: str) -> int:
@@ -156,3 +160,24 @@ def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
         rows.emit(f"pack.{half}", [lower, upper], out)
     if "RELU" in modifiers:
         rows.emit(f"relu2.{half}", [out], out)
+
+
+@encodes("F2IP", "I2IP")
+def _pack_bytes(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """Two numbers to the nearest bytes, the second into the lowest; the lower half of the third is put above them."""
+    modifiers = instruction.op.modifiers
+    from_float = instruction.op.name == "F2IP"
+    type_ = modifiers[0]
+    if type_ not in ("U8", "S8") or modifiers[1] != ("F32" if from_float else "S32"):
+        raise rows.trouble("the emulator does not know this conversion")
+    upper, lower, above = instruction.srcs[:3]
+    packed = []
+    for source in (lower, upper):
+        if from_float:
+            mode = next((_WHOLE[word] for word in modifiers if word in _WHOLE), "rni")
+            whole = rows.emit(f"{mode}.f32", [rows.single(source)], rows.temporary())
+            packed.append(rows.emit(f"{type_.lower()}.f32", [whole], rows.temporary()))
+        else:
+            packed.append(_nearest(rows, rows.word(source), type_, "s", rows.temporary()))
+    both = rows.emit("prmt", [*packed, rows.constant(0x40)], rows.temporary())
+    rows.emit("prmt", [both, rows.word(above), rows.constant(0x5410)], rows.result(instruction.dsts[0]))

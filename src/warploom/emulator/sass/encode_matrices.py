@@ -65,6 +65,13 @@ def _count_bits(rows: SassRows, instruction: Instruction, record: np.void) -> No
     record["operation"] = Element.BITS_AND if "AND" in instruction.op.modifiers else Element.BITS_XOR
 
 
+@encodes("DMMA")
+def _multiply_doubles(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    shape = _shape(rows, instruction, set())
+    _encode_product(rows, instruction, record, shape)
+    record["operation"] = Element.F64
+
+
 @encodes("MOVM")
 def _transpose(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     if set(instruction.op.modifiers) != {"16", "MT88"}:

@@ -9,15 +9,16 @@ from warploom.code.sass_classes import SASS_SPACES
 from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind, PredicateOperation
+from warploom.emulator.sass.addresses import encode_address
 from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.copies import ADDRESS_ROW
+from warploom.emulator.sass.encode_transactions import encode_arrival
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
 _SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL, "generic": Space.GENERIC}
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
 _WORDS = {Bank.D: 2, Bank.Q: 4, Bank.UD: 2, Bank.UQ: 4}
-_SCALES = {"X4": 2, "X8": 3, "X16": 4}
 _STRONG = ("STRONG", "MMIO")
 
 
@@ -33,32 +34,6 @@ def _encode_size(rows: SassRows, record: np.void, modifiers: tuple[str, ...], da
     else:
         first = rows.row(data, words)
         record["rows"][:words] = [first + word * ROW_BYTES for word in range(words)]
-
-
-def encode_address(rows: SassRows, record: np.void, address: Address) -> None:
-    """The row of the base; micro-operations add a uniform register or scale it."""
-    base, uniform = address.base, address.uniform
-    record["offset"] = address.offset
-    wide = _wide(base) or _wide(uniform)
-    record["wide_address"] = wide
-    places = []
-    if isinstance(base, Reg):
-        row = rows.row(base)
-        if address.scale in _SCALES:
-            row = rows.emit("shl.32", [row, rows.constant(_SCALES[address.scale])], rows.temporary())
-        elif wide and not _wide(base):
-            extend = "widen.s" if address.scale == "S32" else "widen.u"
-            row = rows.emit(extend, [row, rows.constant(0)], rows.temporary())
-        places.append(row)
-    if uniform is not None:
-        places.append(rows.row(uniform))
-    if len(places) > 1:
-        places = [rows.emit("add.64" if wide else "add.32", places, rows.temporary())]
-    record["address"] = places[0] if places else rows.constant(0)
-
-
-def _wide(register: object) -> bool:
-    return isinstance(register, Reg) and register.bank in (Bank.D, Bank.UD)
 
 
 def _encode_access(rows: SassRows, instruction: Instruction, record: np.void) -> Address:
@@ -168,6 +143,9 @@ _ATOMIC_TYPES |= {("BF16_V2", 4): AtomicType.BF16X2}
 def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """Rows: the result (or -1), the operand, the value to swap in."""
     modifiers = instruction.op.modifiers
+    if "ARRIVE" in modifiers:
+        encode_arrival(rows, instruction, record)
+        return
     record["kind"] = Kind.ATOMIC
     _encode_access(rows, instruction, record)
     record["polling"] = instruction.op.name not in ("RED", "REDG")

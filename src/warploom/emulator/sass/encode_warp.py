@@ -73,12 +73,11 @@ def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
 
 @encodes("R2UR")
 def _to_uniform(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """The first lane's value; a predicate tells each lane whether its own is another one, with OR also whether one was before."""
     register, predicates = registers_of(instruction)
-    if any(predicate.bank in (Bank.P, Bank.UP) for predicate in predicates):
-        raise rows.trouble("it tells whether lanes agree")
-    record["kind"] = SassKind.UNIFORM
-    any_bit = UniformOperation.REDUCTIONS + WarpOperation.REDUCE_OR
-    record["operation"] = any_bit if "OR" in instruction.op.modifiers else UniformOperation.FIRST
+    record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.FIRST
+    record["predicate_out"] = rows.predicate_result(predicates[0]) if predicates else -1
+    record["signed"] = "OR" in instruction.op.modifiers
     record["rows"][0], record["rows"][1] = rows.result(register), rows.word(instruction.srcs[0])
 
 

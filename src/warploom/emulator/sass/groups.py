@@ -2,9 +2,11 @@
 
 A group has an address of its own. One group is executed; the others are listed in the warp, ready or waiting. Groups meet at a
 convergence barrier (BSSY, BSYNC), which is a mask of the lanes to wait for; BREAK and EXIT take lanes out of it. Every lane has
-its own masks: two groups may be in one function at a time, each with a meeting of its own at the same barrier. Of the groups
-that are ready the one that was put aside last goes on first, but a group that yields goes behind all others. Groups at one
-address are not merged before they have to be: hardware does not do it either.
+its own masks: two groups may be in one function at a time, each with a meeting of its own at the same barrier.
+
+Where lanes go different ways, the smaller group goes on (of equal ones the one that falls through) and the other is put aside;
+when the group that is executed has to wait, the oldest of those that are ready goes on. Groups that are ready at one address are
+one group; the one that is executed joins none that it meets. This gives an H200's counts of arrivals at barriers.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.lanes import FULL
-from warploom.emulator.pointers import first_lane
+from warploom.emulator.pointers import count_ones, first_lane
 from warploom.emulator.sass.records import BARRIER_REGISTERS, State
 from warploom.jit import callee
 
@@ -22,7 +24,12 @@ AT_CTA_BARRIER, AT_BARRIER = int(State.AT_CTA_BARRIER), int(State.AT_BARRIER)
 
 @callee
 def put_aside(warp, pc, mask, state, needed):
-    """Add a group to the list."""
+    """Add a group to the list; one that is ready joins another one that is ready at its address."""
+    if state == READY:
+        for other in range(warp.depth):
+            if warp.group_state[other] == READY and warp.group_pc[other] == pc:
+                warp.group_mask[other] |= mask
+                return
     at = warp.depth
     warp.group_pc[at] = pc
     warp.group_mask[at] = mask
@@ -43,19 +50,26 @@ def _take_out(warp, index):
 
 
 @callee
-def resume(warp, oldest):
-    """Go on with a group that is ready: the one put aside last, or the oldest. Returns whether there was one."""
-    found = -1
+def resume(warp):
+    """Go on with the oldest group that is ready. Returns whether there was one."""
     for at in range(warp.depth):
         if warp.group_state[at] == READY:
-            found = at
-            if oldest:
-                break
-    if found < 0:
-        return False
-    warp.pc, warp.active = warp.group_pc[found], warp.group_mask[found]
-    _take_out(warp, found)
-    return True
+            warp.pc, warp.active = warp.group_pc[at], warp.group_mask[at]
+            _take_out(warp, at)
+            return True
+    return False
+
+
+@callee
+def divide(warp, pc, target, active, taken):
+    """Lanes go different ways at a branch: the smaller group goes on."""
+    fallen = active & ~taken
+    if count_ones(taken) < count_ones(fallen):
+        put_aside(warp, pc + 1, fallen, READY, np.uint32(0))
+        warp.pc, warp.active = target, taken
+    else:
+        put_aside(warp, target, taken, READY, np.uint32(0))
+        warp.pc, warp.active = pc + 1, fallen
 
 
 @callee
@@ -69,18 +83,16 @@ def _waiting(warp, state):
 
 
 @callee
-def _merge(warp, state, pc, lanes):
+def _merge(warp, state, pc, lanes, target):
     """Make one ready group of those in a state with these lanes that are at an address, or at any if it is negative.
 
-    It comes last in the list.
+    It goes on at the target.
     """
     mask = np.uint32(0)
-    target = pc
     at = 0
     while at < warp.depth:
         if warp.group_state[at] == state and warp.group_mask[at] & lanes != 0 and (pc < 0 or warp.group_pc[at] == pc):
             mask |= warp.group_mask[at]
-            target = warp.group_pc[at]
             _take_out(warp, at)
         else:
             at += 1
@@ -122,7 +134,8 @@ def release_meeting(warp, barrier):
             mask = warp.group_mask[at]
             meeting = meeting_lanes(warp, barrier, mask) | mask
             if meeting & ~waiting == 0:  # lanes may have come by different instructions; they go on behind their own
-                _merge(warp, state, warp.group_pc[at], meeting)
+                pc = warp.group_pc[at]
+                _merge(warp, state, pc, meeting, pc)
                 at = 0
                 continue
         at += 1
@@ -164,8 +177,7 @@ def release_collective(warp, pc):
     here = _waiting(warp, COLLECTING)
     for at in range(warp.depth):
         if warp.group_state[at] == COLLECTING and warp.group_needed[at] & warp.alive & ~here == 0:
-            _merge(warp, COLLECTING, np.int64(-1), FULL)
-            warp.group_pc[warp.depth - 1] = pc
+            _merge(warp, COLLECTING, np.int64(-1), FULL, pc)
             return
 
 
@@ -178,20 +190,32 @@ def lanes_left(warp):
 
 
 @callee
-def split_by_address(warp, pc, mask):
-    """Put the lanes of a mask aside in groups, by the addresses in `lane_pc`; the group of the lowest lane comes last."""
+def _lanes_at(warp, mask, target):
+    """The lanes of a mask whose address in `lane_pc` is the target."""
+    group = np.uint32(0)
+    for lane in range(32):
+        if (mask >> np.uint32(lane)) & 1 and warp.lane_pc[lane] == target:
+            group |= np.uint32(1) << np.uint32(lane)
+    return group
+
+
+@callee
+def split_by_address(warp, mask):
+    """Divide the lanes of a mask by the addresses in `lane_pc`: the smallest group goes on, the others are put aside."""
+    smallest = np.uint32(0)
     left = mask
     while left != 0:
-        last = np.int64(31)
-        while (left >> np.uint32(last)) & 1 == 0:
-            last -= 1
-        target = warp.lane_pc[last]
-        group = np.uint32(0)
-        for lane in range(32):
-            if (left >> np.uint32(lane)) & 1 and warp.lane_pc[lane] == target:
-                group |= np.uint32(1) << np.uint32(lane)
+        group = _lanes_at(warp, left, warp.lane_pc[first_lane(left)])
+        if smallest == 0 or count_ones(group) < count_ones(smallest):
+            smallest = group
+        left &= ~group
+    left = mask & ~smallest
+    while left != 0:
+        target = warp.lane_pc[first_lane(left)]
+        group = _lanes_at(warp, left, target)
         put_aside(warp, target, group, READY, np.uint32(0))
         left &= ~group
+    warp.pc, warp.active = warp.lane_pc[first_lane(smallest)], smallest
 
 
 @callee

@@ -3,20 +3,24 @@
 Products of f16, bf16 and tf32 are exact. So many of them at a time, with the addend, are aligned to the largest exponent among
 them, cut off behind a number of bits, and added; the sum is cut off to f32 or rounded to f16. How many and how many bits differs
 between architectures (`encode_matrices`). Published measurements describe it so; they do not say how sums of zeros are signed,
-which are taken to be +0. Sums of integers are exact.
+which are taken to be +0. Sums of integers are exact. Products of f64 are added one after another, each rounded once.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
+from numba import types
 
 from warploom.emulator.half_numbers import f16_from_double, single_from_f16
 from warploom.emulator.pointers import (
+    bits_from_double,
     bits_from_float,
     copy_row,
     count_ones,
+    double_from_bits,
     float_from_bits,
     get16,
     get32,
@@ -24,7 +28,7 @@ from warploom.emulator.pointers import (
     put32,
     restore_lanes,
 )
-from warploom.jit import callee
+from warploom.jit import callee, intrinsic
 
 COLUMNS = 8
 _LOWEST = np.int64(-10000)  # below every exponent
@@ -41,6 +45,7 @@ class Element(IntEnum):
     INTEGER = 3
     BITS_AND = 4
     BITS_XOR = 5
+    F64 = 6
 
 
 class MatrixFlag(IntEnum):
@@ -52,7 +57,7 @@ class MatrixFlag(IntEnum):
 
 
 F16, BF16, TF32, INTEGER = (int(Element[name]) for name in ("F16", "BF16", "TF32", "INTEGER"))
-BITS_AND = int(Element.BITS_AND)
+BITS_AND, F64 = int(Element.BITS_AND), int(Element.F64)
 FIRST_SIGNED, SECOND_SIGNED = int(MatrixFlag.FIRST_SIGNED), int(MatrixFlag.SECOND_SIGNED)
 SATURATED = int(MatrixFlag.SATURATED)
 
@@ -251,9 +256,53 @@ def _addend(instruction, rows, row, column):
     return bits_from_float(single_from_f16(np.uint32(get16(place + 128 * (row >> 3) + 2 * (column & 1)))))
 
 
+@intrinsic
+def _fused(_typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """x * y + z, rounded once."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@callee
+def _double(words, lane):
+    return double_from_bits(np.uint64(get32(words + 4 * lane)) | (np.uint64(get32(words + 128 + 4 * lane)) << np.uint64(32)))
+
+
+@callee
+def _multiply_doubles(instruction, rows, saved):
+    """An 8 x 4 by a 4 x 8 matrix of f64: every lane has one element of each and two neighbours of the result."""
+    for lane in range(32):
+        for side in range(2):
+            column = 2 * (lane & 3) + side
+            total = _double(rows + instruction.rows[3] + 256 * side, np.int64(lane))
+            for at in range(4):
+                x = _double(rows + instruction.rows[1], np.int64(lane & ~3) + at)
+                total = _fused(x, _double(rows + instruction.rows[2], np.int64(4 * column) + at), total)
+            bits = bits_from_double(total)
+            put32(saved + 256 * side + 4 * lane, np.uint32(bits & np.uint64(0xFFFFFFFF)))
+            put32(saved + 256 * side + 128 + 4 * lane, np.uint32(bits >> np.uint64(32)))
+
+
 @callee
 def multiply_matrices(machine, instruction, rows, mask):
     """Rows: the result, A, B, the addend. Lanes outside of the mask take part but keep what they hold."""
+    if instruction.operation == F64:
+        _multiply_doubles(instruction, rows, machine.saved)
+    else:
+        _multiply_elements(machine, instruction, rows)
+    for index in range(instruction.writes):
+        target = rows + instruction.write_rows[index]
+        copy_row(machine.saved + 1024, target)
+        copy_row(target, machine.saved + 128 * index)
+        restore_lanes(target, machine.saved + 1024, mask)
+
+
+@callee
+def _multiply_elements(machine, instruction, rows):
+    """Elements of up to 32 bits."""
     inner = np.int64(instruction.elements) * 4 * (32 // np.int64(instruction.size))
     step = np.int64(instruction.sum_length)
     for row in range(np.int64(instruction.matrix_rows)):
@@ -265,11 +314,6 @@ def multiply_matrices(machine, instruction, rows, mask):
                 for first in range(0, inner, step):
                     total = _sum_of_products(instruction, rows, row, column, first, min(first + step, inner), total)
             _put_result(instruction, machine.saved, row, column, total)
-    for index in range(instruction.writes):
-        target = rows + instruction.write_rows[index]
-        copy_row(machine.saved + 1024, target)
-        copy_row(target, machine.saved + 128 * index)
-        restore_lanes(target, machine.saved + 1024, mask)
 
 
 @callee

@@ -6,10 +6,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.emulator.records import INSTRUCTION_DTYPE, WARP_DTYPE
+from warploom.emulator.records import INSTRUCTION_DTYPE, MOST_ELEMENTS, WARP_DTYPE
 
 GROUPS = 33  # every group of lanes has at least one, and one is being moved
 BARRIER_REGISTERS = 16
+RETURN_ROW = MOST_ELEMENTS - 1  # among the rows of a call
 
 
 class SassKind(IntEnum):
@@ -30,6 +31,11 @@ class SassKind(IntEnum):
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
     MATRIX_PRODUCT = 45
     MATRIX_TRANSPOSE = 46
+    # below those that decide where lanes go on
+    BULK_COPY = 29
+    TRANSACTION = 30  # on a barrier in shared memory
+    SURFACE = 31
+    CALL_SUPPLIED = 47  # a function that CUDA supplies; then back to the address in a pair of rows
 
 
 class SassFamily(IntEnum):
@@ -50,6 +56,7 @@ class UniformOperation(IntEnum):
     ANY = 2
     ALL = 3
     EQUAL = 4
+    ELECT = 5  # the first lane's predicate becomes true, that of the others false
     REDUCTIONS = 8  # from here on, plus the number of a reducing `WarpOperation`
 
 

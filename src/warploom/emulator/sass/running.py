@@ -10,13 +10,17 @@ from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.interpreter import (
     AT_BARRIER,
+    CALLING,
     ENDED,
     FAULT,
     TURN_OVER,
     WAITING,
     arrive,
-    check_encodings,
-    log_values,
+    come_to_barrier,
+    end_turn,
+    finish,
+    log_instruction,
+    log_no_arrival,
     predicate_operation,
     tick,
 )
@@ -28,7 +32,6 @@ from warploom.emulator.pointers import (
     first_lane,
     get32,
     get64,
-    put16,
     put32,
     put64,
     restore_lanes,
@@ -43,6 +46,7 @@ from warploom.emulator.sass.groups import (
     COLLECTING,
     READY,
     SYNCHRONISING,
+    divide,
     free_from_cta_barrier,
     lanes_left,
     leave_meeting,
@@ -57,9 +61,11 @@ from warploom.emulator.sass.groups import (
 )
 from warploom.emulator.sass.halves_lanes import halves
 from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
-from warploom.emulator.sass.records import SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.transactions import copy_bytes, synchronise
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
+from warploom.emulator.surfaces import access_surface
 from warploom.emulator.textures import fetch_texels
 from warploom.emulator.warp_operations import exchange, reduced
 from warploom.jit import callee
@@ -70,8 +76,10 @@ JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", 
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
+CALL_SUPPLIED, SURFACE = int(SassKind.CALL_SUPPLIED), int(SassKind.SURFACE)
+TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
-FIRST, BALLOT, ANY, ALL, EQUAL = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL"))
+FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, PREDICATE = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE"))
@@ -152,7 +160,24 @@ def _uniform(instruction, rows, predicates, mask):
     operation = instruction.operation
     lane = first_lane(mask)
     if operation == FIRST:
-        fill_row(rows + instruction.rows[0], get32(rows + instruction.rows[1] + 4 * lane))
+        first = get32(rows + instruction.rows[1] + 4 * lane)
+        if instruction.predicate_out >= 0:
+            place = predicates + 4 * instruction.predicate_out
+            others = get32(place) if instruction.signed else np.uint32(0)
+            left = mask
+            while left != 0:
+                other = first_lane(left)
+                if get32(rows + instruction.rows[1] + 4 * other) != first:
+                    others |= np.uint32(1) << np.uint32(other)
+                left &= left - np.uint32(1)
+            put32(place, (get32(place) & ~mask) | (others & mask))
+        fill_row(rows + instruction.rows[0], first)
+        return
+    if operation == ELECT:
+        fill_row(rows + instruction.rows[0], np.uint32(lane))
+        if instruction.predicate_out >= 0:
+            place = predicates + 4 * instruction.predicate_out
+            put32(place, (get32(place) & ~mask) | (np.uint32(1) << np.uint32(lane)))
         return
     if operation in (BALLOT, ANY, ALL, EQUAL):
         true = get32(predicates + 4 * instruction.predicate_in) & mask
@@ -185,30 +210,24 @@ def _count(machine, pc, active, mask):
 
 
 @callee
-def _divide(warp, pc, target, active, taken):
-    """Lanes go different ways: those that fall through go on, the others are put aside."""
-    put_aside(warp, target, taken, READY, np.uint32(0))
-    warp.pc, warp.active = pc + 1, active & ~taken
-
-
-@callee
-def _jump(machine, program, warp, instruction, rows, pc, mask, active):
-    """Every lane goes to its own address. Returns False if one leaves the code."""
+def _jump(machine, program, warp, instruction, target, pc, mask, active):
+    """Every lane goes to its own address, which is in a pair of rows. Returns False if one leaves the code."""
     end = machine.instructions
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        low = np.int64(get32(rows + instruction.rows[0] + 4 * lane))
-        high = np.int64(get32(rows + instruction.rows[0] + 128 + 4 * lane)) if instruction.wide_registers else np.int64(0)
+        low, high = np.int64(get32(target + 4 * lane)), np.int64(get32(target + 128 + 4 * lane))
         address = (low | (high << np.int64(32))) + instruction.offset
         if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
         warp.lane_pc[lane] = program[address >> 4].landing
-    if active & ~mask != 0:
-        put_aside(warp, pc + 1, active & ~mask, READY, np.uint32(0))
-    split_by_address(warp, pc, mask)
-    return resume(warp, False)
+    left = active & ~mask
+    while left != 0:
+        warp.lane_pc[first_lane(left)] = pc + 1
+        left &= left - np.uint32(1)
+    split_by_address(warp, active)
+    return True
 
 
 @callee
@@ -225,14 +244,14 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         if mask == active or kind == BRANCH_ANY:
             warp.pc = instruction.target
         else:
-            _divide(warp, pc, instruction.target, active, mask)
+            divide(warp, pc, instruction.target, active, mask)
     elif kind == EXIT:
         warp.alive &= ~mask
         warp.active = active & ~mask
         if warp.depth > 0:
             lanes_left(warp)
         if warp.active == 0:
-            resume(warp, False)
+            resume(warp)
     elif kind == BSSY:
         set_meeting(warp, np.int64(instruction.barrier), mask)
     elif kind == BSYNC:
@@ -244,13 +263,15 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             warp.active = active & ~mask
             release_meeting(warp, barrier)
             if warp.active == 0:
-                resume(warp, False)
+                resume(warp)
     elif kind == BREAK:
         leave_meeting(warp, np.int64(instruction.barrier), mask)
         if warp.depth > 0:
             release_meeting(warp, np.int64(instruction.barrier))
     elif kind == JUMP:
-        return _jump(machine, program, warp, instruction, rows, pc, mask, active)
+        return _jump(machine, program, warp, instruction, rows + instruction.rows[0], pc, mask, active)
+    elif kind == CALL_SUPPLIED:
+        return _jump(machine, program, warp, instruction, rows + instruction.rows[RETURN_ROW], pc, mask, active)
     elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
@@ -267,14 +288,13 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             else:
                 release_collective(warp, pc + 1)
             if warp.active == 0:
-                resume(warp, False)
+                resume(warp)
     elif kind == END_COLLECTIVE:
-        split_by_address(warp, pc, active)
-        resume(warp, False)
+        split_by_address(warp, active)
     elif kind == YIELD:
         if warp.depth > 0:
             put_aside(warp, pc + 1, active, READY, np.uint32(0))
-            resume(warp, True)
+            resume(warp)
     elif kind == DIVERGED:
         wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
         if mask != 0 and (active == wanted) == (instruction.operation != 0):
@@ -299,17 +319,17 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
-    register, image, back = scratch[0], scratch[1], scratch[2]
     executed = np.int64(0)
     threads = np.int64(0)
     reason = TURN_OVER
-    if warp.barrier_lanes != 0:
+    if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
         if warp.active == 0:
-            resume(warp, False)
-    elif warp.depth > 0 and warp.turn == machine.turn:  # a group that waits for another one in vain lets it go on in the end
+            resume(warp)
+    elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:
+        # A group that waits for another one in vain lets it go on in the end.
         put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
-        resume(warp, True)
+        resume(warp)
     pc, active = warp.pc, warp.active
     while executed < steps:
         instruction = program[pc]
@@ -319,10 +339,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if instruction.condition >= 0:
             mask &= get32(predicates + 4 * instruction.condition) ^ instruction.condition_flip
         kind = instruction.kind
+        if kind == CALL_SUPPLIED:
+            if mask != 0 and not machine.called:
+                machine.call_pc, machine.call_mask = pc, mask
+                reason = CALLING
+                break
+            machine.called = 0
         if machine.tracing:
-            put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
-            put32(machine.log_mask + 4 * machine.n_instruction, active if kind in (BRANCH, JUMP) else mask)
-            machine.n_instruction += 1
+            log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
             _count(machine, pc, active, mask)
         executed += 1
@@ -357,21 +381,13 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 warp.polled |= 2
         elif kind == BARRIER:
             if mask == 0:
-                if machine.tracing:
-                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
-                    machine.n_memory += 1
+                log_no_arrival(machine)
             elif (warp.barrier_lanes | mask) == warp.alive:
-                waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
-                fine = machine.fault == 0
-                if fine:
-                    warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
-                    reason = AT_BARRIER
-                    if waits:
-                        warp.status = WAITING
+                fine = come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask)
+                warp.barrier_lanes |= mask
+                reason = AT_BARRIER
             else:  # other lanes of the warp have still to come
-                if machine.tracing:
-                    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
-                    machine.n_memory += 1
+                log_no_arrival(machine)
                 warp.barrier_lanes |= mask
                 warp.barrier_pc = pc
                 put_aside(warp, pc + 1, mask, AT_CTA_BARRIER, np.uint32(0))
@@ -379,7 +395,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 if active == 0:
                     moved = True
                     warp.active = np.uint32(0)
-                    resume(warp, False)
+                    resume(warp)
                     pc, active = warp.pc, warp.active
         elif kind == WARP:
             if instruction.count > 0:
@@ -397,6 +413,16 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
+        elif kind == SURFACE:
+            fine = access_surface(machine, textures, instruction, rows, mask)
+        elif kind == TRANSACTION:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            fine = synchronise(machine, cta, instruction, rows, predicates, mask)
+            warp.polled |= 1 if instruction.polling else 2
+        elif kind == BULK_COPY:
+            if mask != 0:
+                fine = copy_bytes(machine, cta, instruction, rows, mask)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)
@@ -420,14 +446,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if fine:
                 pc, active = warp.pc, warp.active
                 moved = True
-        if machine.tracing and instruction.values > 0:
-            log_values(machine, instruction, rows, mask, warp.launched)
-            if machine.checking and not check_encodings(machine, instruction, rows, warp.launched, register, image, back):
-                fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
-        if not fine:
-            machine.fault_pc = pc
-            machine.fault_cta = cta.index
-            machine.fault_warp = warp.number
+        if not finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
             reason = FAULT
             break
         if not moved:
@@ -455,7 +474,5 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             break
         if reason == AT_BARRIER:
             break
-    warp.pc, warp.active = pc, active
-    machine.executed += executed
-    machine.thread_executed += threads
+    end_turn(machine, warp, pc, active, executed, threads)
     return reason, executed

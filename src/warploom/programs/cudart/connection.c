@@ -19,7 +19,7 @@
 #endif
 
 struct question { uint32_t operation, unanswered; word bytes; word words[QUESTION_WORDS]; };
-struct answer { int32_t outcome; uint32_t unused; word bytes; word words[ANSWER_WORDS]; };
+struct answer { int32_t outcome; uint32_t printed; word bytes; word words[ANSWER_WORDS]; };
 
 /* One question at a time, whatever thread asks; who has the turn may ask again. */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -123,6 +123,17 @@ static void connect_once(void) {
     }
 }
 
+/* What kernels have printed goes to the program's own standard output, behind what the program has written there. */
+static void write_printed(uint32_t bytes) {
+    char piece[4096];
+    while (bytes) {
+        uint32_t taken = bytes < sizeof piece ? bytes : sizeof piece;
+        receive_all(piece, taken);
+        fwrite(piece, 1, taken, stdout);
+        bytes -= taken;
+    }
+}
+
 status tell(int operation, int count, const word *given, const void *data, word bytes) {
     take_turn();
     int connected = line >= 0;
@@ -149,6 +160,7 @@ status ask(int operation, int count, const word *given, const void *data, word b
         receive_all(waste, piece);
         left -= piece;
     }
+    write_printed(reply.printed);
     pthread_mutex_unlock(&turn);
     if (answer) memcpy(answer, reply.words, sizeof reply.words);
     return reply.outcome;

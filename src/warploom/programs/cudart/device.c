@@ -45,8 +45,9 @@ API status cudaDeviceGetPCIBusId(char *id, int bytes, int device) {
 static size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 API status cudaDeviceSetLimit(unsigned limit, size_t value) {
     if (limit >= 7) return noted(INVALID_VALUE);
-    limits[limit] = value;
-    return SUCCESS;
+    status outcome = ask(LIMIT, 2, (word[]){limit, value}, NULL, 0, NULL, NULL, 0);
+    if (!outcome) limits[limit] = value;
+    return noted(outcome);
 }
 API status cudaDeviceGetLimit(size_t *value, unsigned limit) {
     if (limit >= 7) return noted(INVALID_VALUE);

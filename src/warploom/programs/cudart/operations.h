@@ -21,6 +21,7 @@ OPERATION(FUNCTION, 1, 0)       /* kernel -> registers, shared, constant, local 
 OPERATION(OCCUPANCY, 3, 0)      /* kernel, threads, dynamic bytes -> blocks per SM */
 OPERATION(TEXTURE, 8, 0)        /* address, width, height, depth, pitch, bits of the channels, kind of channel, how it is read -> handle */
 OPERATION(NO_TEXTURE, 1, 0)     /* handle */
+OPERATION(LIMIT, 2, 0)          /* number, value */
 
 /* Beside a real GPU: what was done there. */
 OPERATION(PLACED, 3, 1)      /* module, address, bytes; name of a variable */

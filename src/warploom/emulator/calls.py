@@ -1,0 +1,141 @@
+"""What the functions do that CUDA supplies to code on the device: printf, malloc, free, and what a failed assertion calls.
+
+A warp that calls one stops, and Python does it for each of its lanes; then the warp goes on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warploom.code.supplied import Supplied
+from warploom.emulator.device_heap import DeviceHeap
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.printing import formatted
+from warploom.emulator.records import Fault
+
+if TYPE_CHECKING:
+    from warploom.emulator.launch import Launch
+
+MOST_STRING_BYTES = 1 << 20
+_WORD_BYTES = 4
+
+
+@dataclass
+class Caller:
+    """One lane that calls a function: its arguments, and the memory that it sees."""
+
+    launch: Launch
+    cta: np.void
+    warp: np.void
+    record: np.void
+    lane: int
+
+    def argument(self, index: int, words: int = 2) -> int:
+        """An argument of the function."""
+        value = 0
+        for word in range(words):
+            place = int(self.warp["rows"]) + int(self.record["rows"][index]) + word * ROW_BYTES + _WORD_BYTES * self.lane
+            value |= int.from_bytes(ctypes.string_at(place, _WORD_BYTES), "little") << 32 * word
+        return value
+
+    def answer(self, value: int) -> None:
+        """Put the result where the code expects it."""
+        for word in range(int(self.record["writes"])):
+            place = int(self.warp["rows"]) + int(self.record["write_rows"][word]) + _WORD_BYTES * self.lane
+            ctypes.memmove(place, (value >> 32 * word & 0xFFFFFFFF).to_bytes(_WORD_BYTES, "little"), _WORD_BYTES)
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """Bytes at a generic address; None if they are not all there."""
+        state = self.launch.machine[0]
+        window = int(state["window_bytes"])
+        in_shared, in_local = address - int(state["shared_window"]), address - int(state["local_window"])
+        if 0 <= in_local < window:
+            return self._local(in_local, size) if in_local + size <= int(state["local_bytes"]) else None
+        if 0 <= in_shared < window:
+            fits = in_shared + size <= int(state["shared_bytes"])
+            return ctypes.string_at(int(self.cta["shared"]) + in_shared, size) if fits else None
+        bounds = self.launch.memory.bounds()
+        inside = np.any((bounds[:, 0] <= address) & (address + size <= bounds[:, 1]))
+        return self.launch.memory.view(address, size).tobytes() if inside else None
+
+    def _local(self, at: int, size: int) -> bytes:
+        """Words of the lanes lie side by side."""
+        first, last = at // _WORD_BYTES, -(-(at + size) // _WORD_BYTES)
+        base = int(self.warp["local"]) + _WORD_BYTES * self.lane
+        words = b"".join(ctypes.string_at(base + word * ROW_BYTES, _WORD_BYTES) for word in range(first, last))
+        return words[at - first * _WORD_BYTES :][:size]
+
+    def string(self, address: int) -> bytes | None:
+        """The bytes before the next zero."""
+        found = bytearray()
+        while len(found) < MOST_STRING_BYTES:
+            byte = self.read(address + len(found), 1)
+            if byte is None:
+                return None
+            if byte == b"\0":
+                return bytes(found)
+            found += byte
+        return None
+
+    @property
+    def thread(self) -> int:
+        """Its number in the block."""
+        return int(self.warp["number"]) * 32 + self.lane
+
+
+@dataclass
+class SuppliedFunctions:
+    """The functions as one emulator supplies them: what was printed goes out when a launch ends, the heap stays."""
+
+    heap: DeviceHeap
+    say: Callable[[str], None]
+    printed: bytearray = field(default_factory=bytearray)
+    failed: str = ""  # the assertion that stopped the last launch
+
+    def call(self, function: Supplied, caller: Caller) -> Fault:
+        """Do what one lane wants; a fault stops the launch."""
+        if function is Supplied.VPRINTF:
+            return self._print(caller)
+        if function is Supplied.MALLOC:
+            caller.answer(self.heap.allocate(caller.argument(1)))
+        elif function is Supplied.FREE:
+            self.heap.free(caller.argument(1))
+        else:
+            self.failed = _assertion(caller)
+            return Fault.ASSERTION
+        return Fault.NONE
+
+    def _print(self, caller: Caller) -> Fault:
+        format_ = caller.string(caller.argument(1))
+        if format_ is None:
+            caller.answer(-1)
+            return Fault.NONE
+        arguments = caller.argument(2)
+        text, count = formatted(format_, lambda at, size: caller.read(arguments + at, size), caller.string)
+        self.printed += text
+        caller.answer(count)
+        return Fault.NONE
+
+    def flush(self) -> None:
+        """Hand on what was printed."""
+        if self.printed:
+            text = bytes(self.printed)
+            self.printed.clear()
+            self.say(text.decode("utf-8", "replace"))
+
+
+def _assertion(caller: Caller) -> str:
+    """The message of a failed assertion, in CUDA's words."""
+    condition, file, function = ((caller.string(caller.argument(n)) or b"?").decode("utf-8", "replace") for n in (1, 2, 4))
+    block = _place(int(caller.cta["index"]), caller.launch.grid)
+    thread = _place(caller.thread, caller.launch.block)
+    return f"{file}:{caller.argument(3, 1)}: {function}: block: {block}, thread: {thread} Assertion `{condition}` failed."
+
+
+def _place(index: int, shape: tuple[int, int, int]) -> str:
+    return f"[{index % shape[0]},{index // shape[0] % shape[1]},{index // (shape[0] * shape[1])}]"

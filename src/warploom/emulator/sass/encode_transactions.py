@@ -1,0 +1,119 @@
+"""Encodes barriers in shared memory that count arrivals and bytes (mbarrier), and copies of many bytes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Address, Bank, Instruction, Reg
+from warploom.code.table import Space
+from warploom.emulator.lanes import ROW_BYTES
+from warploom.emulator.records import Kind
+from warploom.emulator.sass.addresses import encode_address
+from warploom.emulator.sass.records import SassKind, UniformOperation
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows
+from warploom.emulator.sass.transactions import Amount, Transaction
+
+_ARRIVALS = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER}
+_BYTES = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER, "X": Amount.DONE}
+_USUAL = "A1TR"
+
+
+def _begin(rows: SassRows, instruction: Instruction, record: np.void, transaction: Transaction) -> None:
+    address = next(source for source in instruction.srcs if isinstance(source, Address))
+    encode_address(rows, record, address)
+    record["kind"], record["operation"], record["space"] = SassKind.TRANSACTION, transaction, Space.SHARED
+    record["rows"][0], record["size"] = -1, 8
+
+
+@encodes("SYNCS")
+def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    modifiers = instruction.op.modifiers
+    if modifiers[0] == "CCTL":  # the barrier is no longer used; what is asked of it, nobody gets to know
+        _begin(rows, instruction, record, Transaction.CHECK)
+        record["rows"][1] = rows.constant(0)
+        return
+    if modifiers[:2] == ("EXCH", "64"):
+        _exchange(rows, instruction, record)
+        return
+    if modifiers[:2] == ("PHASECHK", "TRANS64"):
+        _begin(rows, instruction, record, Transaction.CHECK)
+        record["predicate_out"], record["polling"] = rows.predicate_result(instruction.dsts[0]), True
+        record["rows"][1] = rows.word(instruction.srcs[1])
+        return
+    if modifiers[:2] != ("ARRIVE", "TRANS64"):
+        raise rows.trouble("the emulator does not know this form")
+    _begin(rows, instruction, record, Transaction.ARRIVE)
+    amounts = next((word for word in modifiers if len(word) == 4 and word[0] == "A" and word[2] == "T"), _USUAL)
+    record["type"], record["elements"] = _ARRIVALS[amounts[1]], _BYTES[amounts[3]]
+    record["signed"] = "OPTOUT" in modifiers
+    record["rows"][1] = rows.word(instruction.srcs[1])
+    if instruction.dsts[0].bank is Bank.D:
+        record["rows"][0] = rows.row(instruction.dsts[0])
+
+
+def _exchange(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A barrier is given its first state; nobody looks at the one before."""
+    if instruction.dsts[0].bank not in (Bank.RZ, Bank.URZ):
+        raise rows.trouble("it wants what was there before")
+    address, value = instruction.srcs[:2]
+    assert isinstance(address, Address)
+    encode_address(rows, record, address)
+    record["kind"], record["space"], record["size"], record["elements"] = Kind.STORE, Space.SHARED, 4, 2
+    first = rows.row(value, 2)
+    record["rows"][:2] = first, first + ROW_BYTES
+
+
+@encodes("ARRIVES")
+def _arrive_after_copies(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Copies are done at once, so who arrives behind them arrives now."""
+    modifiers = instruction.op.modifiers
+    if modifiers[:2] != ("LDGSTSBAR", "64"):
+        raise rows.trouble("the emulator does not know this form")
+    _begin(rows, instruction, record, Transaction.ARRIVE)
+    record["rows"][1] = rows.constant(1)
+    if "TRANSCNT" in modifiers:
+        record["type"], record["elements"] = Amount.NONE, Amount.DONE
+    elif "ARVCNT" in modifiers:
+        record["type"] = Amount.ONE
+    else:
+        record["size"] = 4
+
+
+def encode_arrival(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """ATOMS.ARRIVE, before Hopper."""
+    _begin(rows, instruction, record, Transaction.ARRIVE)
+    record["size"], record["rows"][1] = 4, rows.constant(0)
+    if instruction.dsts[0].bank is Bank.D:
+        record["rows"][0] = rows.row(instruction.dsts[0])
+
+
+@encodes("UBLKCP")
+def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """A copy for the warp, done at once. The register behind the target in shared memory holds the address of a barrier."""
+    modifiers = instruction.op.modifiers
+    if modifiers not in (("S", "G"), ("G", "S")):
+        raise rows.trouble("the emulator does not know this copy")
+    target, source, size = instruction.srcs[:3]
+    assert isinstance(target, Address) and isinstance(source, Address)
+    if target.uniform is None or source.uniform is None or target.offset or source.offset:
+        raise rows.trouble("its addresses are more than uniform registers")
+    record["kind"] = SassKind.BULK_COPY
+    record["operation"] = Transaction.COPY_TO_SHARED if modifiers[0] == "S" else Transaction.COPY_FROM_SHARED
+    record["rows"][0], record["rows"][1] = rows.row(target.uniform), rows.row(source.uniform)
+    record["rows"][2] = rows.row(size)
+    record["rows"][3] = rows.row(Reg(target.uniform.number + 1, Bank.U)) if modifiers[0] == "S" else -1
+
+
+@encodes("ELECT")
+def _elect(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """One of the lanes: the first."""
+    predicate, number = instruction.dsts
+    record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.ELECT
+    record["predicate_out"], record["rows"][0] = rows.predicate_result(predicate), rows.result(number)
+
+
+@encodes("FENCE", "UTMACMDFLUSH")
+def _order(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    """Copies are done at once and in order."""
+    record["kind"] = Kind.NOTHING

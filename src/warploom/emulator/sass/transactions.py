@@ -1,0 +1,163 @@
+"""Barriers in shared memory that count arrivals and bytes that are on their way (mbarrier), and copies of many bytes at once.
+
+A barrier is 64 bits. Before Hopper the upper word counts up to 2**31 with what is still to come below it, the bit above is the
+phase; the lower word holds what it begins with, from 2**30. Hopper has, from the lowest bit: a free bit, 20 bits of what a phase
+begins with, 22 bits of bytes on their way, 20 bits of arrivals still to come, the phase; counts run up to 2**20. When nothing is
+to come any more the phase changes and the count begins again. Where all have arrived while bytes are on their way, the bit below
+the arrivals is set: how hardware notes that is not known.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from warploom.code.table import Space
+from warploom.emulator.memory import allocated, fail, log_access
+from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
+from warploom.emulator.records import Fault
+from warploom.jit import callee
+
+
+class Transaction(IntEnum):
+    """What is done to a barrier."""
+
+    ARRIVE = 0  # and tell the state before
+    CHECK = 1  # whether a phase is over
+    COPY_TO_SHARED = 2
+    COPY_FROM_SHARED = 3
+
+
+class Amount(IntEnum):
+    """How many arrive, or how many bytes are expected: it is written in the opcode, or it is in a register."""
+
+    NONE = 0
+    ONE = 1
+    REGISTER = 2
+    DONE = 3  # bytes in a register are no longer expected
+
+
+CHECK, TO_SHARED = int(Transaction.CHECK), int(Transaction.COPY_TO_SHARED)
+ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
+SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
+_BYTES = 8
+_COPY_UNIT = 16
+_COUNT = np.uint64((1 << 20) - 1)
+_PENDING_AT, _EXPECTED_AT, _ALL_HERE, _PHASE_AT = np.uint64(43), np.uint64(21), np.uint64(1 << 42), np.uint64(63)
+_EXPECTED = np.uint64((1 << 21) - 1)
+
+
+@callee
+def _amount(kind, rows, row, lane):
+    if kind >= REGISTER:
+        return np.int64(np.int32(get32(rows + row + 4 * lane)))
+    return np.int64(kind == ONE)
+
+
+@callee
+def _arrived_before_hopper(place):
+    """One more arrival."""
+    first, count = get32(place), get32(place + 4)
+    come = np.uint32(count + np.uint32(1))
+    if come & np.uint32(0x7FFFFFFF) == 0:  # the carry has changed the phase
+        come |= (first + np.uint32(0x40000000)) & np.uint32(0x7FFFFFFF)
+    put32(place + 4, come)
+
+
+@callee
+def _settle(place, state, pending, expected):
+    """Note what is still to come; if that is nothing, the next phase begins."""
+    kept = state & ((np.uint64(1) << _EXPECTED_AT) - np.uint64(1))
+    phase = state >> _PHASE_AT
+    first = (kept >> np.uint64(1)) & _COUNT
+    if pending == 0 and expected == 0:
+        phase, count, here = phase ^ np.uint64(1), first, np.uint64(0)
+    else:
+        count = np.uint64((1 << 20) - pending) & _COUNT
+        here = _ALL_HERE if pending == 0 else np.uint64(0)
+    bytes_left = (np.uint64(expected) & _EXPECTED) << _EXPECTED_AT
+    put64(place, kept | bytes_left | here | (count << _PENDING_AT) | (phase << _PHASE_AT))
+
+
+@callee
+def _arrive(place, arrivals, expected, leaves):
+    """So many arrive, and so many more bytes are expected; who leaves will not come in later phases either."""
+    state = get64(place)
+    if leaves:
+        first = ((state >> np.uint64(1)) + np.uint64(arrivals)) & _COUNT
+        state = (state & ~(_COUNT << np.uint64(1))) | (first << np.uint64(1))
+    count = np.int64((state >> _PENDING_AT) & _COUNT)
+    pending = np.int64(0) if state & _ALL_HERE else np.int64(1 << 20) - count
+    left = np.int64((state >> _EXPECTED_AT) & _EXPECTED)
+    left = left - (np.int64(1) << 21) if left >> 20 else left
+    _settle(place, state, pending - arrivals, left + expected)
+
+
+@callee
+def synchronise(machine, cta, instruction, rows, predicates, mask):
+    """Arrive at barriers, or ask whether a phase is over, lane after lane. Rows: the state before (or -1), the operand.
+
+    `type` tells how many arrive, `elements` how many bytes are expected, `signed` whether they leave, `size` whose barriers
+    they are: 4 before Hopper.
+    """
+    over = np.uint32(0)
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
+        if address < 0 or address + _BYTES > machine.shared_bytes:
+            return fail(machine, BOUNDS, lane, address, SHARED)
+        if address & (_BYTES - 1):
+            return fail(machine, ALIGNMENT, lane, address, SHARED)
+        place = cta.shared + address
+        if instruction.operation == CHECK:
+            if (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
+                over |= np.uint32(1) << np.uint32(lane)
+            continue
+        if instruction.rows[0] >= 0:
+            put32(rows + instruction.rows[0] + 4 * lane, get32(place))
+            put32(rows + instruction.rows[0] + 128 + 4 * lane, get32(place + 4))
+        if instruction.size == 4:
+            _arrived_before_hopper(place)
+            continue
+        arrivals = _amount(instruction.type, rows, instruction.rows[1], lane)
+        expected = _amount(instruction.elements, rows, instruction.rows[1], lane)
+        _arrive(place, arrivals, -expected if instruction.elements == DONE else expected, instruction.signed != 0)
+    if instruction.predicate_out >= 0:
+        at = predicates + 4 * instruction.predicate_out
+        put32(at, (get32(at) & ~mask) | over)
+    if machine.tracing:
+        log_access(machine, SHARED, np.int64(count_ones(mask)))
+    return True
+
+
+@callee
+def copy_bytes(machine, cta, instruction, rows, mask):
+    """Copy between device memory and shared memory, at once, for the warp. Rows: target, source, units of 16 bytes, barrier."""
+    lane = first_lane(mask)
+    at = 4 * lane
+    into_shared = instruction.operation == TO_SHARED
+    near, far = (instruction.rows[0], instruction.rows[1]) if into_shared else (instruction.rows[1], instruction.rows[0])
+    inside = np.int64(get32(rows + near + at))
+    outside = np.int64(get32(rows + far + at)) | (np.int64(get32(rows + far + 128 + at)) << np.int64(32))
+    size = np.int64(get32(rows + instruction.rows[2] + at)) * _COPY_UNIT
+    if inside + size > machine.shared_bytes:
+        return fail(machine, BOUNDS, lane, inside, SHARED)
+    if not allocated(machine, outside, outside + size - 1):
+        return fail(machine, BOUNDS, lane, outside, GLOBAL)
+    if (inside | outside) & (_COPY_UNIT - 1):
+        return fail(machine, ALIGNMENT, lane, inside if inside & (_COPY_UNIT - 1) else outside, GLOBAL)
+    here, there = cta.shared + inside, machine.arena - machine.arena_start + outside
+    for byte in range(size):
+        if into_shared:
+            put8(here + byte, get8(there + byte))
+        else:
+            put8(there + byte, get8(here + byte))
+    if into_shared:
+        barrier = np.int64(get32(rows + instruction.rows[3] + at))
+        if barrier + _BYTES > machine.shared_bytes:
+            return fail(machine, BOUNDS, lane, barrier, SHARED)
+        _arrive(cta.shared + barrier, np.int64(0), -size, False)
+    return True

@@ -1,0 +1,68 @@
+"""Images, products of f64, barriers in shared memory, elected lanes and printf, against the answers of a real GPU."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warploom.emulator.device_memory import DeviceArray
+from warploom.errors.printed import printed_to
+from warploom.programs.device import Device
+from warploom.sass.module import SassModule, from_cuda
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from feature_cases import SOURCE, Case, Image, cases  # noqa: E402
+
+FILE = ROOT / "tests" / "goldens" / "features.npz"
+CASES = {case.name: case for case in cases()}
+
+
+@pytest.fixture(scope="module")
+def module() -> SassModule:
+    return from_cuda(SOURCE, "features.cu", "sm_90")
+
+
+@pytest.fixture(scope="module")
+def goldens() -> dict[str, np.ndarray]:
+    if not FILE.exists():
+        pytest.skip("scripts/feature_goldens.py has not been run on a GPU")
+    with np.load(FILE) as stored:
+        return dict(stored)
+
+
+def _run(case: Case, module: SassModule) -> tuple[list[np.ndarray], str]:
+    device = Device(lambda name, _shape: module.kernel(name), record=None)
+    given: list[object] = []
+    after: list[DeviceArray] = []
+    for argument in case.arguments:
+        if isinstance(argument, Image) and not argument.surface:
+            edges = {"wrap": argument.address == "wrap", "border": argument.address == "border"}
+            how = {"linear": argument.linear, "normalized": argument.normalized, "layered": argument.layered}
+            given.append(device.texture(argument.values, **edges, **how))
+        elif isinstance(argument, Image | np.ndarray):
+            array = device.array(argument.values if isinstance(argument, Image) else argument)
+            after.append(array)
+            given.append(device.surface(array) if isinstance(argument, Image) else array)
+        else:
+            given.append(argument)
+    printed = io.StringIO()
+    with printed_to(printed):
+        device.launch(case.kernel, (case.grid,), (case.block,), *given)
+    return [array.get() for array in after], printed.getvalue()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_like_hardware(name: str, module: SassModule, goldens: dict[str, np.ndarray]) -> None:
+    got, text = _run(CASES[name], module)
+    assert f"{name}/0" in goldens
+    for number, array in enumerate(got):
+        wanted = goldens[f"{name}/{number}"].reshape(array.shape)
+        different = np.flatnonzero(array.reshape(-1).view(np.uint8) != wanted.reshape(-1).view(np.uint8))
+        assert not len(different), (len(different), array.reshape(-1)[different[0] // array.itemsize])
+    if CASES[name].prints:
+        assert text.encode() == goldens[f"{name}/text"].tobytes()
