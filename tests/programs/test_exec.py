@@ -28,6 +28,7 @@ PARTS = {
     "managed": "19 101 1\n",
     "threads": "20 120\n",
     "textures": "0\n",
+    "layers": "0\n",
     "cooperative": "1\n",
     "device": "1 Warploom gtx480 1 32 1536 1536 6 1\n",
 }
@@ -160,9 +161,9 @@ def test_small_launches_cost_little(execute: Execute, features: Path) -> None:
 def test_machine_code_runs_as_well(execute: Execute, compiled: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("elftools")
     program = compiled("features.cu", "-cudart", "shared", "-gencode", "arch=compute_75,code=[sm_75,compute_75]")
-    for part in ("symbols", "managed"):
+    for part, printed in (("symbols", PARTS["symbols"]), ("managed", PARTS["managed"]), ("surfaces", "0\n")):
         status, run = execute([str(program), part], code="sm_75")
-        assert (status, capfd.readouterr().out) == (0, PARTS[part])
+        assert (status, capfd.readouterr().out) == (0, printed)
         assert all(total.registers > 0 for total in run.kernels.values())
 
 
