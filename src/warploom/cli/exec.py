@@ -20,6 +20,9 @@ def command(
     design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    technology: Annotated[
+        str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
+    ] = None,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
@@ -44,10 +47,12 @@ def command(
 ) -> int:
     """Run a CUDA program that was linked with `nvcc -cudart shared`; its kernels are executed and timed here, without a GPU.
 
-    The exit code is the program's own. Elapsed times of events are the simulated ones.
+    The exit code is the program's own. Elapsed times of events are the simulated ones. At the end, each kernel's time and the
+    energy of the register file are printed.
     """
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
+    from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.beside import BesideGpu
     from warploom.programs.recorder import Recorder
@@ -66,7 +71,16 @@ def command(
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
-    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
+    run = ProgramRun(
+        parse_design(design),
+        chip,
+        check_code(code),
+        not emulate_only,
+        check,
+        max_instructions,
+        is_lenient(memory),
+        load_technology(technology) if technology is not None else None,
+    )
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []
@@ -90,6 +104,7 @@ def command(
         for writer in writers:
             writer.finish(ending)
             message(f"wrote {writer.path}")
+    run.account()
     if summary is not None:
         _write_summary(summary, run, program)
     if not quiet and run.kernels:
@@ -118,9 +133,13 @@ def _print_summary(run: object, seconds: float) -> None:
 
     assert isinstance(run, ProgramRun)
     titles = kernel_titles(run.kernels)
-    table = plain_table("kernel", "launches", "registers", "warp instructions", "cycles", numbers_from=1)
+    timed = ("cycles", "us", "nJ") if run.timed else ()
+    table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for name, total in run.kernels.items():
-        cycles = "" if total.cycles is None else f"{total.cycles:,}"
-        table.add_row(titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}", cycles)
+        row = [titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
+        if total.cycles is not None and total.seconds is not None and total.energy_pj is not None:
+            row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
+        table.add_row(*row)
     Console(stderr=True, width=results_console().width).print(table)
-    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds")
+    energy = "; nJ: the register file's energy" if run.timed else ""
+    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds{energy}")

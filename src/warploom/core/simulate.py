@@ -81,8 +81,8 @@ class Simulation:
         self.cycles = 0
         self.widest: tuple[int, Occupancy, int] | None = None
 
-    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> None:
-        """Run one launch to its end and add its counters."""
+    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> dict[str, Any]:
+        """Run one launch to its end and add its counters, which are given back too."""
         if trace.warps_per_cta > self.machine.sm.warps_per_sm:
             raise WarploomError(
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
@@ -118,7 +118,7 @@ class Simulation:
         if status == STUCK:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
-        self._add(code, trace, fits, sms, drained)
+        return self._add(code, trace, fits, sms, drained)
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self._tables(code)
@@ -148,7 +148,7 @@ class Simulation:
                 else:
                     drained.setdefault(name, []).extend(events)
 
-    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
+    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> dict[str, Any]:
         cycles = int(self.chip.end - self.chip.start)
         counters = gather(sms, self.machine.warp_registers, cycles)
         run = LaunchFacts(code, trace, self.machine, fits, cycles, counters)
@@ -167,6 +167,7 @@ class Simulation:
         self.launches.append({"kernel": code.name, "cycles": cycles, "warp_instructions": counters["warp_instructions"]})
         if self.widest is None or trace.warp_instructions > self.widest[0]:
             self.widest = (trace.warp_instructions, fits, code.registers)
+        return counters
 
     def result(self) -> TimingResult:
         """The sums over all launches so far."""

@@ -133,12 +133,6 @@ class Emulator:
         """Let a texture reference of the module mean this texture."""
         self.symbols[name] = texture.handle
 
-    def symbol(self, name: str) -> int:
-        """The address of a module-level variable that some launched kernel uses."""
-        if name not in self.symbols:
-            raise WarploomError(f"no kernel that was launched uses a variable {name}.")
-        return self.symbols[name]
-
     def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
         """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
         shared_bytes = code.shared_bytes + shape.dynamic_shared_bytes

@@ -18,7 +18,7 @@ from warploom.machines import Machine
 from warploom.programs import Device
 from warploom.simulation.compilation import compile_for, compile_key
 from warploom.trace.format import Trace
-from warploom.workloads.program import Program, compare_outputs
+from warploom.workloads.program import Kernels, Program, compare_outputs
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,19 @@ def run_program(
     with activity(f"reading {program.place}"):
         module = program.module()
 
-    def compiled(kernel: str, shape: LaunchShape) -> Code:
+    def compiled(module: Kernels, kernel: str, shape: LaunchShape) -> Code:
         return compile_for(module, kernel, design, machine, shape)
 
-    memory = DeviceMemory(lenient=program.lenient)
-    device = Device(compiled, record=True if record else None, check=check, budget=budget, memory=memory)
+    device = Device(
+        module,
+        file=program.place,
+        code=program.code,
+        compile_module=compiled,
+        record=True if record else None,
+        check=check,
+        budget=budget,
+        memory=DeviceMemory(lenient=program.lenient),
+    )
     with activity(f"making the inputs of {program.name}"):
         inputs = program.inputs(size)
     outputs = program.host(device, inputs)
