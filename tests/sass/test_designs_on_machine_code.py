@@ -20,9 +20,9 @@ from warploom.simulation.execution import run_program
 from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 
-DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")
+DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex", "bow", "ltrf")
 WORKLOADS = ["hotspot", "matrixmul", "bfs", "lib", "sad", "dct8x8", "nw", "reduction", "mum", "aes", "lps", "scalarprod"]
-QUICK = {("bfs", "rfv"), ("bfs", "regmutex"), ("hotspot", "regmutex")}
+QUICK = {("bfs", "rfv"), ("bfs", "regmutex"), ("hotspot", "regmutex"), ("reduction", "ltrf")}
 
 
 def _marked(name: str, point: str) -> object:

@@ -27,7 +27,7 @@ def set_apart(ctx: Context, sm: Sm) -> None:
     """Divide the file between registers that are mapped directly and those that are renamed."""
     state, info = sm.allocation, ctx.info
     state.exempt = min(ctx.code[0].allocation.exempt, info.registers)
-    state.need = (info.registers - state.exempt) * info.warps_per_cta
+    state.need = min(info.registers - state.exempt, ctx.code[0].allocation.held) * info.warps_per_cta
     state.most_ctas = info.cta_limit
     direct = state.exempt * info.warps_per_cta
     if direct > 0:  # leave one CTA the registers that it may need

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, value_operands
-from warploom.papers.rfv.release_points import decoded_flags
+from warploom.papers.rfv.release_points import decoded_flags, most_held
 from warploom.papers.rfv.renaming import table_conflicts
 
 INSTRUCTION_NOTES = (
@@ -15,6 +15,7 @@ INSTRUCTION_NOTES = (
     ("lookups", "u1"),  # accesses of the renaming table
     ("conflicts", "u1"),  # cycles that they take beyond the first
     ("exempt", "u1"),
+    ("held", "u1"),  # renamed registers that a warp has at once, at most
 )
 
 
@@ -36,4 +37,5 @@ def annotated(code: Code, table: np.ndarray) -> np.ndarray:
                 notes[pc]["dead"] |= ((1 << words) - 1) << place
             place += words
     notes["exempt"] = exempt
+    notes["held"] = most_held(code)
     return notes

@@ -11,7 +11,7 @@ from warploom.register_file.services import inlined, separate, wake
 
 THROTTLING_STATE = (
     ("room", "i8"),  # entries for renaming
-    ("need", "i8"),  # renamed registers of one CTA at most
+    ("need", "i8"),  # renamed registers that one CTA has at once, at most, as its compiler knows
     ("scarce", "?"),  # the resident CTAs may need more than there is
     ("ctas", "u8"),  # resident
     ("mapped", "i8"),  # names mapped at the moment, of all CTAs and of each
