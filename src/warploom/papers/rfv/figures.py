@@ -41,6 +41,12 @@ BASELINE = TWO_LEVEL
 WHOLE = _design("rfv")
 SHRUNK = {label: _design(f"rfv(shrink={share})") for label, share in SHARES.items()}
 HALF = SHRUNK["64 KB"]
+NEEDY = _design("rfv(shrink=0.5, throttle=needy)")  # not as published: only warps wait that need a register
+# The paper's own numbers against each other.
+OUTLIERS = (
+    "figure 11 labels three bars with 217, 1,008 and 323%: they alone make a mean of 97% over sixteen programs, so that 73% "
+    "is not the arithmetic mean"
+)
 SPILL = _design("compiler-spill")
 HARDWARE = _design("hardware-renaming")
 UNLIMITED_TABLE = _design(f"rfv(table_bytes={UNLIMITED})")
@@ -171,7 +177,11 @@ def _allocation(results: Results, size: str) -> Outcome:
 
 
 def _slow_down(results: Results, size: str) -> Outcome:
-    added = {f"GPU-shrink, {label}": _time_added(results, design, size) for label, design in SHRUNK.items()}
+    """Time against 128 KB: with renaming where the smaller file has it too, because the paper's four programs that are never
+
+    throttled add nothing at all, which a further pipeline stage on one side alone would not allow.
+    """
+    added = {f"GPU-shrink, {label}": _time_added(results, design, size, WHOLE) for label, design in SHRUNK.items()}
     added["compiler spill"] = _time_added(results, SPILL, size)
     added["renaming alone, 128 KB"] = _time_added(results, WHOLE, size)
     rows = [{"panel": "half-sized file", **row} for row in _bars(added, "time")]
@@ -187,17 +197,29 @@ def _slow_down(results: Results, size: str) -> Outcome:
         "wake-up-10-time": _mean(waking["wake-up 10"].values()),
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
-    whole = _time_added(results, WHOLE, size)
-    stage = "the stage of renaming, which 128 KB have too"
+    needy = _time_added(results, NEEDY, size, WHOLE)
     experiments = {
-        f"shrink{key}-time": Experiment(stage, f"against {WHOLE}", _mean(values[name] - whole[name] for name in values))
-        for key, values in (
-            ("", added["GPU-shrink, 64 KB"]),
-            ("-40", added["GPU-shrink, 40% smaller"]),
-            ("-30", added["GPU-shrink, 30% smaller"]),
-        )
+        "shrink-time": Experiment("CTAs that wait without needing a register", NEEDY, _mean(needy.values())),
+        **{
+            f"shrink-{percent}-time": Experiment(
+                "programs that have more live registers than the file",
+                "mean of those that are never throttled",
+                _mean_of_unthrottled(results, size, f"{percent}% smaller"),
+            )
+            for percent in (40, 30)
+        },
     }
-    return Outcome(rows, facts, chart, experiments)
+    spilling = [name for name, result in _of(results, SPILL, size).items() if result["counters"]["local_stores"] > 0]
+    if spilling:
+        spills = _mean(added["compiler spill"][name] for name in spilling)
+        experiments["spill-time"] = Experiment("programs that fit 64 KB as they are", f"mean of {', '.join(spilling)}", spills)
+    return Outcome(rows, facts, chart, experiments, {"spill-time": OUTLIERS})
+
+
+def _mean_of_unthrottled(results: Results, size: str, label: str) -> float:
+    throttled = _counter(results, SHRUNK[label], size, "throttled_cycles")
+    added = _time_added(results, SHRUNK[label], size, WHOLE)
+    return _mean(value for name, value in added.items() if throttled[name] == 0)
 
 
 # --- figure 12 --------------------------------------------------------------------------------------------------------------
@@ -351,7 +373,7 @@ FIGURES = (
     Figure(
         "figure 11",
         "Time added by smaller files and by waking subarrays",
-        _runs(BASELINE, *SHRUNK.values(), SPILL, *map(_wake_up, (0, *WAKE_UPS))),
+        _runs(BASELINE, *SHRUNK.values(), NEEDY, SPILL, *map(_wake_up, (0, *WAKE_UPS))),
         _slow_down,
     ),
     Figure("figure 12", "Energy of the register file by part", _runs(BASELINE, WHOLE, HALF), _energy),
