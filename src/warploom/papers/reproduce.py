@@ -52,6 +52,7 @@ class Score:
             "paper": self.fact.value,
             "ours": self.ours,
             "unit": self.fact.unit,
+            "meaning": self.fact.meaning,
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
             "headline": self.fact.headline,
