@@ -1,9 +1,9 @@
-"""Writes docs/scorecard.md from what ``warploom reproduce all --json`` printed: for the papers' own kinds of code, and for each alone.
+"""Writes docs/scorecard.md from what ``warploom reproduce all --json`` printed: with the papers' own kinds of code, and with each.
 
-    warploom reproduce all --json > own.json
-    warploom reproduce all --code ptx --json > ptx.json
-    warploom reproduce all --code sm_75 --json > sass.json
-    python scripts/write_scorecard.py own.json ptx.json sass.json
+warploom reproduce all --json > own.json
+warploom reproduce all --code ptx --json > ptx.json
+warploom reproduce all --code sm_75 --json > sass.json
+python scripts/write_scorecard.py own.json ptx.json sass.json
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from warploom.papers.facts import DERIVED, VERDICTS
 TARGET = Path(__file__).parent.parent / "docs" / "scorecard.md"
 HEAD = """# The papers' numbers and ours
 
-Written by `python scripts/write_scorecard.py` from `warploom reproduce all --size small`, not by hand. [The guide](guide.md#reproduce-the-papers)
-has the rules of the verdicts. *Here* is with the code that the paper names for its figures ({codes}; all others: our backend's);
+Written by `python scripts/write_scorecard.py` from `warploom reproduce all --size small`, not by hand.
+[The guide](guide.md#reproduce-the-papers) has the rules of the verdicts. *Here* is with the code that the paper names for its figures ({codes}; all others: our backend's);
 *backend* and *sm_75* are the same numbers with that code throughout, and *without the cause* is what comes out of an experiment
 that takes away what we hold to be the reason: its value, and what was taken away. Bounds are marked ≤ and ≥.
 """
@@ -43,7 +43,8 @@ def main(files: Sequence[str]) -> None:
     by_paper = groupby(sorted(own.values(), key=lambda score: papers.index(_paper(score))), key=_paper)
     for paper, scores in by_paper:
         lines += ["", f"## {find_paper(paper).title}", "", "Headline numbers are in bold.", ""]
-        lines += ["| number | paper | here | backend | sm_75 | verdict | without the cause |", "| --- | ---: | ---: | ---: | ---: | --- | --- |"]
+        lines.append("| number | paper | here | backend | sm_75 | verdict | without the cause |")
+        lines.append("| --- | ---: | ---: | ---: | ---: | --- | --- |")
         lines += [_row(score, backend, machine_code) for score in scores if score["verdict"] != DERIVED]
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

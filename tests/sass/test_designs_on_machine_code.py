@@ -123,7 +123,7 @@ def test_lanes_meet_at_barriers_alone(architecture: str) -> None:
 
 @pytest.mark.parametrize(("name", "kernel"), [("bfs-queue", "bfs_queue"), ("tpacf", "tpacf"), ("heartwall", "heartwall")])
 def test_the_warp_is_together_at_a_barrier_of_the_cta(name: str, kernel: str) -> None:
-    """NVIDIA's compiler has all lanes wait for each other before it, by BSYNC or by WARPSYNC: nothing is kept for others there."""
+    """NVIDIA's compiler has all lanes wait for each other before it, by BSYNC or WARPSYNC: nothing is kept for others there."""
     code = workload_program(name, "sm_75").module().kernel(kernel)  # type: ignore[union-attr]
     graph = flow_graph(code)
     at_barriers = [pc for pc, instruction in enumerate(code.instructions()) if instruction.op.name == "BAR"]

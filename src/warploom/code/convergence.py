@@ -1,7 +1,7 @@
 """Where lanes that a divergent branch separates are until they meet again, and where they wait for each other meanwhile.
 
 Code of our backend is executed arm by arm up to the immediate post-dominator of the branch. In SASS lanes meet at convergence
-barriers alone, or where all wait for all; until then every group goes its own way, and waits wherever the warp turns to another one.
+barriers alone, or where all wait for all; until then every group goes its own way, and waits wherever the warp turns to another.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ def _reached(graph: FlowGraph, starts: Iterable[int], meeting: int) -> frozenset
 def apart_in_sass(graph: FlowGraph, barriers: Barriers, branch: int, starts: Iterable[int]) -> frozenset[int]:
     """The blocks reached from some successors of a branch before a barrier that holds all lanes which came to the branch.
 
-    The warp is together too behind an instruction at which all lanes wait for each other, if those of all arms come to the same one.
+    The warp is together too behind an instruction at which all lanes wait for each other, if all arms come to the same one.
     """
     starts, holding = tuple(starts), barriers.open_after[branch]
     while True:
-        closing = frozenset(block for block, register in enumerate(barriers.closed) if register is not None and register in holding)
+        closing = frozenset(block for block, register in enumerate(barriers.closed) if register in holding)
         seen = _before(graph, starts, closing)
         set_again = {register for block in seen for register in barriers.changed[block]} & holding
         if not set_again:

@@ -83,7 +83,7 @@ def _gains(results: Results, size: str) -> Outcome:
         100 * (results[_run(name, "baseline", size)]["cycles"] / results[_run(name, "baseline", size, FREE)]["cycles"] - 1)
         for name in WORKLOADS
     )
-    bound = Experiment("all waiting for register banks, the most that forwarding could save", f"baseline on {FREE}", without_waits)
+    bound = Experiment("all waiting for banks, the most that forwarding could save", f"baseline on {FREE}", without_waits)
     return Outcome(rows, facts, chart, {"speed-gained": bound})
 
 

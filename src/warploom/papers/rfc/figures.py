@@ -1,7 +1,7 @@
 """The register file cache and the two-level scheduler (ISCA 2011): its figures and tables as experiments.
 
-The paper's traces are in the machine code of NVIDIA's compiler, and so are these runs. Today's compiler unrolls and hoists more than
-that of the paper's day; what our backend's plainer code gives instead stands beside every number, as an experiment.
+The paper's traces are in the machine code of NVIDIA's compiler, and so are these runs. Today's compiler unrolls and hoists more
+than that of the paper's day; what our backend's plainer code gives instead stands beside every number, as an experiment.
 """
 
 from __future__ import annotations
@@ -57,9 +57,7 @@ def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
     return lambda size: [_run(name, design, size) for name in workload_set(MACHINE) for design in designs]
 
 
-def _and_plain(
-    runs: Callable[[str], Sequence[Run]], again: Callable[[str], Sequence[Run]]
-) -> Callable[[str], Sequence[Run]]:
+def _and_plain(runs: Callable[[str], Sequence[Run]], again: Callable[[str], Sequence[Run]]) -> Callable[[str], Sequence[Run]]:
     """Some runs, and some of them again with our backend's code."""
     return lambda size: [*runs(size), *(replace(run, code=PLAIN_CODE) for run in again(size))]
 
