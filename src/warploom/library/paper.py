@@ -38,6 +38,7 @@ class Paper:
     year: int
     package: str  # of its folder: __name__
     policies: tuple[str, ...] = ()  # the modules of the folder that register policies
+    code: str = ""  # what its figures execute unless they are asked for another; empty: the machines' usual code
 
     @cached_property
     def folder(self) -> Path:

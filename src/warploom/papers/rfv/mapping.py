@@ -21,7 +21,7 @@ def set_apart(ctx: Context, sm: Sm) -> None:
     notes: Notes = ctx.code[0].allocation
     info = ctx.info
     state.exempt = min(notes.exempt, info.registers)
-    state.need = (info.registers - state.exempt) * info.warps_per_cta
+    state.need = min(info.registers - state.exempt, notes.held) * info.warps_per_cta
     state.most_ctas = info.cta_limit
     direct = state.exempt * info.warps_per_cta
     if direct > 0:  # leave one CTA the registers that it may need

@@ -24,7 +24,7 @@ class Throttling(Record):
     """`throttling`: the balance of registers, and who waits for them."""
 
     room: i8  # entries for renaming
-    need: i8  # renamed registers of one CTA at most
+    need: i8  # renamed registers that one CTA has at once, at most, as its compiler knows
     scarce: flag  # the resident CTAs may need more than there is
     ctas: Mask  # resident
     mapped: i8  # names mapped at the moment, of all CTAs and of each
