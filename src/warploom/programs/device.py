@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -29,7 +30,8 @@ class Device:
 
     ``source`` is PTX text, a parsed module, or a function that gives the code of a kernel for a launch. ``record`` keeps the
     launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget`` and
-    ``count`` and ``memory`` as in `Emulator`. What was launched stands in ``launches``.
+    ``count`` and ``memory`` as in `Emulator`. ``wanted`` says of a kernel's name and the number of its launch, from 0, whether the
+    trace is kept; without it all are. What was launched stands in ``launches``.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Device:
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
+        wanted: Callable[[str, int], bool] | None = None,
     ) -> None:
         if isinstance(source, str):
             source = parse(source, file)
@@ -50,6 +53,8 @@ class Device:
         store = TraceStore() if record is True else record or None
         self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory)
         self._codes: dict[tuple[str, int, int], Code] = {}
+        self._wanted = wanted
+        self._launched: Counter[str] = Counter()
         self.launches: list[ExecutedLaunch] = []
 
     def array(self, values: np.ndarray) -> DeviceArray:
@@ -102,6 +107,8 @@ class Device:
         code = self.code(kernel, shape)
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
+        self.emulator.recording = self._wanted is None or self._wanted(kernel, self._launched[kernel])
+        self._launched[kernel] += 1
         self.launches.append(self.emulator.execute(code, shape, passed))
         for copy in reversed(copies):
             if copy:

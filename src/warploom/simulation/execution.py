@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,17 +59,29 @@ def execute(
     *,
     check: bool = False,
     max_instructions: int = DEFAULT_BUDGET,
+    launches: Collection[tuple[str, int]] = (),
 ) -> Execution:
-    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code."""
+    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code.
+
+    ``launches`` are those whose traces are kept, as kernel and number; all where it is empty.
+    """
 
     def make() -> Execution:
-        return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions)
+        return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions, launches=launches)
 
-    return executions.get((size, check, compile_key(design, machine)), make)
+    return executions.get((size, check, compile_key(design, machine), tuple(launches)), make)
 
 
 def run_program(
-    program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool, budget: int
+    program: Program,
+    design: Design,
+    machine: Machine,
+    size: str,
+    *,
+    record: bool,
+    check: bool,
+    budget: int,
+    launches: Collection[tuple[str, int]] = (),
 ) -> Execution:
     """Execute a program with the code that a design compiles for it."""
     if budget < 1:
@@ -81,7 +93,8 @@ def run_program(
         return compile_for(module, kernel, design, machine, shape)
 
     memory = DeviceMemory(lenient=program.lenient)
-    device = Device(compiled, record=True if record else None, check=check, budget=budget, memory=memory)
+    wanted = (lambda kernel, number: (kernel, number) in launches) if launches else None
+    device = Device(compiled, record=True if record else None, check=check, budget=budget, memory=memory, wanted=wanted)
     with activity(f"making the inputs of {program.name}"):
         inputs = program.inputs(size)
     outputs = program.host(device, inputs)
