@@ -54,7 +54,9 @@ def main() -> None:
     if asked.only:
         return
     for name in workload_names():
-        (asked.out / "workloads" / f"{name}.cubin").write_bytes(from_ptx(workload_ptx(name), f"{name}/kernel.ptx", CODE).make(None))
+        (asked.out / "workloads" / f"{name}.cubin").write_bytes(
+            from_ptx(workload_ptx(name), f"{name}/kernel.ptx", CODE).make(None)
+        )
     words = {}
     energy = [_written(launch, asked.out, words) | {"name": name, "what": what, "slots": SLOTS} for name, what, launch in loops()]
     (asked.out / "energy.json").write_text(json.dumps({"words": words, "loops": energy}))

@@ -78,7 +78,10 @@ def measure_energy(folder: Path, out: Path, seconds: float) -> None:
             end.synchronize()
         arguments[2] = np.uint32(20_000 * SECONDS / (cupy.cuda.get_elapsed_time(begin, end) * 1e-3))
         loops.append((loop, function, arguments))
-    lines = [f"# {json.dumps(device_facts())}", "turn\tloop\twatts\tinstructions_per_second\tclock_mhz\tdriver_watts\tdegrees\twindow_s"]
+    lines = [
+        f"# {json.dumps(device_facts())}",
+        "turn\tloop\twatts\tinstructions_per_second\tclock_mhz\tdriver_watts\tdegrees\twindow_s",
+    ]
     turn = 0
     while time.time() - started + len(loops) * (SECONDS + 0.3) < seconds:
         for loop, function, arguments in loops if turn % 2 == 0 else loops[::-1]:
@@ -97,7 +100,9 @@ def measure_energy(folder: Path, out: Path, seconds: float) -> None:
             took = cupy.cuda.get_elapsed_time(begin, end) * 1e-3
             rate = float(arguments[2]) * loop["slots"] * loop["grid"] * loop["block"] / 32 / took
             power = (last - first) / 1000 / (last_time - first_time)
-            lines.append(f"{turn}\t{loop['name']}\t{power:.3f}\t{rate:.6e}\t{clock}\t{watts:.1f}\t{degrees}\t{last_time - first_time:.3f}")
+            lines.append(
+                f"{turn}\t{loop['name']}\t{power:.3f}\t{rate:.6e}\t{clock}\t{watts:.1f}\t{degrees}\t{last_time - first_time:.3f}"
+            )
         turn += 1
     (out / "energy.tsv").write_text("\n".join(lines) + "\n")
     print("\n".join(lines[-len(loops) :]), flush=True)

@@ -2,7 +2,7 @@
 
     python3 validation/measure.py micro FOLDER --out OUT             microbenchmarks: what they wrote, in OUT/micro.npz
     python3 validation/measure.py kernels FOLDER --out OUT --size S  workloads under ncu: OUT/kernels-S.tsv
-    python3 validation/measure.py programs FOLDER --out OUT          kernels with an `about` in JSON under ncu: OUT/kernels-own.tsv
+    python3 validation/measure.py kernels FOLDER --out OUT --size own  single kernels of FOLDER/programs: OUT/kernels-own.tsv
     python3 validation/measure.py energy FOLDER --out OUT            energy of seconds-long loops: OUT/energy.tsv
 
 Clocks and power limits are left as they are. ``--cache-control all`` of ncu flushes and invalidates all caches before every
@@ -32,11 +32,27 @@ CYCLES = [
     "smsp__inst_executed.sum",
     "launch__registers_per_thread",
 ]
-STALL_REASONS = (
-    "barrier branch_resolving dispatch_stall drain imc_miss lg_throttle long_scoreboard math_pipe_throttle membar mio_throttle misc "
-    "no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait"
-).split()
-PIPES = "adu alu cbu fma fmaheavy fmalite fp64 lsu tensor tex uniform xu".split()
+STALL_REASONS = [
+    "barrier",
+    "branch_resolving",
+    "dispatch_stall",
+    "drain",
+    "imc_miss",
+    "lg_throttle",
+    "long_scoreboard",
+    "math_pipe_throttle",
+    "membar",
+    "mio_throttle",
+    "misc",
+    "no_instruction",
+    "not_selected",
+    "selected",
+    "short_scoreboard",
+    "sleeping",
+    "tex_throttle",
+    "wait",
+]
+PIPES = ["adu", "alu", "cbu", "fma", "fmaheavy", "fmalite", "fp64", "lsu", "tensor", "tex", "uniform", "xu"]
 COUNTERS = [
     *CYCLES,
     "sm__cycles_active.min",
@@ -62,27 +78,31 @@ COUNTERS = [
     "dram__cycles_elapsed.avg.per_second",
     "sm__cycles_elapsed.avg.per_second",
 ]
-WHY = [
-    "sm__cycles_active.max",
-    *(f"smsp__warps_issue_stalled_{reason}.sum" for reason in STALL_REASONS),
-    "smsp__issue_active.sum",
-    *(f"smsp__inst_executed_pipe_{pipe}.sum" for pipe in PIPES),
-    "sm__icc_requests.sum",
-    "sm__icc_requests_lookup_miss.sum",
-    "gcc__cache_requests_type_instruction.sum",
-    "gcc__cache_requests_type_instruction_lookup_miss.sum",
-    "gcc__cache_requests_type_constant.sum",
-    "gcc__cache_requests_type_constant_lookup_miss.sum",
-    "idc__requests.sum",
-    "idc__requests_lookup_miss.sum",
-]
+WHY = {
+    "sm__cycles_active.max": "cycles_active.max",
+    **{f"smsp__warps_issue_stalled_{reason}.sum": f"stalled_{reason}" for reason in STALL_REASONS},
+    "smsp__issue_active.sum": "issue_active",
+    **{f"smsp__inst_executed_pipe_{pipe}.sum": f"pipe_{pipe}" for pipe in PIPES},
+    **{
+        f"{cache}{which}.sum": f"{cache}{which}"
+        for cache in (
+            "sm__icc_requests",
+            "gcc__cache_requests_type_instruction",
+            "gcc__cache_requests_type_constant",
+            "idc__requests",
+        )
+        for which in ("", "_lookup_miss")
+    },
+}
 SHOWN = 3  # launches of a kernel that are measured: the first, the middle and the last
 
 
 def device_facts() -> dict[str, str]:
     """What was measured on, and when."""
     query = "name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.limit,temperature.gpu"
-    words = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True, check=False)
+    words = subprocess.run(
+        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True, check=False
+    )
     facts = dict(zip(query.split(","), (word.strip() for word in words.stdout.split(",")), strict=False))
     return facts | {"date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())}
 
@@ -130,7 +150,18 @@ def micro(folder: Path, out: Path, seconds: float) -> None:
     problems: dict[str, str] = {}
     while first >= 0 and time.time() - started < seconds:
         left = str(seconds - (time.time() - started))
-        command = [sys.executable, __file__, "micro-part", str(folder), "--out", str(out), "--first", str(first), "--seconds", left]
+        command = [
+            sys.executable,
+            __file__,
+            "micro-part",
+            str(folder),
+            "--out",
+            str(out),
+            "--first",
+            str(first),
+            "--seconds",
+            left,
+        ]
         subprocess.run(command, check=False)
         with np.load(out / "part.npz") as part:
             found |= dict(part)
@@ -197,8 +228,9 @@ def warm_up(cupy: Any) -> None:
 def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Path, profile: bool, seconds: float) -> None:
     """Run the workloads; with `profile`, show ncu the launches of the plan and no others."""
     sys.path.insert(0, str(ROOT / "scripts"))
-    import cupy
     import ctypes
+
+    import cupy
 
     driver = ctypes.CDLL("libcuda.so.1")
     from workload_goldens import PACKAGE, RealGpu, load
@@ -214,7 +246,9 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
             super().__init__(module)
             self.workload, self.counts = workload, counts.setdefault(workload, {})
 
-        def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0) -> None:
+        def launch(
+            self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0
+        ) -> None:
             number = self.counts.get(kernel, 0)
             self.counts[kernel] = number + 1
             of_all = plan.get(self.workload, {}).get(kernel, 0)
@@ -249,8 +283,9 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
 
 def own_launcher(folder: Path, out: Path) -> None:
     """Run the kernels that are described in JSON, once each, all shown to ncu."""
-    import cupy
     import ctypes
+
+    import cupy
 
     driver = ctypes.CDLL("libcuda.so.1")
 
@@ -295,7 +330,17 @@ def known_metrics(wanted: list[str], out: Path) -> list[str]:
 
 def under_ncu(command: list[str], metrics: list[str], caches: str, log: Path, limit: float) -> list[dict[str, str]]:
     """The rows that ncu prints for the launches that the command shows it."""
-    ncu = ["ncu", "--profile-from-start", "off", "--clock-control", "none", "--cache-control", caches, "--metrics", ",".join(metrics)]
+    ncu = [
+        "ncu",
+        "--profile-from-start",
+        "off",
+        "--clock-control",
+        "none",
+        "--cache-control",
+        caches,
+        "--metrics",
+        ",".join(metrics),
+    ]
     ncu += ["--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log)]
     try:
         subprocess.run([*ncu, *command], check=False, timeout=limit, env=os.environ | {"PYTHONUNBUFFERED": "1"})
@@ -307,7 +352,7 @@ def under_ncu(command: list[str], metrics: list[str], caches: str, log: Path, li
 
 
 def kernels(folder: Path, out: Path, size: str, names: list[str], seconds: float, why: bool) -> None:
-    """Workloads, or our own kernels where the size is `own`: all counters once, cycles twice more (caches cold, and as they are)."""
+    """Workloads, or single kernels where the size is `own`: all counters once, cycles twice more (caches cold, and as they are)."""
     base = [sys.executable, str(Path(__file__).resolve())]
     plan = out / f"plan-{size}.json"
     common = [str(folder), "--out", str(out), "--size", size, "--plan", str(plan), "--seconds", str(seconds / 3)]
@@ -318,7 +363,7 @@ def kernels(folder: Path, out: Path, size: str, names: list[str], seconds: float
         shown = [*base, "launch", *common, "--profile", "--names", *names]
     rounds = {"full": (known_metrics(COUNTERS, out), "all"), "again": (CYCLES, "all"), "as_is": (CYCLES, "none")}
     if why:
-        rounds["why"] = (known_metrics(WHY, out), "all")
+        rounds["why"] = (known_metrics(list(WHY), out), "all")
     tables = {}
     for name, (metrics, caches) in rounds.items():
         began = time.time()
@@ -335,13 +380,16 @@ def kernels(folder: Path, out: Path, size: str, names: list[str], seconds: float
                 print("out of order", number, row, full["Kernel Name"], flush=True)
             numbers = [full.get(metric, "").replace(",", "") for metric in COUNTERS]
             for other in ("again", "as_is"):
-                numbers.append(tables[other][number]["sm__cycles_active.max"].replace(",", "") if number < len(tables[other]) else "")
+                numbers.append(
+                    tables[other][number]["sm__cycles_active.max"].replace(",", "") if number < len(tables[other]) else ""
+                )
             file.write("\t".join([*(str(value) for value in row.values()), *numbers]) + "\n")
     if why:
-        with (out / f"why-{size}.tsv").open("w") as file:
-            file.write("\t".join([*seen[0], *WHY]) + "\n")
+        with (out / "stalls.tsv").open("w") as file:
+            file.write(f"# {json.dumps(device_facts())}\n")
+            file.write("\t".join([*seen[0], *WHY.values()]) + "\n")
             for row, counted in zip(seen, tables["why"], strict=False):
-                file.write("\t".join([*(str(value) for value in row.values()), *(counted.get(one, "").replace(",", "") for one in WHY)]) + "\n")
+                file.write("\t".join([*map(str, row.values()), *(counted.get(one, "").replace(",", "") for one in WHY)]) + "\n")
 
 
 def main() -> None:
@@ -354,7 +402,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=200)
     parser.add_argument("--plan", type=Path)
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--why", action="store_true", help="also where cycles go: stall reasons, pipes, instruction and constant caches")
+    parser.add_argument(
+        "--why", action="store_true", help="also where cycles go: stall reasons, pipes, instruction and constant caches"
+    )
     parser.add_argument("--first", type=int, default=0)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)

@@ -2,20 +2,23 @@
 
     PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
 
-RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``why-*.tsv`` and ``energy.tsv``, as far as they are there.
+RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
+there. Of launches that were measured several times, the median is recorded.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import statistics
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from warploom.validation.microbenchmarks import all_microbenchmarks
-from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, read_table, write_table
+from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
 from warploom.validation.split import part_of
 
 TAKEN = {
@@ -36,24 +39,33 @@ SETTING = {
 }
 
 
-def launch_row(row: dict[str, str]) -> dict[str, Any]:
-    """One measured launch under the columns of the record."""
-    cycles = [float(row[name]) for name in ("sm__cycles_active.max", "cycles_again") if row[name]]
-    mean = sum(cycles) / len(cycles)
+def identity(row: dict[str, str]) -> tuple[str, str, str, int]:
+    """Which launch a row is of."""
+    return row["workload"], row["size"] or OWN_SIZE, row["kernel"], int(row["launch"])
+
+
+def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
+    """All measurements of one launch under the columns of the record."""
+    last = measured[-1]
+    program, size, kernel, launch = identity(last)
+    cycles = [float(row[name]) for row in measured for name in ("sm__cycles_active.max", "cycles_again") if row[name]]
+    as_is = [float(row["cycles_caches_as_is"]) for row in measured if row["cycles_caches_as_is"]]
+    middle = statistics.median(cycles)
     made: dict[str, Any] = {
-        "part": part_of(row["workload"]),
-        "program": row["workload"],
-        "size": row["size"] or "own",
-        "kernel": row["kernel"],
-        "launch": row["launch"],
-        "launches": row["of"],
-        "grid": row["grid"],
-        "block": row["block"],
-        "cycles": f"{mean:g}" if mean < 1e5 else f"{mean:.1f}",
-        "spread": f"{(max(cycles) - min(cycles)) / mean:.4f}",
-        "cycles_as_is": row["cycles_caches_as_is"] or "nan",
+        "part": part_of(program),
+        "program": program,
+        "size": size,
+        "kernel": kernel,
+        "launch": launch,
+        "launches": last["of"],
+        "grid": last["grid"],
+        "block": last["block"],
+        "cycles": f"{middle:.1f}",
+        "measurements": len(cycles),
+        "spread": f"{(max(cycles) - min(cycles)) / middle:.4f}",
+        "cycles_as_is": f"{statistics.median(as_is):.1f}" if as_is else "nan",
     }
-    return made | {name: str(round(float(row[metric]))) for name, metric in TAKEN.items()}
+    return made | {name: str(round(float(last[metric]))) for name, metric in TAKEN.items()}
 
 
 def main() -> None:
@@ -62,17 +74,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    facts, rows = {}, {}
+    facts: dict[str, Any] = {}
+    measured: dict[tuple[str, str, str, int], list[dict[str, str]]] = {}
     for file in [file for raw in asked.raw for file in sorted(raw.glob("kernels-*.tsv"))]:
         facts, table = read_table(file)
         for row in table:
             if row["sm__cycles_active.max"]:
-                made = launch_row(row)
-                rows[made["program"], made["size"], made["kernel"], made["launch"]] = made
-    if rows:
-        write_table(asked.out / KERNELS, facts | SETTING, LAUNCH_COLUMNS, ([row[name] for name in LAUNCH_COLUMNS] for row in rows.values()))
+                measured.setdefault(identity(row), []).append(row)
+    if measured:
+        rows = [launch_row(some) for _, some in sorted(measured.items())]
+        write_table(
+            asked.out / KERNELS, facts | SETTING, LAUNCH_COLUMNS, ([row[name] for name in LAUNCH_COLUMNS] for row in rows)
+        )
         print(f"{len(rows)} launches")
     for raw in asked.raw:
+        for name in ("energy.tsv", "stalls.tsv"):
+            if (raw / name).is_file():
+                shutil.copyfile(raw / name, asked.out / name)
         if (raw / "micro.npz").is_file():
             record_microbenchmarks(raw, asked.out)
 

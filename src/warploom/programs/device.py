@@ -30,8 +30,8 @@ class Device:
 
     ``source`` is PTX text, a parsed module, or a function that gives the code of a kernel for a launch. ``record`` keeps the
     launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget`` and
-    ``count`` and ``memory`` as in `Emulator`. ``wanted`` says of a kernel's name and the number of its launch, from 0, whether the
-    trace is kept; without it all are. What was launched stands in ``launches``.
+    ``count`` and ``memory`` as in `Emulator`. ``wanted`` says of a kernel's name and the number of its launch, from 0, whether
+    the trace is kept; without it all are. What was launched stands in ``launches``.
     """
 
     def __init__(

@@ -18,7 +18,9 @@ from warploom.simulation.execution import Execution
 LaunchNumber = tuple[str, int]  # a kernel, and which of its launches, from 0
 
 
-def time_alone(execution: Execution, chosen: Collection[LaunchNumber], design: Design, machine: Machine, check: bool) -> TimingResult:
+def time_alone(
+    execution: Execution, chosen: Collection[LaunchNumber], design: Design, machine: Machine, check: bool
+) -> TimingResult:
     """Time the chosen launches; the result is of all of them together, and ``launches`` has each with its memory's counters."""
     built, architected = physical(machine, design), shrunk(machine, design)
     seen: Counter[str] = Counter()

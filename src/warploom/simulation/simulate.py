@@ -48,8 +48,8 @@ def simulate(
     ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
     caller that runs it under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
     they saw is in the result's ``observed``. ``receive`` takes events while the run goes on, instead of the result: it is called
-    with the observer's name, the code that runs and a list of them. ``launches`` names the launches that are timed, each alone on a
-    chip whose caches are empty, and nothing watches them; without it all are timed, one after the other.
+    with the observer's name, the code that runs and a list of them. ``launches`` names the launches that are timed, each alone
+    on a chip whose caches are empty, and nothing watches them; without it all are timed, one after the other.
     """
     started = time.perf_counter()
     described = load_machine(machine) if isinstance(machine, str) else machine

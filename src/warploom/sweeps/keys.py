@@ -60,8 +60,8 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         seed = load_workload(task.workload).seed if task.seed is None else task.seed
         made_by = "" if task.code == PTX else tool_versions()
-        asked = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed, task.check, task.technology)
-        asked += (task.launches,) if task.launches else ()
+        program = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed)
+        asked = (*program, task.check, task.technology, *task.launches)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name

@@ -31,8 +31,9 @@ class MeasuredLaunch:
     launches: int  # of the kernel in the program
     grid: str
     block: str
-    cycles: float  # of the SM that was active longest: the mean of two measurements
-    spread: float  # how far the two are apart, as a share of their mean
+    cycles: float  # of the SM that was active longest: the median of the measurements
+    measurements: int
+    spread: float  # from the least to the most of them, as a share of the median
     cycles_as_is: float  # with caches as the program left them
     instructions: int  # executed by warps
     thread_instructions: int
@@ -104,12 +105,17 @@ def read_launches(folder: Path) -> tuple[dict[str, Any], list[MeasuredLaunch]]:
     for number, row in enumerate(rows, 3):
         try:
             kinds = {name: str(item.type) for name, item in MeasuredLaunch.__dataclass_fields__.items()}
-            made = {name: row[name] if kind == "str" else int(row[name]) if kind == "int" else float(row[name]) for name, kind in kinds.items()}
+            made = {
+                name: row[name] if kind == "str" else int(row[name]) if kind == "int" else float(row[name])
+                for name, kind in kinds.items()
+            }
             launch = MeasuredLaunch(**made)  # type: ignore[arg-type]
         except (KeyError, ValueError) as problem:
             raise WarploomError(f"{folder / KERNELS}: line {number} has no good value: {problem}.") from None
         if launch.part != part_of(launch.program):
-            raise WarploomError(f"{folder / KERNELS}: line {number}: {launch.program} belongs to the part {part_of(launch.program)}.")
+            raise WarploomError(
+                f"{folder / KERNELS}: line {number}: {launch.program} belongs to the part {part_of(launch.program)}."
+            )
         launches.append(launch)
     return facts, launches
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 RZ = 255
 NO_BARRIER = 7
+WIDE = ("DFMA", "DADD", "DMUL", "IMAD.WIDE")  # whose results are pairs of registers
 LONGEST_STALL = 11  # without the yield bit
 
 # operation: low and high word, and which of A, B and C are registers
@@ -77,7 +78,13 @@ class Instruction:
         if "c" in registers:
             high |= self.c
         reuse = sum(1 << "abc".index(letter) for letter in self.reuse)
-        control = self.stall | (0 if self.gives_way or self.stall > LONGEST_STALL else 1) << 4 | NO_BARRIER << 5 | NO_BARRIER << 8 | reuse << 17
+        control = (
+            self.stall
+            | (0 if self.gives_way or self.stall > LONGEST_STALL else 1) << 4
+            | NO_BARRIER << 5
+            | NO_BARRIER << 8
+            | reuse << 17
+        )
         return low, high | control << 41
 
     def __str__(self) -> str:
