@@ -72,6 +72,7 @@ class Emulator:
         say: Callable[[str], None] = say_to_stdout,
     ) -> None:
         self._store = record
+        self.recording = True  # whether the next launch goes to the store
         self._check = check
         self._budget = budget
         self._count = count
@@ -194,11 +195,12 @@ class Emulator:
             )
 
     def _run(self, launch: Launch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
-        key = _content_key(launch, prepared.text) if self._store is not None else ""
-        trace = self._store.get(key) if self._store is not None and not self._check else None
+        store = self._store if self.recording else None
+        key = _content_key(launch, prepared.text) if store is not None else ""
+        trace = store.get(key) if store is not None and not self._check else None
         writer = None
-        if self._store is not None and trace is None:
-            writer = self._store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
+        if store is not None and trace is None:
+            writer = store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
         try:
             reason, stats = launch.run(writer)
             if reason is ReturnReason.FAULT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -38,6 +39,7 @@ class Device:
     launch; without it, kernels come from `raw_module` or are functions for ``numba.cuda``. ``code`` is what is executed of texts:
     ``ptx``, compiled by our backend with ``options``, or machine code such as ``sm_90``; ``compile_module`` takes the place
     of these. ``record`` keeps the launches' traces in the default store (True), in a store of one's own, or not at all (None);
+    ``wanted`` says of a kernel's name and the number of its launch, from 0, whether the trace is kept; without it all are.
     ``check``, ``budget``, ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
     """
 
@@ -55,6 +57,7 @@ class Device:
         count: bool = False,
         memory: DeviceMemory | None = None,
         say: Callable[[str], None] = say_to_stdout,
+        wanted: Callable[[str, int], bool] | None = None,
     ) -> None:
         self._code = code
         self._compile_module = compile_module or usual_compiler(options or Options())
@@ -70,6 +73,8 @@ class Device:
         self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory, say=say)
         self._codes: dict[tuple[str, str, int, int], Code] = {}
         self._numba: dict[tuple[Any, ...], RawKernel] = {}
+        self._wanted = wanted
+        self._launched: Counter[str] = Counter()
         self.launches: list[ExecutedLaunch] = []
 
     def array(self, values: np.ndarray) -> DeviceArray:
@@ -176,6 +181,8 @@ class Device:
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
         if not isinstance(kernel, str | RawKernel):
             kernel, passed = self._from_numba(kernel, passed), tuple(word.tobytes() for word in flattened(passed))
+        self.emulator.recording = self._wanted is None or self._wanted(named, self._launched[named])
+        self._launched[named] += 1
         self.launches.append(self.emulator.execute(self.code(kernel, shape), shape, passed))
         for copy in reversed(copies):
             if copy:

@@ -30,6 +30,7 @@ class Task:
     max_instructions: int = DEFAULT_BUDGET
     code: str = PTX
     seed: int | None = None  # of the workload's inputs; None: the workload's own
+    launches: tuple[tuple[str, int], ...] = ()  # those that are timed, each alone: see `simulate`; empty: all of the program
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -39,7 +40,7 @@ class Task:
     @property
     def executed_as(self) -> tuple[Any, ...]:
         """What is executed, but for the code that the design makes of it: tasks of equal value can share executions."""
-        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed)
+        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed, self.launches)
 
 
 @functools.lru_cache(maxsize=1)
@@ -58,4 +59,5 @@ def run_task(task: Task) -> Result:
         check=task.check,
         max_instructions=task.max_instructions,
         executions=_executions(task.executed_as),
+        launches=task.launches,
     )

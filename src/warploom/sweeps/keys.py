@@ -22,7 +22,7 @@ from warploom.workloads.program import PTX
 from warploom.workloads.registry import load_workload
 
 # What cannot change a run's result: the rooms that ask for runs and show results, and what papers say and measure.
-ROOMS_AFTER_A_RUN = ("sweeps", "report", "cli")
+ROOMS_AFTER_A_RUN = ("sweeps", "validation", "report", "cli")
 AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml")
 
 
@@ -60,7 +60,8 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         seed = load_workload(task.workload).seed if task.seed is None else task.seed
         made_by = "" if task.code == PTX else tool_versions()
-        asked = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed, task.check, task.technology)
+        program = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed)
+        asked = (*program, task.check, task.technology, *task.launches)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name
