@@ -9,6 +9,7 @@ import typer
 
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import PolicyFiles, load_policies
 
 
 def command(
@@ -23,7 +24,7 @@ def command(
         str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
     ] = None,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of the designs found, with their measures.")] = False,
 ) -> int:
     """Search for designs that no other beats. It goes on where it was interrupted, or where another process is."""
@@ -31,14 +32,12 @@ def command(
 
     from warploom.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.register_file import load_policy_file
     from warploom.report.found import found_rows, found_table, write_found
     from warploom.sweeps.goal import make_goal, read_constraint
     from warploom.sweeps.search import search
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     wanted = make_goal(goal)
     if trials is not None:
         wanted = replace(wanted, trials=trials)

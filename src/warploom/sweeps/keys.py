@@ -24,7 +24,7 @@ from warploom.workloads.program import PTX
 
 # What cannot change a run's result: the rooms that ask for runs and show results, and what papers say and measure.
 ROOMS_AFTER_A_RUN = ("sweeps", "report", "cli")
-AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml")
+AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml", "drawings.toml")
 
 
 @cache
@@ -33,14 +33,14 @@ def simulator_digest() -> str:
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*")):
         room = file.relative_to(PACKAGE).parts[0]
-        matters = room not in ROOMS_AFTER_A_RUN and not (room == "papers" and _only_measures(file))
+        matters = room not in ROOMS_AFTER_A_RUN and not _only_measures(file)
         if file.suffix in (".py", ".toml", ".ptx") and matters:
             digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
 def _only_measures(file: Path) -> bool:
-    """Whether a file of the papers is only read after runs: what all papers share, and what a paper says and measures."""
+    """Whether a file is only read after runs: what all papers share, and what a paper says, draws and measures."""
     return file.parent == PACKAGE / "papers" or file.name in AFTER_A_RUN
 
 
