@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import Check, MaxInstructions, PolicyFiles, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 
 
@@ -18,13 +20,13 @@ def command(
         list[str], typer.Argument(help="The program and its arguments, after --.", metavar="-- PROGRAM [ARGUMENTS]")
     ],
     design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
+    machine: MachineName = "gtx480",
     code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
     technology: Annotated[
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
     ] = None,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    check: Check = False,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
         bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
@@ -38,12 +40,10 @@ def command(
     ] = "strict",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing about the kernels at the end.")] = False,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
-    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
-    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
-    max_instructions: Annotated[
-        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
-    ] = DEFAULT_BUDGET,
+    policy: PolicyFiles = None,
+    override: Overrides = None,
+    sms: Sms = None,
+    max_instructions: MaxInstructions = DEFAULT_BUDGET,
 ) -> int:
     """Run a CUDA program that was linked with `nvcc -cudart shared`; its kernels are executed and timed here, without a GPU.
 
@@ -59,13 +59,11 @@ def command(
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
     from warploom.programs.server import run_program
-    from warploom.register_file import load_policy_file
     from warploom.simulation.executing import ProgramRun
     from warploom.workloads.program import check_code, is_lenient
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     if record is not None:
         check_name(record)
     elif real_gpu:

@@ -72,6 +72,7 @@ class IdleDrowsy(NamedTuple):
     NAME = "idle-drowsy"
     SOURCE = "drowsy caches, with the decision of when by time alone"
     MEANING = {"idle": "cycles without a use until an entry is drowsy", "wakeup": "cycles from drowsy to on"}
+    GIVEN = ("wakeup",)
     LIMITS = {"idle": (1, 100), "wakeup": (0, 100)}
     STATE = State
 
