@@ -12,7 +12,16 @@ from warploom.validation.recorded import MeasuredLaunch
 
 def _measured(program: str, part: str, cycles: float, instructions: int = 100, **traffic: int) -> MeasuredLaunch:
     moved = {"l1_load_sectors": 0, "l2_sectors": 0, "dram_read_bytes": 0, "dram_write_bytes": 0} | traffic
-    about = {"part": part, "program": program, "size": "small", "kernel": program, "launch": 0, "launches": 1, "grid": "1", "block": "32"}
+    about = {
+        "part": part,
+        "program": program,
+        "size": "small",
+        "kernel": program,
+        "launch": 0,
+        "launches": 1,
+        "grid": "1",
+        "block": "32",
+    }
     counted = {"cycles_as_is": cycles, "instructions": instructions, "thread_instructions": 32 * instructions, "registers": 16}
     return MeasuredLaunch(**about, cycles=cycles, measurements=2, spread=0.0, **counted, l1_load_hits=0, **moved)  # type: ignore[arg-type]
 

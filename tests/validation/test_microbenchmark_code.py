@@ -10,7 +10,14 @@ from warploom.validation.microbenchmarks.encoding import OPERATIONS, Instruction
 from warploom.validation.microbenchmarks.registers import READS, REUSE, WRITES, pattern
 from warploom.validation.microbenchmarks.template import LEAST, between_clocks, from_instructions, usable_registers
 
-NAMES = {"FFMA.IMM": "FFMA", "FFMA.CONST": "FFMA", "LOP3": "LOP3.LUT", "SHF": "SHF.L.W.U32.HI", "IDP": "IDP.4A.U8.U8", "I2FP": "I2FP.F32.S32"}
+NAMES = {
+    "FFMA.IMM": "FFMA",
+    "FFMA.CONST": "FFMA",
+    "LOP3": "LOP3.LUT",
+    "SHF": "SHF.L.W.U32.HI",
+    "IDP": "IDP.4A.U8.U8",
+    "I2FP": "I2FP.F32.S32",
+}
 NAMES |= {"F2I": "F2I.TRUNC.NTZ", "CS2R": "CS2R.32"}
 
 

@@ -38,7 +38,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Draw ours over measured: .png, .svg or .html.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summaries and every launch.")] = False,
 ) -> int:
-    """Compare a machine with recorded measurements of a chip: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
+    """Compare a machine with recorded measurements: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
     from warploom.cli.machine_options import chosen_machine
     from warploom.jit.announcement import announce_compilation
     from warploom.report.charts import check_picture_name
