@@ -352,7 +352,7 @@ def under_ncu(command: list[str], metrics: list[str], caches: str, log: Path, li
 
 
 def kernels(folder: Path, out: Path, size: str, names: list[str], seconds: float, why: bool) -> None:
-    """Workloads, or single kernels where the size is `own`: all counters once, cycles twice more (caches cold, and as they are)."""
+    """Workloads, or single kernels where the size is `own`: all counters once, cycles twice more (caches cold, then as is)."""
     base = [sys.executable, str(Path(__file__).resolve())]
     plan = out / f"plan-{size}.json"
     common = [str(folder), "--out", str(out), "--size", size, "--plan", str(plan), "--seconds", str(seconds / 3)]

@@ -31,14 +31,16 @@ def command(
     microbenchmarks: Annotated[
         bool, typer.Option("--microbenchmarks", help="The microbenchmarks instead of the kernels.")
     ] = False,
-    design: Annotated[str, typer.Option(help="A design as text, its name, or a .toml file.")] = "baseline",
+    design: Annotated[
+        str | None, typer.Option(help="A design as text, its name, or a .toml file; else the machine's usual.")
+    ] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
     out: Annotated[Path | None, typer.Option(help="Draw ours over measured: .png, .svg or .html.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summaries and every launch.")] = False,
 ) -> int:
-    """Compare a machine with recorded measurements of a chip: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
+    """Compare a machine with recorded measurements: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
     from warploom.cli.machine_options import chosen_machine
     from warploom.jit.announcement import announce_compilation
     from warploom.report.charts import check_picture_name
@@ -49,12 +51,13 @@ def command(
     chip = chosen_machine(machine, override or (), None)
     folder = folder_of(measured)
     names = tuple(name.strip() for name in only.split(",")) if only else ()
+    point = design or getattr(chip, "design", "baseline")
     announce_compilation()
     if microbenchmarks:
         facts, numbers = read_numbers(folder)
-        return _microbenchmarks(numbers, facts, names, chip, design, out, json)
+        return _microbenchmarks(numbers, facts, names, chip, point, out, json)
     facts, launches = read_launches(folder)
-    return _kernels(_chosen(launches, size, names, part), facts, chip, design, jobs, store, folder, out, json)
+    return _kernels(_chosen(launches, size, names, part), facts, chip, point, jobs, store, folder, out, json)
 
 
 def _chosen(launches: list[MeasuredLaunch], size: str, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:

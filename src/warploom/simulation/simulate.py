@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from warploom.core.result import TimingResult, states_over_time
@@ -62,6 +63,7 @@ def simulate(
     )
     if launches:
         timing = time_alone(execution, launches, point, described, check)
+        program = replace(program, origin={**program.origin, "launches": [list(one) for one in launches]})
     else:
         timing = _time(execution, point, described, check, make_observers(observers), receive, progress)
     table = load_technology(technology or default_technology(described))

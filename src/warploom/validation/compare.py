@@ -60,7 +60,7 @@ def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
         launch["cycles"],
         launch["warp_instructions"],
         {
-            "l1_load_sectors": memory.get("l1_load_sectors"),
+            "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
             "l2_sectors": memory.get("l2_accesses"),
             "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
             "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,

@@ -13,7 +13,7 @@ from warploom.errors import WarploomError
 from warploom.storage.files import replace_file
 from warploom.validation.split import part_of
 
-IN_PACKAGE = Path(__file__).parent / "recorded"  # where a wheel has them
+IN_PACKAGE = Path(__file__).parent / "devices"  # where a wheel has them
 IN_CHECKOUT = Path(__file__).parents[3] / "validation"
 KERNELS, MICROBENCHMARKS = "kernels.tsv", "microbenchmarks.tsv"
 OWN_SIZE = "own"  # of kernels that come with a description in JSON instead of a workload's three sizes

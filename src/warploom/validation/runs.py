@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.designs import design as make_design
+from warploom.designs import parse_design
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.simulation.simulate import simulate
@@ -28,7 +28,7 @@ def tasks_of(measured: Iterable[MeasuredLaunch], machine: Machine, design: str) 
     for launch in measured:
         if launch.size != OWN_SIZE:
             chosen.setdefault((launch.program, launch.size), []).append((launch.kernel, launch.launch))
-    point = make_design(design).to_dict()
+    point = parse_design(design).to_dict()
     return {
         (program, size): Task(program, point, machine, size, code=CODE, launches=tuple(sorted(launches)))
         for (program, size), launches in chosen.items()
