@@ -50,7 +50,7 @@ class RawModule:
     def get_function(self, name: str) -> RawKernel:
         """A kernel by its name in C++, as much of it as tells it from the others, or its name in PTX."""
         if name not in self._kernels:
-            found = find_kernel(self.content, name, self._place)  # type: ignore[arg-type]
+            found = find_kernel(self.content, name, self._place)
             self._kernels[name] = RawKernel(self._device, self, found)
         return self._kernels[name]
 
