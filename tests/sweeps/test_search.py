@@ -168,6 +168,19 @@ def test_another_goal_needs_another_folder(tmp_path: Path) -> None:
         wl.search(goal(trials=1, seed=3), tmp_path, jobs=1)
 
 
+def test_choices_that_cannot_be_combined_are_no_trials(tmp_path: Path) -> None:
+    space = {**goal()["space"], "allocation.rfv.spill": [False, True], "hierarchy": ["none", "rfc"], "hierarchy.rfc.entries": 6}
+    space |= {"hierarchy.rfc.allocate": "results", "hierarchy.rfc.replacement": "fifo", "hierarchy.rfc.evict_first": False}
+    space |= {
+        f"hierarchy.rfc.{name}": value for name, value in (("last_use", True), ("bypass_slow", True), ("bypass_unread", False))
+    }
+    made = wl.search(goal(trials=12, space=space, workloads=["vectoradd"], test=[], constraints=[], start=[]), tmp_path, jobs=1)
+    assert made.trials == 12 and not made.refused  # spilling under a register cache was chosen too, and another design instead
+    never = {**space, "allocation.rfv.spill": True, "hierarchy": "rfc"}
+    with pytest.raises(WarploomError, match=r"50 choices in a row make no sense; narrow it \(the last: .*spill=false\)"):
+        wl.search(goal(space=never, start=[]), tmp_path / "never", jobs=1)
+
+
 @pytest.mark.parametrize("file", sorted(Path("docs/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
 def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> None:
     """A start that lies outside would be passed over without a word."""

@@ -41,7 +41,8 @@ def draw_design(design: Design) -> str:
     """An SVG image, which fits a page in light and dark and stands by itself as well."""
     parts = {choice: drawn(policy) for choice, policy in zip(CHOICES, design.policies, strict=True)}
     plain = baseline_policies()
-    changed = {choice for choice in CHOICES if getattr(design.policies, choice) != getattr(plain, choice)}
+    ours_and_plain = zip(CHOICES, design.policies, plain, strict=True)
+    changed = {choice for choice, ours, usual in ours_and_plain if (type(ours), ours) != (type(usual), usual)}
     boxes = [_box(choice, parts[choice], choice in changed) for choice in CHOICES]
     said = f"{design.name}: " + "; ".join(f"{choice}: {parts[choice].says}" for choice in CHOICES)
     return (
