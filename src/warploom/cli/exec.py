@@ -17,7 +17,7 @@ def command(
     program: Annotated[
         list[str], typer.Argument(help="The program and its arguments, after --.", metavar="-- PROGRAM [ARGUMENTS]")
     ],
-    design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
+    design: Annotated[str | None, typer.Option(help="A design: a name, a combination or a .toml file.")] = None,
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
     code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
@@ -66,7 +66,10 @@ def command(
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
-    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
+    point = parse_design(design or chip.design)
+    run = ProgramRun(point, chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
+        parse_design(design or chip.design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory)
+    )
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []

@@ -98,8 +98,8 @@ def command(
         load_technology(technology)
     for file in policy or ():
         load_policy_file(file)
-    points = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
+    points = [parse_design(text) for text in design or [chip.design]]
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
     if own is not None and seed is not None:

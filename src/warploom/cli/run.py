@@ -106,8 +106,8 @@ def command(
         load_technology(technology)
     for file in policy or ():
         load_policy_file(file)
-    designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
+    designs = [parse_design(text) for text in design or [chip.design]]
     launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
     launch |= {"--symbol": symbol, "--save": save, "--expect": expect, "--memory": is_lenient(memory)}
     own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))

@@ -180,14 +180,15 @@ def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_c
 
 
 @whole
-def begin_launch(sms: Array[Port], kernel: int) -> None:
+def begin_launch(machine: MachineRecord, sms: Array[Port], kernel: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
     for number in range(len(sms)):
         ldst = sms[number].ldst
         forget(ldst.l1)
         forget(ldst.l1c)
         forget(ldst.l1t)
-        forget(ldst.l1i)
+        if machine.l1i_kept == 0:
+            forget(ldst.l1i)
         ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
 
 
