@@ -68,8 +68,6 @@ def command(
     chip = chosen_machine(machine, override or (), sms)
     point = parse_design(design or chip.design)
     run = ProgramRun(point, chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
-        parse_design(design or chip.design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory)
-    )
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []
