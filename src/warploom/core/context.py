@@ -77,6 +77,8 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     row["initiation"] = interval_of(kind, pipe, machine)
     control = instruction.control or NO_CONTROL
     row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
+    if instruction.op.name in ("BSYNC", "WARPSYNC"):
+        row["stall"] = max(control.stall, machine.stages.sync_cycles)
     row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
     row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
     held = control.write_barrier is not None or control.read_barrier is not None

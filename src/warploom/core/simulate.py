@@ -103,7 +103,7 @@ class Simulation:
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
         chip.patience = PATIENCE
-        begin_launch(self.record, self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
+        begin_launch(self.record, self.memory, self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):

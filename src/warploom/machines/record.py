@@ -85,6 +85,7 @@ class MachineRecord(Record):
     stage_constant_cycles: i8
     stage_tensor_cycles: i8
     stage_barrier_cycles: i8
+    stage_sync_cycles: i8
     stage_launch_cycles: i8
     stage_exit_cycles: i8
     stage_stores_awaited: i8  # 0 or 1
@@ -119,6 +120,7 @@ class MachineRecord(Record):
     l1i_merged: i8
     l1i_miss_queue: i8
     l1i_instruction_bytes: i8
+    l1i_brought: i8
     l1i_kept: i8  # 0 or 1
     # [l1c]
     l1c_sets: i8
@@ -149,7 +151,9 @@ class MachineRecord(Record):
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
+    l2_far_cycles: i8
     l2_mshrs: i8
+    l2_atomic_cycles: i8
     l2_merged: i8
     l2_dram_queue: i8
     # [dram]

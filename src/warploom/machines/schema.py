@@ -162,6 +162,7 @@ class Stages:
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
     barrier_cycles: int = number(1, 60, "issue of a barrier to the issue of what follows it, where all others have arrived")
+    sync_cycles: int = number(1, 15, "issue of BSYNC, where lanes meet again or a warp turns to others, to what follows it")
     launch_cycles: int = number(0, 4096, "from the arrival of a CTA at an SM to the fetch of its first instruction")
     exit_cycles: int = number(0, 4096, "from the end of a CTA's last warp until the SM is free of it")
     stores_awaited: bool = switch("a warp ends when its stores have been acknowledged, not when they have left")
@@ -219,6 +220,7 @@ class L1I(Cache):
 
     PREFIX: ClassVar[str] = "l1i_"
     instruction_bytes: int = number(4, 16, "bytes of an instruction", True)
+    brought: int = number(0, 256, "lines of a launch's code that are in L2 when it begins")
     kept: bool = switch("a launch finds what earlier launches of the same code left in it")
 
 
@@ -261,7 +263,9 @@ class L2:
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
+    far_cycles: int = number(0, 1000, "cycles more to and from slices that are not in an SM's half of the chip")
     mshrs: int = number(1, 4096, "sectors on their way")
+    atomic_cycles: int = number(1, 64, "cycles that an atomic operation on one sector keeps a slice busy")
     merged: int = number(1, 64, "requests that wait for one line")
     dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 
