@@ -63,7 +63,7 @@ MACHINES = ["gtx480", "rfc", "rfv", "compression", "gpgpusim-gtx480"]
 
 @pytest.mark.parametrize(
     ("number", "machine"),
-    [*enumerate(MACHINES), (0, "ampere"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
+    [*enumerate(MACHINES), (0, "ampere-collectors"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
 )
 def test_skipping_changes_nothing(number, machine):
     """The loop that jumps over idle cycles and the one that steps them all agree to the last counter, twice in a row."""

@@ -15,7 +15,19 @@ from warploom.machines import MACHINE_DTYPE, MachineRecord, load_machine, machin
 from warploom.machines.machine import TABLES
 from warploom.records import field_names
 
-NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfc-alu4", "rfv", "warped-rf")
+NAMES = (
+    "ampere",
+    "ampere-collectors",
+    "hopper",
+    "compression",
+    "gpgpusim-gtx480",
+    "gtx480",
+    "regmutex",
+    "rfc",
+    "rfc-alu4",
+    "rfv",
+    "warped-rf",
+)
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -68,8 +80,8 @@ def test_a_machine_names_its_usual_code(tmp_path: Path) -> None:
 
 
 def test_dram_bandwidth_is_the_cards() -> None:
-    """177 GB/s on a GTX480, 448 GB/s on an RTX 3070."""
-    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9)):
+    """177 GB/s on a GTX480, 448 GB/s on an RTX 3070, 4.8 TB/s on an H200."""
+    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9), ("hopper", 4.8e12)):
         machine = load_machine(name)
         dram = machine.dram
         bandwidth = dram.channels * dram.burst_bytes / dram.burst_cycles * machine.chip.clock_dram_mhz * 1e6

@@ -19,7 +19,7 @@ def command(
     program: Annotated[
         list[str], typer.Argument(help="The program and its arguments, after --.", metavar="-- PROGRAM [ARGUMENTS]")
     ],
-    design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
+    design: Annotated[str | None, typer.Option(help="A design: a name, a combination or a .toml file.")] = None,
     machine: MachineName = "gtx480",
     code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
     technology: Annotated[
@@ -70,7 +70,7 @@ def command(
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
     run = ProgramRun(
-        parse_design(design),
+        parse_design(design or chip.design),
         chip,
         check_code(code),
         not emulate_only,

@@ -99,8 +99,8 @@ def command(
     if technology is not None:
         load_technology(technology)
     load_policies(policy)
-    points = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
+    points = [parse_design(text) for text in design or [chip.design]]
     own = own_program(
         target,
         kernel=kernel,

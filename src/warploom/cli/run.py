@@ -96,8 +96,8 @@ def command(
     if technology is not None:
         load_technology(technology)
     load_policies(policy)
-    designs = [parse_design(text) for text in design or ["baseline"]]
     chip = chosen_machine(machine, override or (), sms)
+    designs = [parse_design(text) for text in design or [chip.design]]
     own = own_program(
         target,
         kernel=kernel,

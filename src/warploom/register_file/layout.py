@@ -277,6 +277,8 @@ class Sm(Record):
     scheduler_warps: Annotated[Array[Mask], MAX_SCHEDULERS]
     ctas_resident: i8
     last_exit: i8  # of a CTA
+    busy_since: i8  # has had CTAs
+    busy_cycles: i8  # with CTAs, up to the last time that there were none
     pending_count: i8  # CTAs given to this SM that start in the coming cycles
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]
@@ -369,6 +371,7 @@ class Sm(Record):
     power: Any
     gating: Any
     observed: Any  # the records of observers
+    stages: Any  # what the stages of the machine's sub-cores keep
 
 
 class CheckedSm(Sm):
