@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from warploom.code.instruction import Address, Bank, Code, Instruction, Modified, Reg
 from warploom.code.table import MAX_READS
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_RF_BANKS
 from warploom.records import Array, Record, dtype_of, i1, i2, u1
 from warploom.register_file import policy
@@ -50,7 +51,7 @@ class Reuse(NamedTuple):
     STATE = Kept
     NOTES = Operands
 
-    def annotate(policy, code: Code, table: Any, machine: Any) -> Any:
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         notes = np.zeros(len(table), dtype_of(Operands))
         notes["operand"] = NOT_CACHED
         for pc, instruction in enumerate(code.instructions()):
@@ -62,7 +63,8 @@ class Reuse(NamedTuple):
 
     def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
         kept: Kept = sm.hierarchy
-        slot = ctx.code[pc].hierarchy.operand[operand]
+        notes: Operands = ctx.code[pc].hierarchy
+        slot = notes.operand[operand]
         if slot < 0:
             return -1
         place = _place(ctx, warp, register, slot)
@@ -71,14 +73,15 @@ class Reuse(NamedTuple):
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         kept: Kept = sm.hierarchy
         row = ctx.code[pc]
+        notes: Operands = row.hierarchy
         for operand in range(row.n_reads):
-            slot = row.hierarchy.operand[operand]
+            slot = notes.operand[operand]
             if slot < 0:
                 continue
             register = int(row.reads[operand])
             place = _place(ctx, warp, register, slot)
             kept.warp[place] = 0
-            if row.hierarchy.keep[operand] != 0:
+            if notes.keep[operand] != 0:
                 kept.warp[place] = warp + 1
                 kept.register[place] = register
                 fill(ctx, sm, cycle, warp, register, place)
@@ -95,7 +98,7 @@ class Reuse(NamedTuple):
             if kept.warp[place] == warp + 1:
                 kept.warp[place] = 0
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         banks = machine.register_file.banks * machine.register_file.entry_bytes // 128
         return banks * OPERANDS * 1024
 
