@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warploom.code.instruction import Code
 from warploom.machines import Machine
 from warploom.policies.allocation.narrow_values import entries_of, packed_code
-from warploom.register_file import policy
+from warploom.register_file import Policies, policy
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import rounded
@@ -33,7 +33,7 @@ class Packed(NamedTuple):
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
         return rounded(entries_of(code), machine)
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         if type(design.hierarchy).NAME != "none":
             return "an upper level follows what leaves it by the entry, which two registers may share; write hierarchy=none"
         if type(design.encoding).NAME != "none":
