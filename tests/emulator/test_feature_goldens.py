@@ -67,6 +67,9 @@ def test_like_hardware(name: str, module: SassModule, goldens: dict[str, np.ndar
             array, wanted = (states.reshape(-1, 2)[:, 1] >> np.uint64(32) for states in (array, wanted))
         elif name == "speak" and number == 0:
             array, wanted = np.delete(array, BEYOND_CUDA), np.delete(wanted, BEYOND_CUDA)
+        if "linear" in name:  # hardware's own sums of weighted texels differ from exact ones in the last place
+            assert np.abs(array.view(np.int32) - wanted.view(np.int32)).max() <= 1
+            continue
         different = np.flatnonzero(array.reshape(-1).view(np.uint8) != wanted.reshape(-1).view(np.uint8))
         assert not len(different), (len(different), array.reshape(-1)[different[0] // array.itemsize])
     if CASES[name].prints:

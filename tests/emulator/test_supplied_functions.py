@@ -134,10 +134,10 @@ def test_a_timed_run_prints_and_checks(code: str, capsys: pytest.CaptureFixture[
     source = tmp_path / "supplied.cu"
     source.write_text(SOURCE)
     words = ["run", str(source), "--code", code, "--grid", "1", "--sms", "1", "--check"]
-    status = run_command([*words, "--kernel", "hello", "--block", "8", "--arg", "out=i32[8]", "--arg", "x=1.5"])
+    status = run_command([*words, "--kernel", "hello", "--block", "8", "--arg", "out=s32[8]", "--arg", "x=1.5"])
     out, _ = capsys.readouterr()
     assert status == 0 and out.count("plain\n") == 2 and "thread 5 of many:  7.50%, -1099511627776\n" in out
-    status = run_command([*words, "--kernel", "memory", "--block", "32", "--arg", "out=i32[32]", "--arg", "rounds=2", "--json"])
+    status = run_command([*words, "--kernel", "memory", "--block", "32", "--arg", "out=s32[32]", "--arg", "rounds=2", "--json"])
     out, _ = capsys.readouterr()
     assert status == 0 and json.loads(out)["cycles"] > 0
 
