@@ -34,7 +34,8 @@ def find_barriers(code: Code, predecessors: list[list[int]], order: tuple[int, .
     doubtful = {number for i in code.instructions() if _takes_lanes_out(i) or i.guard for number in _registers(i)}
     changed_in, opened, closed, waiting, gathering = [], [], [], set(), set()
     for number, block in enumerate(code.blocks):
-        changed_now, sets = set(), set()
+        changed_now: set[int] = set()
+        sets: set[int] = set()
         for instruction in block.instructions:
             if instruction.op.name == "BSSY" or _empties(instruction):
                 changed_now |= _registers(instruction)
