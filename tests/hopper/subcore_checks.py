@@ -130,7 +130,8 @@ def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:
 def test_a_scoreboard_in_place_of_control_bits() -> None:
     """The same chain without stall counts, and PTX, which has none."""
     machine = load_machine("hopper", **{"stages.dependences": "scoreboard"}).scaled(1)
-    assert more([controlled("FFMA", 1, 1, 2, 3)] * LENGTH, FREE, machine) == pytest.approx(3 * LENGTH, abs=3)
+    independent = [controlled("FMUL", 8 + n % 8, 2, 3) for n in range(LENGTH)]
+    assert more([controlled("FFMA", 1, 1, 2, 3)] * LENGTH, independent, machine) == pytest.approx(3 * LENGTH, abs=3)
     reading = [load_shared(8, 2), controlled("FMUL", 2, 3, 5)] * 4  # may not overwrite the address before it has been read
     free = [load_shared(8, 2), controlled("FMUL", 7, 3, 5)] * 4
     assert more(reading, free, machine, access=lambda *_: Access(passes=1)) > 4
