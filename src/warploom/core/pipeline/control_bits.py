@@ -13,7 +13,7 @@ from warploom.code.table import Flag
 from warploom.core.memory import FOREVER, Port, constant_access
 from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
 from warploom.core.pipeline.subcore_state import AHEAD, COUNTERS, GROUPS, SubCores, look_again
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import hook, on_blocked, on_unblocked
@@ -42,10 +42,8 @@ def next_due(sm: Sm, cycle: int) -> int:
     own: SubCores = sm.stages
     if own.timed == NOTHING:
         return FOREVER
-    for ahead in range(1, AHEAD + 1):
-        if has(own.timed, (cycle + ahead) % AHEAD):
-            return cycle + ahead
-    return FOREVER
+    moment = next_after(own.timed, cycle % AHEAD)
+    return cycle + 1 + (moment - cycle - 1) % AHEAD
 
 
 @hook()
@@ -116,6 +114,7 @@ def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             sm.waiting &= ~mine
             on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
         own.ready[row.pipe] |= mine
+        own.all_ready |= mine
     if sm.active != sm.known_active:
         tell_hierarchy(ctx, sm, cycle)
 

@@ -35,6 +35,7 @@ class SubCores(Record):
     timer: Annotated[Array[Mask], AHEAD]  # warps to look at again, by cycle
     timed: Mask  # the cycles that have some
     ready: Annotated[Array[Mask], PIPES]  # warps whose next instruction waits for nothing but its pipe
+    all_ready: Mask  # those of all pipes
     no_constant: Mask  # warps that wait for a line of constants
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]

@@ -55,9 +55,7 @@ def next_movement(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
     """The next cycle, after one in which nothing moved, at which something will."""
     own: SubCores = sm.stages
     at_once = sm.write_head >= 0 or sm.woken != NOTHING or sm.exiting != NOTHING or sm.in_latches > 0 or sm.in_dispatch > 0
-    for pipe in range(PIPES):
-        at_once |= own.ready[pipe] != NOTHING
-    if at_once:
+    if at_once or own.all_ready != NOTHING:
         return cycle + 1
     event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle), next_due(sm, cycle))
     waiting = sm.fetching
@@ -122,6 +120,8 @@ class ControlledSubCores(NamedTuple):
     def issuable(stages, ctx: Context, sm: Sm, cycle: int, core: int, only: Mask, first: bool) -> tuple[Mask, bool]:
         own: SubCores = sm.stages
         ready, waiting = NOTHING, NOTHING
+        if own.all_ready & only == NOTHING:
+            return ready, False
         full = own.issue_from[core] > cycle
         for pipe in range(PIPES):
             mine = own.ready[pipe] & only
@@ -137,20 +137,15 @@ class ControlledSubCores(NamedTuple):
     def unready(stages, sm: Sm, warp: int, row: CodeRow) -> None:
         own: SubCores = sm.stages
         own.ready[row.pipe] &= ~bit(warp)
+        own.all_ready &= ~bit(warp)
 
     def crowd(stages, sm: Sm) -> Mask:
         own: SubCores = sm.stages
-        waiting = NOTHING
-        for pipe in range(1, PIPES):
-            waiting |= own.ready[pipe]
-        return waiting
+        return own.all_ready & ~own.ready[NONE]
 
     def ready_warps(stages, sm: Sm) -> Mask:
         own: SubCores = sm.stages
-        ready = NOTHING
-        for pipe in range(PIPES):
-            ready |= own.ready[pipe]
-        return ready
+        return own.all_ready
 
     def memory_has_room(stages, ctx: Context, sm: Sm, core: int) -> bool:
         own: SubCores = sm.stages
