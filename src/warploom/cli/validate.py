@@ -51,7 +51,7 @@ def command(
     chip = chosen_machine(machine, override or (), None)
     folder = folder_of(measured)
     names = tuple(name.strip() for name in only.split(",")) if only else ()
-    point = design or getattr(chip, "design", "baseline")
+    point = design or chip.design
     announce_compilation()
     if microbenchmarks:
         facts, numbers = read_numbers(folder)

@@ -64,7 +64,7 @@ class Simulation:
         self.naive = naive
         self.checker: Any = Checker() if check else NoChecker()
         self.record = machine.record()
-        self.memory = new_memory(machine)
+        self.memory: Any = new_memory(machine)
         self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.observers = observers

@@ -33,7 +33,8 @@ def stages_of(machine: Machine, design: Policies) -> Any:
         for hook, reason in MEANINGLESS.items():
             if hasattr(policy, hook):
                 raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot run on machine {machine.name}: {reason}")
-    return ControlledSubCores() if machine.stages.dependences == "control_bits" else ScoreboardedSubCores()
+    kind: Any = ControlledSubCores if machine.stages.dependences == "control_bits" else ScoreboardedSubCores
+    return kind()
 
 
 def check_code(machine: Machine, code: Code) -> None:

@@ -61,7 +61,7 @@ def _is_array(argument: Any) -> bool:
     return hasattr(argument, "address") and hasattr(argument, "shape")
 
 
-def _scalar(argument: Any) -> np.generic:
+def _scalar(argument: Any) -> Any:
     """A number with the type that Numba gives it: Python's own have 64 bits."""
     return argument if isinstance(argument, np.generic) else np.asarray(argument)[()]
 
@@ -73,9 +73,10 @@ def _type(argument: Any, place: str) -> Any:
     if _is_array(argument):
         return types.Array(from_dtype(argument.dtype), len(argument.shape), "C")
     scalar = _scalar(argument)
+    dtype: Any = getattr(scalar, "dtype", None)
     if not isinstance(scalar, np.number | np.bool_):
         raise WarploomError(f"{place}: give an array or a number to a kernel of Numba, not {type(argument).__name__}.")
-    return from_dtype(scalar.dtype)
+    return from_dtype(dtype)
 
 
 def _advice(name: str, problem: str) -> str:

@@ -55,8 +55,7 @@ def run_kernels(
     for one in measured:
         if one.size == OWN_SIZE:
             try:
-                program = described_program(kernels, one.program)
-                run = simulate(program, design, machine, launches=((one.kernel, one.launch),))
+                run = simulate(described_program(kernels, one.program), design, machine, launches=((one.kernel, one.launch),))
                 ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
             except WarploomError as error:
                 refused(one.program, error)
