@@ -24,76 +24,23 @@ from typing import Any
 
 import cupy
 import numpy as np
-from cupy.cuda import runtime, texture
+from cupy.cuda import runtime
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "warploom"
 WHOLE_BYTES = 32 * 1024
 SAMPLES = 2048
 
 
-class RealBuffer:
-    """An array in the memory of the real device."""
-
-    def __init__(self, values: np.ndarray) -> None:
-        self.array = cupy.asarray(np.ascontiguousarray(values))
-
-    def get(self) -> np.ndarray:
-        return cupy.asnumpy(self.array)
-
-    def set(self, values: np.ndarray) -> None:
-        self.array.set(np.ascontiguousarray(values, dtype=self.array.dtype).reshape(self.array.shape))
-
-
-class RealGpu:
-    """The device that workloads' host programs see, on CuPy."""
-
-    def __init__(self, module: Path) -> None:
-        self._module = cupy.RawModule(path=str(module))  # PTX or a cubin
-
-    def array(self, values: np.ndarray) -> RealBuffer:
-        return RealBuffer(values)
-
-    def texture(self, values: np.ndarray, *, linear: bool = False, wrap: bool = False, normalized: bool = False) -> Any:
-        values = np.ascontiguousarray(values)
-        # A last axis of 2 or 4 behind at least one other axis is the components of a texel.
-        components = values.shape[-1] if values.ndim > 1 and values.shape[-1] in (2, 4) else 1
-        extent = values.shape[:-1] if components > 1 else values.shape
-        bits = [8 * values.itemsize] * components + [0] * (4 - components)
-        kinds = {
-            "f": runtime.cudaChannelFormatKindFloat,
-            "i": runtime.cudaChannelFormatKindSigned,
-            "u": runtime.cudaChannelFormatKindUnsigned,
-        }
-        channel = texture.ChannelFormatDescriptor(*bits, kinds[values.dtype.kind])
-        store = texture.CUDAarray(channel, *reversed(extent))
-        store.copy_from(values.reshape(*extent[:-1], extent[-1] * components))
-        resource = texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=store)
-        mode = runtime.cudaAddressModeWrap if wrap else runtime.cudaAddressModeClamp
-        how = texture.TextureDescriptor(
-            (mode,) * len(extent),
-            runtime.cudaFilterModeLinear if linear else runtime.cudaFilterModePoint,
-            runtime.cudaReadModeElementType,
-            normalizedCoords=normalized,
-        )
-        return texture.TextureObject(resource, how)
-
-    def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0) -> None:
-        function = self._module.get_function(kernel)
-        if shared_bytes > 48 * 1024:
-            function.max_dynamic_shared_size_bytes = shared_bytes
-        passed = tuple(one.array if isinstance(one, RealBuffer) else one for one in arguments)
-        three = [tuple(int(n) for n in (*shape, 1, 1))[:3] for shape in (grid, block)]
-        function(*three, passed, shared_mem=shared_bytes)
-        cupy.cuda.get_current_stream().synchronize()
+def stand_in_for_packages() -> None:
+    """Let modules be imported without the packages above them, which need more than is installed beside a GPU."""
+    for name in ("warploom", "warploom.workloads", "warploom.programs"):
+        module = types.ModuleType(name)
+        module.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))]
+        sys.modules[name] = module
 
 
 def load(folder: Path) -> Any:
-    """A folder's `Workload`. The packages above it are stood in for, so that nothing but the folder itself is imported."""
-    for name, path in (("warploom", PACKAGE), ("warploom.workloads", PACKAGE / "workloads")):
-        if name not in sys.modules:
-            module = types.ModuleType(name)
-            module.__path__ = [str(path)]
-            sys.modules[name] = module
+    """A folder's `Workload`; nothing but the folder itself is imported."""
     return importlib.import_module(f"warploom.workloads.{folder.name}.workload").WORKLOAD
 
 
@@ -157,6 +104,8 @@ def main() -> int:
     )
     parser.add_argument("--modules", type=Path, help="a folder of NAME.cubin to run instead of the workloads' PTX")
     options = parser.parse_args()
+    stand_in_for_packages()
+    real = importlib.import_module("warploom.programs.real")
     wanted = {name.replace("-", "_") for name in options.names}
 
     archive: dict[str, np.ndarray] = {}
@@ -170,7 +119,7 @@ def main() -> int:
             workload = load(folder)
             arrays = workload.inputs(options.size)
             module = options.modules / f"{workload.name}.cubin" if options.modules else folder / "kernel.ptx"
-            outputs = {name: np.asarray(values) for name, values in workload.host(RealGpu(module), arrays).items()}
+            outputs = {name: np.asarray(values) for name, values in workload.host(real.RealDevice(module), arrays).items()}
             archive.update(stored(workload.name, outputs))
             digests[workload.name] = hashlib.sha256((folder / "kernel.ptx").read_bytes()).hexdigest()
         except Exception as problem:

@@ -14,13 +14,13 @@ from warploom.errors import WarploomError
 
 # Name: where its class is, and its share of all inputs in thousandths. Shares follow from what an input costs.
 KINDS = {
-    "design-text": ("descriptions:DesignText", 220),
+    "design-text": ("descriptions:DesignText", 270),
     "design-toml": ("descriptions:DesignToml", 120),
     "plan-toml": ("descriptions:PlanToml", 30),
     "goal-toml": ("descriptions:GoalToml", 30),
     "machine-toml": ("descriptions:MachineToml", 110),
     "technology-toml": ("descriptions:TechnologyToml", 110),
-    "command-line": ("commands:CommandLine", 70),
+    "command-line": ("commands:CommandLine", 20),
     "kernel-launch": ("fuzzed_programs:KernelLaunch", 60),
     "ptx": ("fuzzed_programs:Ptx", 120),
     "cuda": ("fuzzed_programs:Cuda", 10),

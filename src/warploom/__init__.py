@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from warploom.errors import WarploomError as WarploomError
     from warploom.library import load_paper as load_paper
     from warploom.machines import load_machine as machine
+    from warploom.programs import Device as Device
+    from warploom.programs import program as program
     from warploom.report.profile import profile as profile
     from warploom.report.reproduction import figure as figure
     from warploom.simulation.result import Result as Result
@@ -37,12 +39,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Design": ("warploom.designs", "Design"),
+    "Device": ("warploom.programs", "Device"),
     "Plan": ("warploom.sweeps.plan", "Plan"),
     "Result": ("warploom.simulation.result", "Result"),
     "WarploomError": ("warploom.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
     "figure": ("warploom.report.reproduction", "figure"),
     "profile": ("warploom.report.profile", "profile"),
+    "program": ("warploom.programs", "program"),
     "emulate": ("warploom.simulation.simulate", "emulate"),
     "load_paper": ("warploom.library", "load_paper"),
     "machine": ("warploom.machines", "load_machine"),
@@ -57,6 +61,7 @@ _HOMES = {
 }
 __all__ = [
     "Design",
+    "Device",
     "Plan",
     "Result",
     "WarploomError",
@@ -67,6 +72,7 @@ __all__ = [
     "load_paper",
     "machine",
     "profile",
+    "program",
     "search",
     "simulate",
     "sweep",

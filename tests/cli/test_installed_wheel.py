@@ -57,6 +57,9 @@ def test_the_wheel_carries_its_data(wheel):
         "warploom/papers/rfv/designs.toml",
         "warploom/papers/rfv/published.toml",
         "warploom/papers/rfv/workloads.toml",
+        "warploom/validation/microbenchmarks/memory.cu",
+        "warploom/validation/devices/h200/kernels.tsv",
+        "warploom/validation/devices/kernels/empty.cubin",
     ):
         assert needed in names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]

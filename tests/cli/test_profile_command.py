@@ -93,3 +93,12 @@ def test_cycles_and_warps_are_read() -> None:
     assert parse_warps("0,3,8-11", 48) == [0, 3, 8, 9, 10, 11]
     with pytest.raises(WarploomError, match="the last comes before the first"):
         parse_cycles("9:3", 5)
+
+
+def test_a_recording_is_profiled_like_a_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = Path(__file__).parents[1] / "data" / "recordings" / "symbols.wlr"
+    assert run_command(["profile", str(file), "--sms", "1", "--json", "--out", str(tmp_path / "page.html")]) == 0
+    result = json.loads(capsys.readouterr().out)
+    issued = sum(row["issues"] for kernel in result["profile"] for row in kernel["instructions"])
+    assert issued == result["counters"]["warp_instructions"] > 0 and result["verified"] is True
+    assert "hot-spots" in (tmp_path / "page.html").read_text()

@@ -84,6 +84,18 @@ def test_it_goes_on_where_it_was(folder: Path) -> None:
     assert "of them stored" not in again.stderr  # nothing is missing
 
 
+def test_a_damaged_run_is_made_again(folder: Path) -> None:
+    ask(folder)
+    file = sorted(stored(folder))[0]
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    ended = ask(folder, "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert sum("damaged" in line for line in ended.stderr.splitlines()) == 1
+    assert str(file) in ended.stderr
+    assert json.loads(file.read_text())["content"]["cycles"] == json.loads(content)["content"]["cycles"]
+
+
 def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
     ask(folder)
     table = pandas.read_parquet(folder / "results.parquet")

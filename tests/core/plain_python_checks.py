@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import pytest
 from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
@@ -18,6 +18,7 @@ from warploom.machines import load_machine
 from warploom.papers.rfv.subarray_gating import SubarrayGating
 from warploom.policies.allocation.oracle import Oracle
 from warploom.policies.allocation.static import Static
+from warploom.records import Array, Record, i2
 from warploom.register_file import Policies, baseline_policies, make_policy
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
@@ -62,7 +63,7 @@ MACHINES = ["gtx480", "rfc", "rfv", "compression", "gpgpusim-gtx480"]
 
 @pytest.mark.parametrize(
     ("number", "machine"),
-    [*enumerate(MACHINES), (0, "ampere"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
+    [*enumerate(MACHINES), (0, "ampere-collectors"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
 )
 def test_skipping_changes_nothing(number, machine):
     """The loop that jumps over idle cycles and the one that steps them all agree to the last counter, twice in a row."""
@@ -108,11 +109,15 @@ class SharesSilently(NamedTuple):
         return sm.map[warp, 4 if register == 5 else register]
 
 
+class Tags(Record):
+    tag: Annotated[Array[i2], 64]
+
+
 class ForgetsToFlush(NamedTuple):
     """Keeps the last result of a warp in one place above, and overwrites it without writing it down."""
 
     CHOICE, NAME = "hierarchy", "forgets-to-flush"
-    STATE = (("tag", "i2", (64,)),)
+    STATE = Tags
 
     def reset(policy, ctx, sm, cycle):
         sm.hierarchy.tag[:] = -1

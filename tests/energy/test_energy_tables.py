@@ -93,7 +93,7 @@ def test_node_scaling_hits_the_published_nodes():
         ("leakage = {", "# {", "register_file.leakage is missing"),
         ("value = 8e-12", "value = -1", "must be zero or more"),
         ("[register_file]", "[register_fil]", "did you mean 'register_file'"),
-        ("40e-9", "40", "between 10e-9 and 180e-9"),
+        ("40e-9", "40", "between 3e-9 and 180e-9"),
         ("title", "title = ", "not valid TOML"),
         ("8e-12", "9" * 5000, "not valid TOML"),
         ("8e-12", "1e999", "read must be zero or more and at most 1e"),

@@ -15,7 +15,19 @@ from warploom.machines import MACHINE_DTYPE, MachineRecord, load_machine, machin
 from warploom.machines.machine import TABLES
 from warploom.records import field_names
 
-NAMES = ("ampere", "compression", "gpgpusim-gtx480", "gtx480", "regmutex", "rfc", "rfc-alu4", "rfv", "warped-rf")
+NAMES = (
+    "ampere",
+    "ampere-collectors",
+    "hopper",
+    "compression",
+    "gpgpusim-gtx480",
+    "gtx480",
+    "regmutex",
+    "rfc",
+    "rfc-alu4",
+    "rfv",
+    "warped-rf",
+)
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -68,8 +80,8 @@ def test_a_machine_names_its_usual_code(tmp_path: Path) -> None:
 
 
 def test_dram_bandwidth_is_the_cards() -> None:
-    """177 GB/s on a GTX480, 448 GB/s on an RTX 3070."""
-    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9)):
+    """177 GB/s on a GTX480, 448 GB/s on an RTX 3070, 4.8 TB/s on an H200."""
+    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9), ("hopper", 4.8e12)):
         machine = load_machine(name)
         dram = machine.dram
         bandwidth = dram.channels * dram.burst_bytes / dram.burst_cycles * machine.chip.clock_dram_mhz * 1e6
@@ -144,7 +156,7 @@ def test_a_share_of_the_chip() -> None:
         ("[register_file]\nbanks = 8", "`register_file` holds 65536 bytes"),
         ("[register_file]\nentry_bytes = 48", "power of two"),
         ("[l1]\nsets = 33", "`l1.sets` must be a power of two"),
-        ("[l1]\nways = 64", "`l1` has 2048 lines"),
+        ("[l1]\nsets = 64\nways = 64", "`l1` has 4096 lines"),
         ("[l2]\nslices = 13", "multiple of `dram.channels`"),
         ("[l2]\nslices = 24", "one or two per channel"),
         ("[chip]\nquantum = 200", "`chip.quantum` must not exceed"),

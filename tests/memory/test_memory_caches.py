@@ -229,10 +229,10 @@ def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> N
     assert first > machine.l2.latency + machine.dram.latency
     assert fetch_access(record, memory, sm, first, per_line - 1) == first + machine.l1i.latency
     assert fetch_access(record, memory, sm, first, per_line) == FOREVER
-    begin_launch(sms, 0)
+    begin_launch(record, memory, sms, 0)
     start = first + 1000
     again = fetch_until_there(0, start) - start  # from L2 now
     assert machine.l2.latency < again < first - machine.dram.latency + 20
-    begin_launch(sms, 1)
+    begin_launch(record, memory, sms, 1)
     start += 1000
     assert fetch_until_there(0, start) - start > machine.l2.latency + machine.dram.latency  # other code, other address

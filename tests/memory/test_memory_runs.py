@@ -69,7 +69,7 @@ def test_the_same_run_twice(machine: Machine) -> None:
     same(run(machine, *streams), run(machine, *streams))
 
 
-@pytest.mark.parametrize("name", ["gtx480", "gpgpusim-gtx480", "ampere", "rfv", "rfc"])
+@pytest.mark.parametrize("name", ["gtx480", "gpgpusim-gtx480", "ampere-collectors", "hopper", "rfv", "rfc"])
 def test_nothing_is_lost(name: str) -> None:
     """Every load is answered, every store acknowledged, every register and credit given back."""
     machine = load_machine(name)
@@ -143,6 +143,6 @@ def test_fewer_sms_keep_their_share_of_bandwidth(machine: Machine) -> None:
 
 
 def test_a_machine_with_too_much_under_way_is_refused() -> None:
-    machine = load_machine("ampere", **{"l1.store_credits": 512})
+    machine = load_machine("hopper", **{"l1.store_credits": 512, "l1.atomic_credits": 512})
     with pytest.raises(WarploomError, match="store_credits"):
         new_memory(machine)

@@ -12,7 +12,7 @@ from warploom.observers import make_observers, observer_names
 from warploom.observers.hot_spots import COUNTERS_OF
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.observers.window import is_chosen, warp_mask
-from warploom.records import own_dtype
+from warploom.records import Record, i8, own_dtype
 from warploom.register_file.layout import STALLS
 from warploom.simulation.result import Result
 
@@ -56,15 +56,27 @@ def test_watching_a_part_keeps_to_it() -> None:
     assert [is_chosen(states[1], warp) for warp in (0, 1, 62, 63)] == [True, False, False, True]
 
 
+class Count(Record):
+    count: i8
+
+
 class Misspelt(NamedTuple):
     NAME = "misspelt"
-    STATE = (("count", "i8"),)
+    STATE = Count
 
     def on_isued(observer, own, ctx, cycle, warp, pc, mask):
         own.count += 1
 
     def report(observer, states, run):
         return np.asarray(states["count"]).tolist()
+
+
+class NoRecord(NamedTuple):
+    NAME = "no-record"
+    STATE = (("count", "i8"),)
+
+    def report(observer, states, run):
+        return None
 
 
 def test_mistakes_are_named() -> None:
@@ -74,3 +86,5 @@ def test_mistakes_are_named() -> None:
         make_observers(["hot-spots", "hot-spots"])
     with pytest.raises(WarploomError, match="observer class Misspelt: 'on_isued' is no point at which an observer looks"):
         make_observers([Misspelt()])
+    with pytest.raises(WarploomError, match="observer class NoRecord: STATE: what is kept must be a class of typed fields"):
+        make_observers([NoRecord()])

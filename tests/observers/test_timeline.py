@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections import Counter
 from typing import Any
 
@@ -13,6 +14,7 @@ from warploom.report.perfetto import TimelineWriter
 from warploom.simulation.result import Result
 
 trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="needs the extra looking")
+PROCESSOR = shutil.which("trace_processor_shell")
 
 
 class Track:
@@ -54,7 +56,8 @@ def read_trace(data: bytes) -> dict[int, Track]:
 
 
 @pytest.fixture(scope="module")
-def tracks(runs: tuple[Result, Result]) -> dict[int, Track]:
+def trace(runs: tuple[Result, Result]) -> bytes:
+    """The file that a run leaves."""
     _, watched = runs
     out = io.BytesIO()
     writer = TimelineWriter(out, "a run")
@@ -63,11 +66,40 @@ def tracks(runs: tuple[Result, Result]) -> dict[int, Track]:
     for part in (spans[:half], spans[half:]):
         writer.receive(code_of(watched), part)
     writer.finish(watched)
-    return read_trace(out.getvalue())
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def tracks(trace: bytes) -> dict[int, Track]:
+    return read_trace(trace)
 
 
 def named(tracks: dict[int, Track], beginning: str) -> list[Track]:
     return [track for track in tracks.values() if track.name.startswith(beginning)]
+
+
+@pytest.mark.skipif(
+    PROCESSOR is None, reason="no trace_processor_shell on the PATH; no package brings it, Perfetto's downloads it"
+)
+def test_perfettos_own_trace_processor_reads_the_same(trace: bytes, tracks: dict[int, Track]) -> None:
+    """Slices and counters by SQL, as its page asks for them: for each name of a track as many, and as long or large in sum."""
+    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+
+    slices = "select track.name as name, count(*) as number, sum(slice.dur) as total from slice join track on slice.track_id"
+    points = "select track.name as name, count(*) as number, sum(value) as total from counter join track on counter.track_id"
+    with TraceProcessor(trace=io.BytesIO(trace), config=TraceProcessorConfig(bin_path=PROCESSOR)) as processor:
+        found = [{row.name: (row.number, row.total) for row in processor.query(f"{question} = track.id group by track.name")}
+                 for question in (slices, points)]  # fmt: skip
+    ours: list[dict[str, tuple[int, float]]] = [{}, {}]
+    for track in tracks.values():
+        for sums, values in zip(
+            ours, ([end - begin for _, begin, end in track.slices], [v for _, v in track.points]), strict=True
+        ):
+            number, total = sums.get(track.name, (0, 0))
+            if values:
+                sums[track.name] = number + len(values), total + sum(values)
+    assert found[0] == ours[0]
+    assert found[1] == {name: (number, pytest.approx(total)) for name, (number, total) in ours[1].items()}
 
 
 def test_launches_and_ctas_are_there(runs: tuple[Result, Result], tracks: dict[int, Track]) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from warploom.errors import WarploomError
+from warploom.records import Record, i8
 from warploom.register_file import CHOICES, baseline_policies, check_policies, load_policy_file, make_policy, policies_of
 from warploom.register_file.combination import at_run_time
 from warploom.register_file.policy import check_policy_class
@@ -34,9 +35,18 @@ class NoLimits(NamedTuple):
     lanes: int = 8
 
 
+class Flags(Record):
+    flags: i8
+
+
 class HiddenField(NamedTuple):
     CHOICE, NAME = "gating", "hidden-field"
-    STATE = (("flags", "i8"),)
+    STATE = Flags
+
+
+class NoRecord(NamedTuple):
+    CHOICE, NAME = "gating", "no-record"
+    NOTES = (("seen", "i8"),)
 
 
 class NotATuple:
@@ -51,6 +61,7 @@ class NotATuple:
         (NoDefault, "parameter 'lanes' needs a default"),
         (NoLimits, "LIMITS must say what"),
         (HiddenField, "'flags' is hidden"),
+        (NoRecord, "policy class NoRecord: NOTES: what is kept must be a class of typed fields"),
         (NotATuple, "a policy is a NamedTuple class"),
     ],
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from warploom.register_file import CHOICES
 
 ROOT = Path(__file__).parents[2]
 # The comment takes the place of `--disable-error-code misc` and, unlike it, leaves what mypy has kept of our own modules valid.
@@ -14,7 +17,12 @@ FIRST_LINE = "# mypy: disable-error-code=misc\n"
 MISSPELT = """
 from typing import Annotated, NamedTuple
 
-from warploom.records import Array, Record, i8
+from warploom.papers.bow.window import find
+from warploom.papers.regmutex.sections import Notes as Sections
+from warploom.papers.rfv.rfv import Rfv
+from warploom.papers.rfv.state import State as Virtualization
+from warploom.papers.rfv.throttling import leads
+from warploom.records import Array, Record, i8, u1
 from warploom.register_file import policy
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import holds
@@ -27,12 +35,17 @@ class State(Record):
     used: Annotated[Array[i8], 64]
 
 
+class Notes(Record):
+    conflicts: u1
+
+
 @policy
 class Misspelt(NamedTuple):
     CHOICE = "power"
     NAME = "misspelt"
 
     STATE = State
+    NOTES = Notes
 
     def on_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         state: State = sm.power
@@ -51,6 +64,19 @@ class Misspelt(NamedTuple):
         if ctx.info.entires > ctx.machine.rf_banks:  # wrong: "Info" has no attribute "entires"
             return
         if holds(ctx.desing.hierarchy, ctx, sm, 0, 0):  # wrong: "Context" has no attribute "desing"
+            return
+        notes: Notes = ctx.code[0].power
+        state.wakeups += notes.conflict  # wrong: "Notes" has no attribute "conflict"
+        state.wakeups += notes.conflicts
+        sections: Sections = ctx.code[0].allocation
+        if sections.aquires:  # wrong: "Notes" has no attribute "aquires"
+            return
+        registers: Virtualization = sm.allocation
+        registers.throtled |= sm.held  # wrong: "State" has no attribute "throtled"
+        registers.throttled |= sm.held
+        if leads(ctx, 0):  # wrong: Argument 1 to "leads" has incompatible type "Context"
+            return
+        if find(Rfv(), sm, 0, 0) >= 0:  # wrong: Argument 1 to "find" has incompatible type "Rfv"; expected "Bow"
             return
         move_entries(sm, cycle, 0, 1)  # wrong: Missing positional argument "entries" in call to "move_entries"
         allocate(sm, ctx, cycle, 0, 0, entry)  # wrong: Argument 1 to "allocate" has incompatible type "Sm"
@@ -87,7 +113,28 @@ def test_mypy_finds_misspelt_fields_and_passes_the_policies_of_the_page(tmp_path
     for line, text in enumerate(wrong.read_text().splitlines(), 1):
         if "# wrong: " in text:
             wanted[line] = text.split("# wrong: ")[1]
-    assert len(wanted) == 11
+    assert len(wanted) == 16
     assert {line for _, line, _ in found} == wanted.keys()
     for line, words in wanted.items():
         assert any(said.startswith(words) for _, at, said in found if at == line), found
+
+
+def untyped(source: str) -> list[int]:
+    """The lines that use a policy's own record (`sm.power`) or notes (`ctx.code[pc].power`) without saying their type."""
+    tree = ast.parse(source)
+    typed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in CHOICES and id(node) not in typed:
+            record = ast.unparse(node.value)
+            if record in ("sm", "row") or record.startswith("ctx.code["):
+                found.append(node.lineno)
+    return sorted(found)
+
+
+def test_every_policy_names_the_type_of_what_it_keeps():
+    assert untyped("sm.power.wakeups += 1\nstate = sm.power\nx = row.power.y + ctx.code[pc].power.z\n") == [1, 2, 3, 3]
+    assert untyped("state: State = sm.power\nnotes: Notes = ctx.code[pc].power\nholds(ctx.design.power, sm)\n") == []
+    files = [file for room in ("papers", "policies") for file in (ROOT / "src" / "warploom" / room).rglob("*.py")]
+    found = {str(file.relative_to(ROOT)): untyped(file.read_text()) for file in files}
+    assert {name: lines for name, lines in found.items() if lines} == {}

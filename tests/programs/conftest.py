@@ -36,6 +36,12 @@ def nvcc_command() -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def nvcc() -> list[str]:
+    """How nvcc is called."""
+    return nvcc_command()
+
+
+@pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Compile a source of this folder, each way of compiling once."""
     made: dict[tuple[str, ...], Path] = {}

@@ -49,6 +49,14 @@ __global__ void unpack(Uneven given, double *out) {
     out[2] = given.half;
 }
 
+__global__ void fetch_layer(cudaTextureObject_t texture, float *out) {
+    int x = threadIdx.x, y = threadIdx.y, layer = threadIdx.z;
+    out[(layer * blockDim.y + y) * blockDim.x + x] = tex2DLayered<float>(texture, x + 0.5f, y + 0.5f, layer);
+}
+__global__ void paint(cudaSurfaceObject_t surface) {
+    int x = threadIdx.x, y = threadIdx.y;
+    surf2Dwrite(10.0f * y + x, surface, x * 4, y);
+}
 __global__ void fetch(cudaTextureObject_t texture, float *out, int width, int height) {
     int x = threadIdx.x, y = threadIdx.y;
     if (x < width && y < height) out[y * width + x] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
@@ -236,6 +244,54 @@ static int textures() {
     return 0;
 }
 
+static int layers() {
+    const int width = 8, height = 4, count = 3;
+    float host[count * height * width], back[count * height * width], *out;
+    for (int i = 0; i < count * height * width; i++) host[i] = i * i;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    CHECK(cudaMalloc3DArray(&array, &format, make_cudaExtent(width, height, count), cudaArrayLayered));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(host, width * 4, width, height);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(width, height, count);
+    copy.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&copy));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    cudaTextureObject_t texture;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    CHECK(cudaMalloc(&out, sizeof host));
+    fetch_layer<<<1, dim3(width, height, count)>>>(texture, out);
+    CHECK(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+    printf("%d\n", memcmp(host, back, sizeof back));
+    return 0;
+}
+
+static int surfaces() {
+    const int width = 8, height = 4;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    CHECK(cudaMallocArray(&array, &format, width, height, cudaArraySurfaceLoadStore));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaSurfaceObject_t surface;
+    CHECK(cudaCreateSurfaceObject(&surface, &resource));
+    paint<<<1, dim3(width, height)>>>(surface);
+    float back[width * height];
+    CHECK(cudaMemcpy2DFromArray(back, width * 4, array, 0, 0, width * 4, height, cudaMemcpyDeviceToHost));
+    CHECK(cudaDestroySurfaceObject(surface));
+    resource.resType = cudaResourceTypeLinear;
+    int wrong = cudaCreateSurfaceObject(&surface, &resource) != cudaErrorInvalidValue;
+    for (int i = 0; i < width * height; i++) wrong += back[i] != 10 * (i / width) + i % width;
+    printf("%d\n", wrong);
+    return 0;
+}
+
 static int cooperative() {
     int host[256], *in, *partial, *out, sum = 0, found;
     for (int i = 0; i < 256; i++) sum += host[i] = i;
@@ -281,6 +337,8 @@ int main(int argc, char **argv) {
     if (!strcmp(part, "errors")) return errors();
     if (!strcmp(part, "threads")) return threads();
     if (!strcmp(part, "textures")) return textures();
+    if (!strcmp(part, "layers")) return layers();
+    if (!strcmp(part, "surfaces")) return surfaces();
     if (!strcmp(part, "cooperative")) return cooperative();
     if (!strcmp(part, "device")) return device();
     if (!strcmp(part, "many")) return many(atoi(argv[2]));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from warploom.cli.app import run_command
+from warploom.energy import PARTS as PARTS_OF_ENERGY
 from warploom.errors import WarploomError
 from warploom.programs.linkage import needed_library
+from warploom.programs.recording import read_recording
 from warploom.simulation.executing import ProgramRun
 
 Execute = Callable[..., tuple[int, ProgramRun]]
@@ -25,6 +28,7 @@ PARTS = {
     "managed": "19 101 1\n",
     "threads": "20 120\n",
     "textures": "0\n",
+    "layers": "0\n",
     "cooperative": "1\n",
     "device": "1 Warploom gtx480 1 32 1536 1536 6 1\n",
 }
@@ -73,9 +77,16 @@ def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: py
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
-    command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--", str(features), "wait"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as simulator:
+def test_nothing_is_left_running(features: Path, blow: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "stopped.wlr"
+    command = [sys.executable, "-m", "warploom", "exec", "--emulate-only", "--record", str(path), "--", str(features), "wait"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    ) as simulator:
         assert simulator.stdout is not None and simulator.stdout.readline() == "ready\n"
         children = Path(f"/proc/{simulator.pid}/task/{simulator.pid}/children").read_text().split()
         assert len(children) == 1
@@ -85,6 +96,11 @@ def test_nothing_is_left_running(features: Path, blow: signal.Signals) -> None:
         while _runs(children[0]):
             assert time.monotonic() < deadline, "the program is still running"
             time.sleep(0.05)
+    # The recording is whole up to there; where nobody was left to say that it was interrupted, it says that it was cut off.
+    interrupted = blow is signal.SIGINT
+    recording = read_recording(path if interrupted else path.with_name("stopped.wlr.part"))
+    assert recording.ending == ("was interrupted" if interrupted else "")
+    assert sum(step["do"] == "launch" for step in recording.steps) == 1
 
 
 def _runs(process: str) -> bool:
@@ -112,6 +128,20 @@ def test_a_script_may_start_the_program(
     assert (status, capfd.readouterr().out) == (0, PARTS["threads"] + PARTS["managed"])
 
 
+def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    summary = tmp_path / "summary.json"
+    command = ["exec", "--sms", "1", "--technology", "common", "--summary", str(summary), "--", str(features), "symbols"]
+    assert run_command(command) == 0
+    err = capfd.readouterr().err
+    assert "nJ: the register file's energy" in err and "scale" in err
+    kernels = json.loads(summary.read_text())["kernels"]
+    assert [kernel["launches"] for kernel in kernels] == [1, 1]
+    for kernel in kernels:
+        assert kernel["cycles"] > 0 and kernel["seconds"] > 0
+        assert kernel["energy_pj"]["total"] == pytest.approx(sum(kernel["energy_pj"][part] for part in PARTS_OF_ENERGY))
+        assert kernel["energy_pj"]["dynamic"] > 0 and kernel["energy_pj"]["leakage"] > 0
+
+
 def test_a_program_that_is_not_there(capsys) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err
@@ -131,9 +161,9 @@ def test_small_launches_cost_little(execute: Execute, features: Path) -> None:
 def test_machine_code_runs_as_well(execute: Execute, compiled: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("elftools")
     program = compiled("features.cu", "-cudart", "shared", "-gencode", "arch=compute_75,code=[sm_75,compute_75]")
-    for part in ("symbols", "managed"):
+    for part, printed in (("symbols", PARTS["symbols"]), ("managed", PARTS["managed"]), ("surfaces", "0\n")):
         status, run = execute([str(program), part], code="sm_75")
-        assert (status, capfd.readouterr().out) == (0, PARTS[part])
+        assert (status, capfd.readouterr().out) == (0, printed)
         assert all(total.registers > 0 for total in run.kernels.values())
 
 

@@ -51,6 +51,12 @@ def test_a_replay_under_designs_takes_as_long_as_the_program(execute: Execute, f
     result = simulate(str(path), "baseline", run.machine)
     assert result.verified is True
     assert result.cycles == sum(total.cycles or 0 for total in run.kernels.values())
+    run.account()
+    for part, energy in result.energy_pj.items():
+        assert sum(total.energy_pj[part] for total in run.kernels.values() if total.energy_pj) == pytest.approx(energy)
+    assert sum(total.seconds or 0 for total in run.kernels.values()) == pytest.approx(
+        result.cycles * 1e-6 / run.machine.chip.clock_core_mhz
+    )
     for other in ("rfv", "ltrf"):
         assert simulate(str(path), other, run.machine).verified is True
 

@@ -92,11 +92,16 @@ def test_a_class_is_what_numpy_makes_of_the_same_fields(fields: list[tuple[str, 
     }
     kind = type("Drawn", (Record,), {"__annotations__": hints, "__module__": __name__})
     assert dtype_of(kind) == np.dtype(plain, align=True)
-    assert own_dtype(kind) == own_dtype(plain)
 
 
 def test_a_policy_that_keeps_nothing_has_a_byte() -> None:
-    assert own_dtype(()) == np.dtype([("unused", "u1")])
+    assert own_dtype(None) == np.dtype([("unused", "u1")])
+
+
+def test_what_a_policy_keeps_is_a_record() -> None:
+    assert own_dtype(Point) == dtype_of(Point)
+    with pytest.raises(WarploomError, match="must be a class of typed fields"):
+        own_dtype((("x", "i2"),))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from browser import Browser
 
 from warploom.backend import Options, compile_kernel
 from warploom.designs import design
@@ -19,18 +18,6 @@ from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of, 
 from warploom.simulation.provenance import provenance_from_dict, provenance_of
 from warploom.workloads.program import workload_program
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=10000",
-]
 ROWS = [{"workload": name, "design": design, "energy": value} for name, design, value in (("a", "x", 0.5), ("a", "y", 0.25))]
 
 
@@ -73,11 +60,8 @@ def test_the_page_needs_nothing_from_outside(page: Path) -> None:
     assert "x &lt;b&gt;" in markup  # what a scorecard says is text, not markup
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
-def test_a_browser_draws_it(page: Path, tmp_path: Path) -> None:
-    assert BROWSER is not None
-    command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path}", "--dump-dom", page.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+def test_a_browser_draws_it(page: Path, browser: Browser) -> None:
+    dom = browser.dom(page)
     drawn = dom[dom.index('id="a"') : dom.index('id="scorecard"')]
     assert "<svg" in drawn and "Energy" in drawn and "paper" in drawn
     folded = dom[dom.index('id="b"') :].partition("</details>")[0]

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import DARK, Browser
 
+from warploom.designs import parse_design
 from warploom.papers.experiment import Chart
 from warploom.report.charts import draw
+from warploom.report.design_pages import design_sections
 from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, write_page
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=10000",
-]
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
 
 
 def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
@@ -72,6 +56,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subtitle="of a test",
         headline=[{"design": name, "time": 1.0, "energy": 0.8, **parts, **sizes} for name in ("one", "two")],
         conditions="made up",
+        designs=design_sections([parse_design(name).to_dict() for name in ("baseline", "gpu-shrink")]),
         runs=RUNS,
         figures=[PageFigure("energy", "a chart", chart)],
         workloads=[WorkloadSection("alpha", "a workload", {"registers": 3}, [listing])],
@@ -81,23 +66,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def look(page: Path, folder: Path, script: str, *flags: str, width: int = 1600) -> Any:
-    """What a script of a visitor's answers: it runs after the page's own, and says `answer(value)`."""
-    assert BROWSER is not None
-    before, _, after = page.read_text("utf-8").rpartition("</body>")
-    answering = "const answer = value => { document.body.dataset.answer = JSON.stringify(value); };"
-    wait = "await new Promise(done => setTimeout(done, 1500));"
-    visited = folder / "visited.html"
-    visited.write_text(f'{before}<script type="module">{answering}\n{wait}\n{script}</script></body>{after}', "utf-8")
-    size = [f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", visited.as_uri()]
-    dom = subprocess.run([BROWSER, *FLAGS, *flags, *size], capture_output=True, text=True, timeout=180, check=True).stdout
-    found = re.search(r'<body data-answer="(.*?)">', dom)
-    assert found is not None, "the script did not answer"
-    return json.loads(html.unescape(found.group(1)))
-
-
-def test_it_sorts_filters_and_opens(page: Path, tmp_path: Path) -> None:
-    seen = look(page, tmp_path, """
+def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
+    seen = browser.look(page, """
       const table = document.getElementById("runs-table"), said = {};
       const column = number => [...table.tBodies[0].rows].filter(row => !row.hidden).map(row => row.cells[number].textContent);
       const heading = table.tHead.rows[0].cells[2];
@@ -135,7 +105,7 @@ def test_it_sorts_filters_and_opens(page: Path, tmp_path: Path) -> None:
     assert seen["hottest"] == "add.s32 R1, R1, R2"
 
 
-def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, tmp_path: Path) -> None:
+def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, browser: Browser) -> None:
     script = """
       const text = () => document.querySelector("#energy svg text").getAttribute("fill");
       const colours = () => [getComputedStyle(document.body).backgroundColor, text()];
@@ -145,16 +115,16 @@ def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, tmp_p
       said.push(colours());
       answer(said);
     """
-    light, then_dark = look(page, tmp_path, script)
+    light, then_dark = browser.look(page, script)
     assert light == ["rgb(255, 255, 255)", "#1d2733"]
     assert then_dark == ["rgb(20, 25, 31)", "#e3e8ed"]
-    dark, _ = look(page, tmp_path, script, "--blink-settings=preferredColorScheme=0")
+    dark, _ = browser.look(page, script, DARK)
     assert dark == then_dark
 
 
 @pytest.mark.parametrize("width", [800, 1600])
-def test_it_uses_the_width_and_never_more(page: Path, tmp_path: Path, width: int) -> None:
-    seen = look(page, tmp_path, """
+def test_it_uses_the_width_and_never_more(page: Path, browser: Browser, width: int) -> None:
+    seen = browser.look(page, """
       const open = document.querySelector("#runs-table .open"); open.click();
       document.querySelector("#workloads details").open = true;
       await new Promise(done => setTimeout(done, 1500));
@@ -166,17 +136,54 @@ def test_it_uses_the_width_and_never_more(page: Path, tmp_path: Path, width: int
     assert 0.8 * seen["main"] < seen["chart"] <= seen["main"]
 
 
-def test_it_prints(page: Path, tmp_path: Path) -> None:
-    assert BROWSER is not None
-    paper = tmp_path / "page.pdf"
-    where = [f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={paper}", "--no-pdf-header-footer", page.as_uri()]
-    subprocess.run([BROWSER, *FLAGS, *where], capture_output=True, timeout=180, check=True)
-    data = paper.read_bytes()
+def test_it_prints(page: Path, browser: Browser, tmp_path: Path) -> None:
+    browser.print(page, tmp_path / "page.pdf")
+    data = (tmp_path / "page.pdf").read_bytes()
     assert data.startswith(b"%PDF") and len(data) > 10_000
 
 
-def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, tmp_path: Path) -> None:
-    seen = look(page, tmp_path, """
+def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser) -> None:
+    """The wheel makes the axis of time narrower around the pointer, a double click shows the whole again."""
+    seen = browser.look(page, """
+      document.querySelector("#runs-table .open").click();
+      await new Promise(done => setTimeout(done, 1500));
+      const chart = document.querySelector("tr.detail .states svg");
+      const times = () => {
+        const axis = [...chart.querySelectorAll(".role-axis")].find(a => a.textContent.includes("time, microseconds"));
+        return [...axis.querySelectorAll(".role-axis-label text")].map(text => Number(text.textContent));
+      };
+      const place = chart.getBoundingClientRect();
+      const at = {bubbles: true, cancelable: true, clientX: place.left + place.width / 2, clientY: place.top + place.height / 2};
+      const said = {before: times()};
+      for (let turn = 0; turn < 4; turn++) {
+        chart.dispatchEvent(new WheelEvent("wheel", {...at, deltaY: -200}));
+        await new Promise(done => setTimeout(done, 200));
+      }
+      said.zoomed = times();
+      chart.dispatchEvent(new MouseEvent("dblclick", at));
+      await new Promise(done => setTimeout(done, 500));
+      said.whole = times();
+      answer(said);
+    """)  # fmt: skip
+    assert seen["before"][0] == 0 and seen["before"][-1] == 8
+    assert 0 < seen["zoomed"][0] < seen["zoomed"][-1] < 8
+    assert seen["whole"] == seen["before"]
+
+
+def test_each_design_has_its_drawing(page: Path, browser: Browser) -> None:
+    seen = browser.look(page, """
+      for (const section of document.querySelectorAll("#drawings details")) section.open = true;
+      answer([...document.querySelectorAll("#drawings svg")].map(svg => {
+        const frame = svg.getBoundingClientRect(), boxes = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect());
+        const label = svg.getAttribute("aria-label").slice(0, 9);
+        return [label, frame.width <= innerWidth, boxes.every(b => b.left >= frame.left && b.right <= frame.right)];
+      }));
+    """, width=800)  # fmt: skip
+    assert seen == [["baseline:", True, True], ["gpu-shrin", True, True]]
+
+
+def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, browser: Browser) -> None:
+    seen = browser.look(page, """
       const controls = [...document.querySelectorAll("button, input, select")];
       const nameless = controls.filter(e => !e.textContent.trim() && !e.labels?.length);
       const dumb = [...document.querySelectorAll('[role="img"]')].filter(e => !e.getAttribute("aria-label"));

@@ -88,6 +88,14 @@ def test_figures_can_be_made_of_machine_code() -> None:
     assert [replace(run, code="") for run in asked] == usual and {run.code for run in asked} == {"sm_90"}
 
 
+def test_a_paper_can_name_the_code_of_its_figures() -> None:
+    """Whoever asks for another code gets it; runs that are there to show what another code does keep theirs."""
+    selected = select("rfc", "table 5")
+    usual, asked = runs_of(selected, "tiny"), runs_of(selected, "tiny", "sm_90")
+    assert {run.code for run in usual} == {"sm_75", "ptx"} and {run.code for run in asked} == {"sm_90", "ptx"}
+    assert {run.code for run in runs_of(selected, "tiny", "ptx")} == {"ptx"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

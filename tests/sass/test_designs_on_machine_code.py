@@ -10,6 +10,8 @@ from warploom.code.convergence import meetings
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import INSERTED, Bank, Code
+from warploom.code.liveness import thread_liveness
+from warploom.code.warp import warp_liveness
 from warploom.designs import design
 from warploom.machines import load_machine
 from warploom.papers.regmutex.base_set import base_registers
@@ -20,9 +22,9 @@ from warploom.simulation.execution import run_program
 from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
 
-DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex")
+DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex", "bow", "ltrf")
 WORKLOADS = ["hotspot", "matrixmul", "bfs", "lib", "sad", "dct8x8", "nw", "reduction", "mum", "aes", "lps", "scalarprod"]
-QUICK = {("bfs", "rfv"), ("bfs", "regmutex"), ("hotspot", "regmutex")}
+QUICK = {("bfs", "rfv"), ("bfs", "regmutex"), ("hotspot", "regmutex"), ("reduction", "ltrf")}
 
 
 def _marked(name: str, point: str) -> object:
@@ -99,9 +101,13 @@ def test_settled_code_of_the_compiler_keeps_its_waits() -> None:
         assert before.control.stall == after.control.stall
 
 
-def test_lanes_meet_at_barriers_alone() -> None:
-    """A branch on the thread's own data divides the warp up to the BSYNC of the barrier that was set before it."""
-    code = workload_program("bfs", "sm_90").module().kernel("expand")  # type: ignore[union-attr]
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_lanes_meet_at_barriers_alone(architecture: str) -> None:
+    """A branch on the thread's own data divides the warp up to the BSYNC of the barrier that was set before it.
+
+    Code for sm_75 empties every barrier's register before it is set, which takes no lanes out of it.
+    """
+    code = workload_program("bfs", architecture).module().kernel("expand")  # type: ignore[union-attr]
     graph = flow_graph(code)
     barriers = find_barriers(code, [list(blocks) for blocks in graph.predecessors], graph.order)
     assert barriers is not None and barriers.waiting
@@ -113,6 +119,16 @@ def test_lanes_meet_at_barriers_alone() -> None:
         assert code.blocks[block - 1].instructions[-1].op.name == "BSYNC"
     for number in divergent:
         assert code.blocks[number].instructions[-1].op.name in ("BRA", "BRX", "RET", "CALL")
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("bfs-queue", "bfs_queue"), ("tpacf", "tpacf"), ("heartwall", "heartwall")])
+def test_the_warp_is_together_at_a_barrier_of_the_cta(name: str, kernel: str) -> None:
+    """NVIDIA's compiler has all lanes wait for each other before it, by BSYNC or WARPSYNC: nothing is kept for others there."""
+    code = workload_program(name, "sm_75").module().kernel(kernel)  # type: ignore[union-attr]
+    graph = flow_graph(code)
+    at_barriers = [pc for pc, instruction in enumerate(code.instructions()) if instruction.op.name == "BAR"]
+    warp, thread = warp_liveness(code, graph), thread_liveness(code, graph)
+    assert at_barriers and [warp.pressure[pc] for pc in at_barriers] == [thread.pressure[pc] for pc in at_barriers]
 
 
 def test_the_compilers_own_limit_spills() -> None:

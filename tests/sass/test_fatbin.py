@@ -8,6 +8,8 @@ from pathlib import Path
 import lz4.block
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 from warploom.cli.app import run_command
 from warploom.errors import WarploomError
@@ -34,15 +36,11 @@ PTX = """.version 8.0
 LAUNCH = ["--grid", "1", "--block", "32", "--arg", "out=s32[32]", "--emulate-only"]
 
 
-def _entry(kind: int, architecture: int, data: bytes, flags: int = 0, packed: bytes = b"") -> bytes:
+def _entry(kind: int, architecture: int, data: bytes, flags: int = 0, packed: bytes = b"", header: int = 64) -> bytes:
     payload = packed or data
     payload += b"\0" * (-len(payload) % 8)
-    return (
-        struct.pack(
-            "<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(payload), len(packed), 0, 0, 0, architecture, 0, 0, flags, 0, len(data)
-        )
-        + payload
-    )
+    sizes = (len(payload), len(packed), 0, 0, 0, architecture, 0, 0, flags, 0, len(data))
+    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, header, *sizes).ljust(header, b"\0") + payload
 
 
 def _container(*entries: bytes) -> bytes:
@@ -87,3 +85,32 @@ def test_what_nvidias_own_tool_makes(tmp_path: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert run_command(["run", str(fat), *LAUNCH]) == 2
     assert "fatbin" in capsys.readouterr().err
+
+
+def test_headers_of_entries_have_several_sizes_and_other_kinds_are_passed_over() -> None:
+    found = read_fatbin(
+        _container(_entry(1, 75, b"text", header=72), _entry(64, 90, b"other"), _entry(2, 90, b"code", header=128)), "x"
+    )
+    assert [(each.cubin, each.architecture) for each in found] == [(False, 75), (True, 90)]
+    assert found[0].text == "text"
+
+
+def test_containers_may_follow_each_other() -> None:
+    assert [each.text for each in read_fatbin(_container() + _container(_entry(1, 75, b"text")) + bytes(64), "x")] == ["text"]
+
+
+@given(cut=st.integers(1, 200), place=st.integers(0, 2000), byte=st.integers(1, 255))
+def test_damage_is_a_sentence(cut: int, place: int, byte: int) -> None:
+    whole = _container(_entry(1, 75, PTX.encode()), _entry(2, 90, b"\x7fELF....", header=72))
+    spoilt = bytearray(whole)
+    spoilt[place % len(whole)] ^= byte
+    for data in (whole[:-cut], bytes(spoilt)):
+        try:
+            read_fatbin(data, "program")
+        except WarploomError as problem:
+            assert str(problem).startswith("program: ")
+
+
+def test_a_header_without_a_size_is_damage_and_no_endless_loop() -> None:
+    with pytest.raises(WarploomError, match="damaged"):
+        read_fatbin(struct.pack("<IHHQ", 0xBA55ED50, 1, 0, 0), "x")

@@ -13,14 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warploom as wl
+from warploom.cli.app import run_command
 from warploom.designs import design, load_design, named_designs, parse_design
 from warploom.errors import WarploomError
 from warploom.register_file import CHOICES, policies_of
 from warploom.simulation.simulate import simulate
 from warploom.sweeps.front import dominates, front, ranks
-from warploom.sweeps.goal import goal_from_dict
+from warploom.sweeps.goal import goal_from_dict, make_goal
 from warploom.sweeps.measures import measure
 from warploom.sweeps.space import space_of
+from warploom.workloads.registry import workload_names
 
 optuna = pytest.importorskip("optuna")
 GOAL = {
@@ -164,6 +166,43 @@ def test_another_goal_needs_another_folder(tmp_path: Path) -> None:
     wl.search(goal(trials=1), tmp_path, jobs=1)
     with pytest.raises(WarploomError, match="it holds a search with another goal"):
         wl.search(goal(trials=1, seed=3), tmp_path, jobs=1)
+
+
+def test_choices_that_cannot_be_combined_are_no_trials(tmp_path: Path) -> None:
+    space = {**goal()["space"], "allocation.rfv.spill": [False, True], "hierarchy": ["none", "rfc"], "hierarchy.rfc.entries": 6}
+    space |= {"hierarchy.rfc.allocate": "results", "hierarchy.rfc.replacement": "fifo", "hierarchy.rfc.evict_first": False}
+    space |= {
+        f"hierarchy.rfc.{name}": value for name, value in (("last_use", True), ("bypass_slow", True), ("bypass_unread", False))
+    }
+    made = wl.search(goal(trials=12, space=space, workloads=["vectoradd"], test=[], constraints=[], start=[]), tmp_path, jobs=1)
+    assert made.trials == 12 and not made.refused  # spilling under a register cache was chosen too, and another design instead
+    never = {**space, "allocation.rfv.spill": True, "hierarchy": "rfc"}
+    with pytest.raises(WarploomError, match=r"50 choices in a row make no sense; narrow it \(the last: .*spill=false\)"):
+        wl.search(goal(space=never, start=[]), tmp_path / "never", jobs=1)
+
+
+@pytest.mark.parametrize("file", sorted(Path("docs/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
+def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> None:
+    """A start that lies outside would be passed over without a word."""
+    made = make_goal(file)
+    space = space_of(made.space, made.place)
+    assert [text for text in made.start if space.place_of(parse_design(text)) is None] == []
+    assert not set(made.test) & set(made.workloads) and len(made.test) + len(made.workloads) == len(workload_names())
+
+
+def test_what_technology_decides_is_not_searched() -> None:
+    """Else a search would find cells that wake in no time."""
+    searched = [each.name for each in space_of({}, "goal").dimensions]
+    assert [name for name in searched if name.endswith((".wakeup", ".rename_cycles", "compression"))] == []
+
+
+def test_bounds_of_the_command_line_replace_those_of_the_goal(tmp_path: Path) -> None:
+    file = tmp_path / "goal.toml"
+    file.write_text(_toml(goal(trials=1)))
+    words = ["search", str(file), "--out", str(tmp_path / "out"), "--jobs", "1", "--constraint"]
+    assert run_command([*words, "time < 1"]) == 2 and not (tmp_path / "out").exists()
+    assert run_command([*words, "time <= 0.001"]) == 0
+    assert not list((tmp_path / "out" / "designs").iterdir())  # no design is that quick
 
 
 def _toml(entries: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from warploom.simulation.task import run_task
 from warploom.storage.locks import Lock
 from warploom.sweeps.engine import CLAIMS
 from warploom.sweeps.keys import content_keys
+from warploom.sweeps.store import FOLD_AT, Store
 from warploom.sweeps.sweep import prepare
 
 TINY = 'workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n'  # runs of a fraction of a second
@@ -36,22 +37,46 @@ def stored(folder: Path) -> dict[Path, int]:
 
 
 def test_killed_twice_at_a_random_moment_it_ends_with_the_same_table(plan: Path, tmp_path: Path) -> None:
+    _kill_twice_and_compare(plan, tmp_path, 30)
+
+
+@pytest.mark.slow
+def test_a_thousand_runs_killed_twice_end_with_the_same_table(tmp_path: Path) -> None:
+    path = tmp_path / "thousand.toml"
+    path.write_text(TINY + "replicates = 1000\n")
+    _kill_twice_and_compare(path, tmp_path, 1000)
+
+
+def made_in(folder: Path) -> dict[str, float]:
+    """What is stored, each run with the time that it took: another time if it is made again."""
+    store = Store(folder / "runs")
+    keys = store.keys()
+    return {key: (store.load(key) or {})["wall_seconds"] for key in keys}
+
+
+def _kill_twice_and_compare(plan: Path, tmp_path: Path, number: int) -> None:
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     complete(plan, "--out", undisturbed, "--jobs", 1)
     random, before = Random(22), {}
-    for least in (random.randrange(1, 12), random.randrange(13, 24)):
+    for least in (random.randrange(1, 2 * number // 5), random.randrange(2 * number // 5 + 1, 4 * number // 5)):
         process = begin(plan, "--out", disturbed, "--jobs", 1)
-        while len(stored(disturbed)) < least and process.poll() is None:
+        while process.poll() is None and _number_made(disturbed) < least:
             time.sleep(0.002)
         process.kill()
         process.communicate()
-        assert before.items() <= stored(disturbed).items()  # nothing complete was made again
-        before = stored(disturbed)
-        assert least <= len(before) < 30
+        now = made_in(disturbed)
+        assert before.items() <= now.items() and 0 < len(now) < number
+        before = now
     said = complete(plan, "--out", disturbed, "--jobs", 1)
-    assert f"30 runs, {len(before)} of them stored" in said
-    assert before.items() <= stored(disturbed).items()
+    assert f"{number} runs, {len(before)} of them stored" in said
+    assert before.items() <= made_in(disturbed).items()
     pandas.testing.assert_frame_equal(outcome(disturbed), outcome(undisturbed))
+
+
+def _number_made(folder: Path) -> int:
+    """How many runs are stored: in files of their own, and in tables that hundreds of them were folded into."""
+    tables = len(list((folder / "runs").glob("runs-*.parquet")))
+    return FOLD_AT * tables + len(stored(folder))
 
 
 def test_two_processes_share_a_folder_and_make_each_run_once(plan: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ __global__ void mix(const float *in, float *out, const float *extra, bool twice,
     out[i] = twice ? 2 * value : value;
     if (extra) out[i] += extra[i];
 }
+__global__ void before(const float *in, float *out) { out[threadIdx.x] = in[(int)threadIdx.x - 1]; }
 __global__ void sample(cudaTextureObject_t image, float *out) { out[threadIdx.x] = tex1Dfetch<float>(image, threadIdx.x); }
 """
 MIX = [
@@ -58,9 +59,33 @@ def test_symbols_structures_null_and_bool(source: str, tmp_path: Path, capsys) -
     assert run_command(["run", source, *MIX, *given, "--expect", f"out={right}"]) == 1
 
 
-def test_a_constant_that_nobody_set_is_named(source: str, capsys) -> None:
-    assert run_command(["run", source, *MIX]) == 0
+@pytest.mark.parametrize("code", ["ptx", "sm_75"])
+def test_a_constant_that_nobody_set_is_named(source: str, code: str, capsys) -> None:
+    if code != "ptx":
+        pytest.importorskip("elftools")
+    assert run_command(["run", source, *MIX, "--code", code]) == 0
     assert "the constant factors" in capsys.readouterr().err
+    assert run_command(["run", source, *MIX, "--code", code, "--symbol", "factors=f32[2]:ones"]) == 0
+    assert "nobody" not in capsys.readouterr().err
+
+
+def test_lenient_memory_lets_a_near_miss_through(source: str, capsys) -> None:
+    launch = [
+        "--kernel",
+        "before",
+        "--grid",
+        "1",
+        "--block",
+        "32",
+        "--arg",
+        "in=f32[32]",
+        "--arg",
+        "out=f32[32]",
+        "--emulate-only",
+    ]
+    assert run_command(["run", source, *launch]) == 2
+    assert "reads 4 bytes" in capsys.readouterr().err
+    assert run_command(["run", source, *launch, "--memory", "lenient"]) == 0
 
 
 def test_a_texture_is_an_argument(source: str, tmp_path: Path) -> None:

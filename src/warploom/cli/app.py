@@ -23,6 +23,7 @@ from warploom.cli import (
     run,
     search,
     sweep,
+    validate,
     workloads,
 )
 from warploom.cli.heartbeat import heartbeat
@@ -51,6 +52,7 @@ for command in (
     search,
     reproduce,
     report,
+    validate,
     inspect,
     designs,
     machines,

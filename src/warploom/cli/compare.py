@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from warploom.cli.code_option import Code, check_given
+from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
+from warploom.cli.run_options import Check, Jobs, MaxInstructions, PolicyFiles, Size, Technology, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 
@@ -22,19 +24,17 @@ def command(
     ] = "vectoradd,matrixmul,reduction",
     designs: Annotated[str | None, typer.Option(help="Named designs, with commas.")] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design as text or .toml file. Repeatable.")] = None,
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
-    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    machine: MachineName = "gtx480",
+    size: Size = "small",
     code: Code = None,
-    technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    technology: Technology = None,
+    check: Check = False,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
-    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
-    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
-    max_instructions: Annotated[
-        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
-    ] = DEFAULT_BUDGET,
-    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    policy: PolicyFiles = None,
+    override: Overrides = None,
+    sms: Sms = None,
+    max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    jobs: Jobs = 0,
     out: Annotated[Path | None, typer.Option(help="Draw the comparison: .png, .svg or .html.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list with one result per workload and design.")] = False,
 ) -> int:
@@ -43,7 +43,6 @@ def command(
     from warploom.designs import parse_design
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.named import chosen_programs
-    from warploom.register_file import load_policy_file
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.simulation.batch import run_tasks
@@ -57,8 +56,7 @@ def command(
     check_given(code)
     if out is not None:
         check_picture_name(out)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     texts = [*(designs.split(",") if designs else ()), *(design or ())]
     points = [parse_design(text) for text in texts or ["baseline", "oracle"]]
     names = [point.name for point in points]

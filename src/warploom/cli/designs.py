@@ -1,29 +1,38 @@
-"""``warploom designs``: the named designs and the policies that designs are made of."""
+"""``warploom designs``: the named designs and the policies that designs are made of; one of them in full, with a drawing."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from warploom.cli.output import narrow_table, print_json, results_console
+from warploom.cli.output import message, narrow_table, print_json, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import PolicyFiles, load_policies
 
 
 def command(
+    name: Annotated[
+        str | None, typer.Argument(help="Only this design, in full: a name, a combination or a .toml file.", metavar="DESIGN")
+    ] = None,
     machine: Annotated[str, typer.Option(help="The machine that storage is counted for.")] = "gtx480",
+    out: Annotated[Path | None, typer.Option(help="Of one design: draw it.", metavar="FILE.svg")] = None,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the named designs with their six choices, and every policy with its parameters."""
+    """List the named designs with their six choices, and every policy with its parameters; or show one design in full."""
     from warploom.designs import describe_designs, describe_policies
     from warploom.machines import load_machine
-    from warploom.register_file import load_policy_file
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
+    if name is not None:
+        _show_one(name, machine, out, json)
+        return
+    if out is not None:
+        raise typer.BadParameter("name the design to draw, as in `warploom designs rfv --out rfv.svg`", param_hint="--out")
     named, policies = describe_designs(load_machine(machine)), describe_policies()
     if json:
         print_json({"designs": named, "policies": policies})
@@ -42,3 +51,36 @@ def command(
         parameters = ", ".join(f"{name}={entry['default']}" for name, entry in row["parameters"].items())
         rows.append(((row["policy"], row["choice"]), f"{row['title']}{f' ({parameters})' if parameters else ''}"))
     narrow_table(console, ("policy", "choice "), rows)
+
+
+def _show_one(text: str, machine: str, out: Path | None, json: bool) -> None:
+    """What one design is and does: in words here, as a drawing in a file."""
+    from warploom.designs import parse_design, storage_bits
+    from warploom.errors import WarploomError
+    from warploom.machines import load_machine
+    from warploom.report.design_pages import about_design, choice_rows, design_facts
+    from warploom.report.drawing import draw_design
+    from warploom.storage.files import replace_file
+
+    design, chip = parse_design(text), load_machine(machine)
+    if out is not None:
+        if out.suffix.lower() != ".svg" or not out.resolve().parent.is_dir():
+            raise WarploomError(f"--out {out}: name a file that ends in .svg, in a folder that is there")
+        with replace_file(out) as draft:
+            draft.write_text(draw_design(design) + "\n", encoding="utf-8")
+        message(f"wrote {out}")
+    if json:
+        print_json(design_facts(design, chip))
+        return
+    console = results_console()
+    console.print(f"{design.name}: {about_design(design)}\n", highlight=False, markup=False)
+    rows = []
+    for row in choice_rows(design):
+        meanings = "".join(f"; {parameter}: {meaning}" for parameter, meaning in row.meanings.items())
+        rows.append(((row.choice, row.policy.partition("(")[0]), f"{row.policy}: {row.says}{meanings}"))
+    narrow_table(console, ("choice", "policy"), rows)
+    options = [f"register_file={design.register_file:g}"] if design.register_file != 1 else []
+    options += [f"max_registers={design.max_registers}"] if design.max_registers is not None else []
+    if options:
+        console.print(f"\n{', '.join(options)}", highlight=False)
+    console.print(f"\nbits added to an SM of {chip.name}: {storage_bits(design, chip):,}", highlight=False)

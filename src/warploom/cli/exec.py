@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import Check, MaxInstructions, PolicyFiles, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 
 
@@ -17,11 +19,14 @@ def command(
     program: Annotated[
         list[str], typer.Argument(help="The program and its arguments, after --.", metavar="-- PROGRAM [ARGUMENTS]")
     ],
-    design: Annotated[str, typer.Option(help="A design: a name, a combination or a .toml file.")] = "baseline",
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
+    design: Annotated[str | None, typer.Option(help="A design: a name, a combination or a .toml file.")] = None,
+    machine: MachineName = "gtx480",
     code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    technology: Annotated[
+        str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
+    ] = None,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    check: Check = False,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
         bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
@@ -35,38 +40,45 @@ def command(
     ] = "strict",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing about the kernels at the end.")] = False,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
-    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
-    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
-    max_instructions: Annotated[
-        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
-    ] = DEFAULT_BUDGET,
+    policy: PolicyFiles = None,
+    override: Overrides = None,
+    sms: Sms = None,
+    max_instructions: MaxInstructions = DEFAULT_BUDGET,
 ) -> int:
     """Run a CUDA program that was linked with `nvcc -cudart shared`; its kernels are executed and timed here, without a GPU.
 
-    The exit code is the program's own. Elapsed times of events are the simulated ones.
+    The exit code is the program's own. Elapsed times of events are the simulated ones. At the end, each kernel's time and the
+    energy of the register file are printed.
     """
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
+    from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.beside import BesideGpu
     from warploom.programs.recorder import Recorder
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
     from warploom.programs.server import run_program
-    from warploom.register_file import load_policy_file
     from warploom.simulation.executing import ProgramRun
     from warploom.workloads.program import check_code, is_lenient
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     if record is not None:
         check_name(record)
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
-    run = ProgramRun(parse_design(design), chip, check_code(code), not emulate_only, check, max_instructions, is_lenient(memory))
+    run = ProgramRun(
+        parse_design(design or chip.design),
+        chip,
+        check_code(code),
+        not emulate_only,
+        check,
+        max_instructions,
+        is_lenient(memory),
+        load_technology(technology) if technology is not None else None,
+    )
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []
@@ -90,6 +102,7 @@ def command(
         for writer in writers:
             writer.finish(ending)
             message(f"wrote {writer.path}")
+    run.account()
     if summary is not None:
         _write_summary(summary, run, program)
     if not quiet and run.kernels:
@@ -118,9 +131,13 @@ def _print_summary(run: object, seconds: float) -> None:
 
     assert isinstance(run, ProgramRun)
     titles = kernel_titles(run.kernels)
-    table = plain_table("kernel", "launches", "registers", "warp instructions", "cycles", numbers_from=1)
+    timed = ("cycles", "us", "nJ") if run.timed else ()
+    table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for name, total in run.kernels.items():
-        cycles = "" if total.cycles is None else f"{total.cycles:,}"
-        table.add_row(titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}", cycles)
+        row = [titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
+        if total.cycles is not None and total.seconds is not None and total.energy_pj is not None:
+            row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
+        table.add_row(*row)
     Console(stderr=True, width=results_console().width).print(table)
-    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds")
+    energy = "; nJ: the register file's energy" if run.timed else ""
+    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds{energy}")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from warploom.errors import WarploomError
 
 if TYPE_CHECKING:
     from warploom.machines import Machine
+
+MachineName = Annotated[str, typer.Option(help="A machine's name or .toml file.")]
+Overrides = Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")]
+Sms = Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")]
 
 
 def chosen_machine(name: str, overrides: Sequence[str], sms: int | None) -> Machine:

@@ -11,9 +11,12 @@ import typer
 
 from warploom.cli.code_option import Code
 from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
+from warploom.cli.launch_options import Argument, Block, Grid, Kernel, Memory, SharedBytes, Symbol, own_program
+from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run import own_program, report_wrong_outputs
+from warploom.cli.run import report_wrong_outputs
+from warploom.cli.run_options import MaxInstructions, PolicyFiles, Seed, Size, Technology, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
@@ -30,26 +33,26 @@ def command(
     design: Annotated[
         list[str] | None, typer.Option(help="A design; from the second on, also where it loses time against the first.")
     ] = None,
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
-    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    machine: MachineName = "gtx480",
+    size: Size = "small",
     code: Code = None,
-    seed: Annotated[int | None, typer.Option(help="Of a workload's inputs, in place of its own.", min=0)] = None,
-    technology: Annotated[str | None, typer.Option(help="An energy table's name or .toml file.")] = None,
+    seed: Seed = None,
+    technology: Technology = None,
     by: Annotated[str, typer.Option(help="Rows for each instruction, line (of the source), block or loop.")] = "instruction",
     sort: Annotated[str, typer.Option(help=f"Order of the rows: {_ORDER_NAMES}.")] = "time",
     top: Annotated[int, typer.Option(help="Rows that are printed; 0: all. JSON has all.", min=0)] = 20,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
-    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
-    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
-    max_instructions: Annotated[
-        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
-    ] = DEFAULT_BUDGET,
-    kernel: Annotated[str | None, typer.Option(help="Of a file: the kernel to launch.")] = None,
-    grid: Annotated[str | None, typer.Option(help="Of a file: CTAs, such as 64,64.")] = None,
-    block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
-    arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
-    shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    policy: PolicyFiles = None,
+    override: Overrides = None,
+    sms: Sms = None,
+    max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    kernel: Kernel = None,
+    grid: Grid = None,
+    block: Block = None,
+    arg: Argument = None,
+    shared: SharedBytes = 0,
+    symbol: Symbol = None,
+    memory: Memory = "strict",
     include: Include = None,
     define: Define = None,
     std: Standard = None,
@@ -77,7 +80,6 @@ def command(
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.named import program_named
-    from warploom.register_file import load_policy_file
     from warploom.report.page import write_page
     from warploom.report.profile import ORDERS, profile, source_lines
     from warploom.report.profile_page import profile_page
@@ -96,14 +98,25 @@ def command(
         raise WarploomError(f"--sort {sort}: choose {_ORDER_NAMES}{did_you_mean(sort, list(ORDERS))}")
     if technology is not None:
         load_technology(technology)
-    for file in policy or ():
-        load_policy_file(file)
-    points = [parse_design(text) for text in design or ["baseline"]]
+    load_policies(policy)
     chip = chosen_machine(machine, override or (), sms)
-    launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
-    if own is not None and seed is not None:
-        raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
+    points = [parse_design(text) for text in design or [chip.design]]
+    own = own_program(
+        target,
+        kernel=kernel,
+        grid=grid,
+        block=block,
+        arg=arg,
+        shared=shared,
+        symbol=symbol,
+        save=None,
+        expect=None,
+        memory=memory,
+        seed=seed,
+        code=code,
+        usual=chip.code,
+        options=compiler_options(include, define, std, nvrtc_option),
+    )
     program = own or program_named(target, code or chip.code, seed)
     watched = Watched(timeline, pipeline, sm, warps, cycles, chip)
     if watched and len(points) > 1:

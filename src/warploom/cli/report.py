@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warploom.cli.code_option import Code, check_given
+from warploom.cli.machine_options import MachineName
 from warploom.cli.output import message, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import Check, Jobs, PolicyFiles, Size, load_policies
 from warploom.errors import WarploomError
 
 if TYPE_CHECKING:
@@ -27,17 +29,17 @@ def command(
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="Also this design, as text or .toml file. Repeatable.")] = None,
     combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
-    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    machine: MachineName = "gtx480",
+    size: Size = "small",
     code: Code = None,
     technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
-    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    check: Check = False,
+    policy: PolicyFiles = None,
     paper: PaperFolders = None,
     hot_spots: Annotated[
         bool, typer.Option(help="Also run the first design once more to see what each instruction costs.")
     ] = True,
-    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    jobs: Jobs = 0,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
 ) -> int:
@@ -45,7 +47,6 @@ def command(
     from warploom.papers.experiment import Run
     from warploom.papers.runs import tasks_of
     from warploom.programs.named import chosen_programs
-    from warploom.register_file import load_policy_file
     from warploom.report.assemble import assemble, read_scores
     from warploom.report.combinations import COMBINATIONS, published_designs
     from warploom.report.comparison import comparison_table
@@ -62,8 +63,7 @@ def command(
     asked = check_given(code) or ""
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
     programs = chosen_programs([workloads])

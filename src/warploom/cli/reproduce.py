@@ -11,6 +11,7 @@ import typer
 from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import Jobs, Size
 from warploom.errors import WarploomError
 from warploom.library.shelves import expected_names
 
@@ -19,9 +20,9 @@ def command(
     paper: Annotated[str, typer.Argument(help=f"{', '.join(expected_names())}, or all.")],
     figure: Annotated[int | None, typer.Option(help="Only this figure.", min=1)] = None,
     table: Annotated[int | None, typer.Option(help="Only this table.", min=1)] = None,
-    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    size: Size = "small",
     code: Code = None,
-    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    jobs: Jobs = 0,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,

@@ -11,8 +11,11 @@ import typer
 
 from warploom.cli.code_option import Code
 from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
+from warploom.cli.launch_options import Argument, Block, Expect, Grid, Kernel, Memory, Save, SharedBytes, Symbol, own_program
+from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import Check, MaxInstructions, PolicyFiles, Seed, Size, Technology, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 from warploom.errors.printed import printed_to
@@ -20,7 +23,6 @@ from warploom.errors.printed import printed_to
 if TYPE_CHECKING:
     from warploom.designs import Design
     from warploom.simulation.result import Result
-    from warploom.workloads.program import Program
 
 EXIT_WRONG_OUTPUT = 1
 EXIT_DIFFERENT = 1
@@ -37,44 +39,31 @@ def command(
         ),
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="A design: a name, a combination or a .toml file. Repeatable.")] = None,
-    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "gtx480",
-    size: Annotated[str, typer.Option(help="tiny, small or paper.")] = "small",
+    machine: MachineName = "gtx480",
+    size: Size = "small",
     code: Code = None,
-    seed: Annotated[int | None, typer.Option(help="Of a workload's inputs, in place of its own.", min=0)] = None,
-    technology: Annotated[
-        str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
-    ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")] = False,
+    seed: Seed = None,
+    technology: Technology = None,
+    check: Check = False,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute and verify, without timing.")] = False,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
-    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
-    sms: Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")] = None,
-    max_instructions: Annotated[
-        int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)
-    ] = DEFAULT_BUDGET,
-    kernel: Annotated[str | None, typer.Option(help="Of a file: the kernel to launch.")] = None,
-    grid: Annotated[str | None, typer.Option(help="Of a file: CTAs, such as 64,64.")] = None,
-    block: Annotated[str | None, typer.Option(help="Of a file: threads of a CTA, such as 16,16.")] = None,
-    arg: Annotated[list[str] | None, typer.Option(help="Of a file: an argument, in=f32[1024]:random or n=5. Repeatable.")] = None,
-    shared: Annotated[int, typer.Option(help="Of a file: bytes of dynamic shared memory.", min=0)] = 0,
+    policy: PolicyFiles = None,
+    override: Overrides = None,
+    sms: Sms = None,
+    max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    kernel: Kernel = None,
+    grid: Grid = None,
+    block: Block = None,
+    arg: Argument = None,
+    shared: SharedBytes = 0,
     include: Include = None,
     define: Define = None,
     std: Standard = None,
     nvrtc_option: NvrtcOption = None,
-    symbol: Annotated[
-        list[str] | None,
-        typer.Option(help="Of a file: a variable to set before the launch, factors=f32[4]:ones or n=5. Repeatable."),
-    ] = None,
-    save: Annotated[
-        list[str] | None, typer.Option(help="Of a file: keep an array after the launch, out=out.npy. Repeatable.")
-    ] = None,
-    expect: Annotated[
-        list[str] | None, typer.Option(help="Of a file: what an array should be, out=right.npy. Repeatable.")
-    ] = None,
-    memory: Annotated[
-        str, typer.Option(help="Of a file: strict, or lenient to let accesses through that miss their array by a little.")
-    ] = "strict",
+    symbol: Symbol = None,
+    save: Save = None,
+    expect: Expect = None,
+    memory: Memory = "strict",
     record: Annotated[
         str | None,
         typer.Option(
@@ -92,11 +81,10 @@ def command(
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.named import chosen_programs, program_named
-    from warploom.register_file import load_policy_file
     from warploom.simulation.execution import Executions
     from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
-    from warploom.workloads.program import check_size, is_lenient
+    from warploom.workloads.program import check_size
     from warploom.workloads.registry import ALL, set_names
 
     load_papers(paper)
@@ -107,15 +95,25 @@ def command(
     check_size(size)
     if technology is not None:
         load_technology(technology)
-    for file in policy or ():
-        load_policy_file(file)
-    designs = [parse_design(text) for text in design or ["baseline"]]
+    load_policies(policy)
     chip = chosen_machine(machine, override or (), sms)
-    launch = {"--kernel": kernel, "--grid": grid, "--block": block, "--arg": arg, "--shared": shared}
-    launch |= {"--symbol": symbol, "--save": save, "--expect": expect, "--memory": is_lenient(memory)}
-    own = own_program(target, launch, code, chip.code, compiler_options(include, define, std, nvrtc_option))
-    if own is not None and seed is not None:
-        raise typer.BadParameter("a kernel of your own has no seed; give its inputs with --arg", param_hint="--seed")
+    designs = [parse_design(text) for text in design or [chip.design]]
+    own = own_program(
+        target,
+        kernel=kernel,
+        grid=grid,
+        block=block,
+        arg=arg,
+        shared=shared,
+        symbol=symbol,
+        save=save,
+        expect=expect,
+        memory=memory,
+        seed=seed,
+        code=code,
+        usual=chip.code,
+        options=compiler_options(include, define, std, nvrtc_option),
+    )
     names = [] if own is not None else chosen_programs([target])
     programs = [own] if own is not None else [program_named(name, code or chip.code, seed) for name in names]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1
@@ -205,36 +203,6 @@ def report_wrong_outputs(results: Sequence[Any]) -> int:
     for name in wrong:
         message(f"error: {name}: the output differs from the reference")
     return EXIT_WRONG_OUTPUT if wrong else 0
-
-
-def own_program(target: str, launch: dict[str, Any], code: str | None, usual: str, options: tuple[str, ...]) -> Program | None:
-    """The program of a user's kernel file; None where the target is a workload or set, which bring their own launch."""
-    from warploom.workloads.custom import check_exists, file_program, is_file_name, parse_extent
-
-    if not is_file_name(target):
-        for option, value in launch.items():
-            if value:
-                raise typer.BadParameter(f"this goes with a .cu or .ptx file; {target} brings its own", param_hint=option)
-        return None
-    check_exists(target)
-    for option in ("--grid", "--block"):
-        if launch[option] is None:
-            raise typer.BadParameter(f"a kernel of your own needs it, such as {option} 16,16", param_hint=option)
-    return file_program(
-        target,
-        kernel=launch["--kernel"],
-        grid=parse_extent(launch["--grid"], "grid"),
-        block=parse_extent(launch["--block"], "block"),
-        arguments=launch["--arg"] or (),
-        shared_bytes=launch["--shared"],
-        code=code,
-        usual=usual,
-        options=options,
-        lenient=launch.get("--memory", False),
-        symbols=launch.get("--symbol") or (),
-        save=launch.get("--save") or (),
-        expect=launch.get("--expect") or (),
-    )
 
 
 def _print_emulations(results: Sequence[Any]) -> None:

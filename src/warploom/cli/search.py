@@ -9,18 +9,22 @@ import typer
 
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import PolicyFiles, load_policies
 
 
 def command(
     goal: Annotated[Path, typer.Argument(help="The goal, a .toml file.", metavar="GOAL.toml")],
     out: Annotated[Path, typer.Option(help="The folder of the search. Several processes may share it.")] = Path("results/search"),
     trials: Annotated[int | None, typer.Option(help="So many designs in place of what the goal says.", min=1)] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    constraint: Annotated[
+        list[str] | None, typer.Option(help="A bound in place of those that the goal names, 'time <= 1.01'. Repeatable.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, and designs that are chosen at a time; 0: one for each core.", min=0)] = 0,
     scheduler: Annotated[
         str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
     ] = None,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of the designs found, with their measures.")] = False,
 ) -> int:
     """Search for designs that no other beats. It goes on where it was interrupted, or where another process is."""
@@ -28,17 +32,17 @@ def command(
 
     from warploom.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.register_file import load_policy_file
     from warploom.report.found import found_rows, found_table, write_found
-    from warploom.sweeps.goal import make_goal
+    from warploom.sweeps.goal import make_goal, read_constraint
     from warploom.sweeps.search import search
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     wanted = make_goal(goal)
     if trials is not None:
         wanted = replace(wanted, trials=trials)
+    if constraint:
+        wanted = replace(wanted, constraints=tuple(read_constraint(text, "--constraint") for text in constraint))
     if out.exists() and not out.is_dir():
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     announce_compilation()

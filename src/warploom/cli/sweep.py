@@ -10,6 +10,7 @@ import typer
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import EXIT_WRONG_OUTPUT
+from warploom.cli.run_options import Jobs, PolicyFiles, load_policies
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -29,24 +30,22 @@ def command(
     out: Annotated[Path, typer.Option(help="The folder of stored runs and tables. Several processes may share it.")] = Path(
         "results/sweep"
     ),
-    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    jobs: Jobs = 0,
     scheduler: Annotated[
         str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs, how long, how much disk.")] = False,
     paper: PaperFolders = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")] = None,
+    policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summary, or with --dry-run what is to be done.")] = False,
 ) -> int:
     """Run every combination of a plan that makes sense. What has been run is kept: after an interruption it goes on."""
     from warploom.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.register_file import load_policy_file
     from warploom.sweeps.sweep import RESULTS, hire, make, prepare
 
     load_papers(paper)
-    for file in policy or ():
-        load_policy_file(file)
+    load_policies(policy)
     if out.exists() and not out.is_dir():
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     planned = prepare(plan, out)

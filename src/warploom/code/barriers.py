@@ -1,14 +1,17 @@
 """Convergence barriers of SASS: where lanes that went different ways meet again.
 
-BSSY notes the lanes that execute it in a barrier register, BSYNC waits for all lanes that the register holds. Nothing else brings
-lanes together: groups of lanes that happen to be at one address stay apart.
+BSSY notes the lanes that execute it in a barrier register, BSYNC waits for all lanes that the register holds. WARPSYNC brings
+together all lanes that are still there, if it names them all. Nothing else brings lanes together: groups of lanes that happen to
+be at one address stay apart. Code for sm_75 empties a register before it is set
+(BMOV.CLEAR); that takes nothing from the BSSY behind it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.instruction import WAITS, Bank, Code, Instruction, Modified, Reg
+from warploom.code.instruction import WAITS, Bank, Code, Imm, Instruction, Modified, Reg
+from warploom.code.lanes import FULL
 
 _LEAVING_THEM = ("BREAK", "BMOV")  # take lanes out of a register, or put others into it
 
@@ -18,8 +21,9 @@ class Barriers:
     """What each block of SASS does to barrier registers. Registers that lose lanes otherwise than by BSYNC are left out."""
 
     waiting: frozenset[int]  # blocks at whose end a group of lanes may wait while another goes on
-    opened: tuple[frozenset[int], ...]  # per block, the registers that it sets
+    changed: tuple[frozenset[int], ...]  # per block, the registers that it sets or empties
     closed: tuple[int | None, ...]  # per block, the register whose lanes meet at its end
+    gathering: frozenset[int]  # blocks at whose end all lanes of the warp meet
     open_after: tuple[frozenset[int], ...]  # per block, the registers that hold all lanes which leave it, on every way there
 
 
@@ -27,14 +31,22 @@ def find_barriers(code: Code, predecessors: list[list[int]], order: tuple[int, .
     """The barriers of SASS; None for other code."""
     if code.binary is None:
         return None
-    doubtful = {number for i in code.instructions() if i.op.name in _LEAVING_THEM or i.guard for number in _registers(i)}
-    opened, closed, waiting = [], [], set()
+    doubtful = {number for i in code.instructions() if _takes_lanes_out(i) or i.guard for number in _registers(i)}
+    changed_in, opened, closed, waiting, gathering = [], [], [], set(), set()
     for number, block in enumerate(code.blocks):
-        sets = [reg for i in block.instructions if i.op.name == "BSSY" for reg in _registers(i)]
+        changed_now: set[int] = set()
+        sets: set[int] = set()
+        for instruction in block.instructions:
+            if instruction.op.name == "BSSY" or _empties(instruction):
+                changed_now |= _registers(instruction)
+                sets = sets | _registers(instruction) if instruction.op.name == "BSSY" else sets - _registers(instruction)
+        changed_in.append(frozenset(changed_now))
         opened.append(frozenset(sets) - doubtful)
         last = block.instructions[-1] if block.instructions else None
         if last is not None and last.op.name in WAITS:
             waiting.add(number)
+            if _calls_all(last):
+                gathering.add(number)
         meets = _registers(last) - doubtful if last is not None and last.op.name == "BSYNC" else set()
         closed.append(next(iter(meets), None))
     everything = frozenset().union(*opened)
@@ -44,11 +56,29 @@ def find_barriers(code: Code, predecessors: list[list[int]], order: tuple[int, .
         changed = False
         for number in order:
             before = [after[block] for block in predecessors[number]] if number else [frozenset[int]()]
-            now = frozenset.intersection(*before) | opened[number] if before else opened[number]
-            now = now - {closed[number]}
+            kept = frozenset.intersection(*before) - changed_in[number] if before else frozenset[int]()
+            now = (kept | opened[number]) - {closed[number]}
             if now != after[number]:
                 after[number], changed = now, True
-    return Barriers(frozenset(waiting), tuple(opened), tuple(closed), tuple(after))
+    return Barriers(frozenset(waiting), tuple(changed_in), tuple(closed), frozenset(gathering), tuple(after))
+
+
+def _calls_all(instruction: Instruction) -> bool:
+    """Whether all lanes of the warp wait for each other here."""
+    op = instruction.op
+    if op.name != "WARPSYNC" or instruction.guard is not None or "COLLECTIVE" in op.modifiers:
+        return False
+    return "ALL" in op.modifiers or (len(instruction.srcs) == 1 and instruction.srcs[0] == Imm(int(FULL)))
+
+
+def _empties(instruction: Instruction) -> bool:
+    """Whether an instruction empties a barrier register and keeps nothing of it."""
+    op = instruction.op
+    return op.name == "BMOV" and "CLEAR" in op.modifiers and all(dst.bank is Bank.RZ for dst in instruction.dsts)
+
+
+def _takes_lanes_out(instruction: Instruction) -> bool:
+    return instruction.op.name in _LEAVING_THEM and not _empties(instruction)
 
 
 def _registers(instruction: Instruction) -> set[int]:

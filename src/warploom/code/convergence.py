@@ -1,7 +1,7 @@
 """Where lanes that a divergent branch separates are until they meet again, and where they wait for each other meanwhile.
 
 Code of our backend is executed arm by arm up to the immediate post-dominator of the branch. In SASS lanes meet at convergence
-barriers alone; until then every group goes its own way, and waits wherever the warp turns to another one.
+barriers alone, or where all wait for all; until then every group goes its own way, and waits wherever the warp turns to another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def meetings(graph: FlowGraph, branch: int) -> tuple[int, ...]:
         return (meeting,) if meeting < len(graph) else ()
     barriers, holding = graph.barriers, graph.barriers.open_after[branch]
     region = apart_in_sass(graph, barriers, branch, graph.successors[branch])
-    return tuple(sorted(block + 1 for block in region if barriers.closed[block] in holding and block + 1 < len(graph)))
+    together = {block for block in region if barriers.closed[block] in holding}
+    if len(region & barriers.gathering) == 1:
+        together |= region & barriers.gathering
+    return tuple(sorted(block + 1 for block in together if block + 1 < len(graph)))
 
 
 def partings(graph: FlowGraph, divergent: Iterable[int]) -> dict[int, Parting]:
@@ -70,21 +73,34 @@ def _reached(graph: FlowGraph, starts: Iterable[int], meeting: int) -> frozenset
 
 
 def apart_in_sass(graph: FlowGraph, barriers: Barriers, branch: int, starts: Iterable[int]) -> frozenset[int]:
-    """The blocks reached from some successors of a branch before a barrier that holds all lanes which came to the branch."""
-    holding = barriers.open_after[branch]
+    """The blocks reached from some successors of a branch before a barrier that holds all lanes which came to the branch.
+
+    The warp is together too behind an instruction at which all lanes wait for each other, if all arms come to the same one.
+    """
+    starts, holding = tuple(starts), barriers.open_after[branch]
     while True:
-        seen: set[int] = set()
-        pending = list(starts)
-        while pending:
-            block = pending.pop()
-            if block not in seen:
-                seen.add(block)
-                if barriers.closed[block] is None or barriers.closed[block] not in holding:
-                    pending.extend(graph.successors[block])
-        set_again = {register for block in seen for register in barriers.opened[block]} & holding
+        closing = frozenset(block for block, register in enumerate(barriers.closed) if register in holding)
+        seen = _before(graph, starts, closing)
+        set_again = {register for block in seen for register in barriers.changed[block]} & holding
         if not set_again:
-            return frozenset(seen)
+            break
         holding -= set_again
+    ending = closing | barriers.gathering
+    gathered = _before(graph, graph.successors[branch], ending) & barriers.gathering
+    return _before(graph, starts, ending) if len(gathered) == 1 else seen
+
+
+def _before(graph: FlowGraph, starts: Iterable[int], last: frozenset[int]) -> frozenset[int]:
+    """The blocks that control reaches from some blocks, up to those that are the last."""
+    seen: set[int] = set()
+    pending = list(starts)
+    while pending:
+        block = pending.pop()
+        if block not in seen:
+            seen.add(block)
+            if block not in last:
+                pending.extend(graph.successors[block])
+    return frozenset(seen)
 
 
 def _parting_in_sass(graph: FlowGraph, barriers: Barriers, branch: int, divergent: frozenset[int]) -> Parting:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warploom.register_file.columns import pc_at, value_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import awake, recoverable
-from warploom.register_file.layout import CheckedSm
+from warploom.register_file.layout import BYTES, CheckedSm
 from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, covers, inlined
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
@@ -36,6 +36,15 @@ def _fault(sm: CheckedSm, kind: int, cycle: int, warp: int, register: int, pc: i
         fault.cycle = cycle
 
 
+@inlined
+def _version_in(sm: CheckedSm, warp: int, register: int, entry: int) -> int:
+    """The version of a register that its bytes of an entry hold."""
+    first = 0
+    while sm.bytes_of[warp, register] >> first & 1 == 0 and first < BYTES - 1:
+        first += 1
+    return sm.check.entry_version[entry, first]
+
+
 class Checker(NamedTuple):
     """The answers of a checked run."""
 
@@ -48,23 +57,25 @@ class Checker(NamedTuple):
         shadow = sm.check
         for operand in range(work.n_reads):
             shadow.expected[slot, operand] = shadow.version[work.warp, work.sources[operand]]
+            shadow.read_bytes[slot, operand] = sm.bytes_of[work.warp, work.sources[operand]]
         for number in range(work.n_writes):
             register = work.registers[number]
             if work.kind == INSTRUCTION:
                 shadow.version[work.warp, register] += 1
             shadow.made[slot, number] = shadow.version[work.warp, register]
+            shadow.written_bytes[slot, number] = sm.bytes_of[work.warp, register]
         # An encoding reads a destination to keep the lanes that are not written. The main file may hold an old version of it: an
         # upper level need not write down lanes that nobody reads. Such a read expects no version (0).
         if work.kind == MOVE:
             shadow.expected[slot, 0] = 0
-            shadow.made[slot, 0] = shadow.entry_version[work.writes[0]]
+            shadow.made[slot, 0] = _version_in(sm, work.warp, work.registers[0], work.writes[0])
         elif work.kind == INSTRUCTION:
             for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
                 shadow.expected[slot, operand] = 0
         # A spill may store an old version for the same reason; the refill brings back the version that was stored.
         elif work.kind == SPILL:
             shadow.expected[slot, 0] = 0
-            shadow.spilled[work.warp, work.sources[0]] = shadow.entry_version[work.reads[0]]
+            shadow.spilled[work.warp, work.sources[0]] = _version_in(sm, work.warp, work.sources[0], work.reads[0])
         elif work.kind == REFILL:
             shadow.made[slot, 0] = shadow.spilled[work.warp, work.registers[0]]
 
@@ -87,13 +98,16 @@ class Checker(NamedTuple):
             _fault(sm, ASLEEP, cycle, work.warp, register, work.pc, entry, version)
         if ctx.info.literal != 0 or version == 0:
             return  # literal names share entries; what was never written has no value to lose
-        if shadow.entry_warp[entry] != sm.warp[work.warp].age + 1 or shadow.entry_register[entry] != register:
-            _fault(sm, WRONG_OWNER, cycle, work.warp, register, work.pc, entry, version)
-            sm.fault.found_warp = shadow.entry_warp[entry]
-            sm.fault.found_register = shadow.entry_register[entry]
-        elif shadow.entry_version[entry] != version:
-            _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
-            sm.fault.found_version = shadow.entry_version[entry]
+        for byte in range(BYTES):
+            if shadow.read_bytes[slot, operand] >> byte & 1 == 0:
+                continue
+            if shadow.entry_warp[entry, byte] != sm.warp[work.warp].age + 1 or shadow.entry_register[entry, byte] != register:
+                _fault(sm, WRONG_OWNER, cycle, work.warp, register, work.pc, entry, version)
+                sm.fault.found_warp = shadow.entry_warp[entry, byte]
+                sm.fault.found_register = shadow.entry_register[entry, byte]
+            elif shadow.entry_version[entry, byte] != version:
+                _fault(sm, STALE, cycle, work.warp, register, work.pc, entry, version)
+                sm.fault.found_version = shadow.entry_version[entry, byte]
 
     def check_forwarded(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
@@ -121,9 +135,9 @@ class Checker(NamedTuple):
         shadow, fill = sm.check, sm.fill[place]
         if not passing and not awake(ctx.design.power, ctx, sm, cycle, entry):
             _fault(sm, ASLEEP, cycle, fill.warp, fill.register, -1, entry, shadow.version[fill.warp, fill.register])
-        shadow.place_warp[place] = sm.warp[fill.warp].age + 1 if passing else shadow.entry_warp[entry]
-        shadow.place_register[place] = fill.register if passing else shadow.entry_register[entry]
-        shadow.place_version[place] = shadow.evicted_version[entry] if passing else shadow.entry_version[entry]
+        shadow.place_warp[place] = sm.warp[fill.warp].age + 1 if passing else shadow.entry_warp[entry, 0]
+        shadow.place_register[place] = fill.register if passing else shadow.entry_register[entry, 0]
+        shadow.place_version[place] = shadow.evicted_version[entry] if passing else shadow.entry_version[entry, 0]
 
     def check_write(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, write: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
@@ -138,9 +152,11 @@ class Checker(NamedTuple):
         partial = work.whole >> write & 1 == 0 and not covers(sm, work.warp, work.mask)
         if partial and (form != 0 or sm.entry[entry].form != 0):
             _fault(sm, LOST_LANES, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
-        shadow.entry_warp[entry] = sm.warp[work.warp].age + 1
-        shadow.entry_register[entry] = work.registers[write]
-        shadow.entry_version[entry] = shadow.made[slot, write]
+        for byte in range(BYTES):
+            if shadow.written_bytes[slot, write] >> byte & 1 != 0:
+                shadow.entry_warp[entry, byte] = sm.warp[work.warp].age + 1
+                shadow.entry_register[entry, byte] = work.registers[write]
+                shadow.entry_version[entry, byte] = shadow.made[slot, write]
 
     def check_evict(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
@@ -148,11 +164,13 @@ class Checker(NamedTuple):
         if shadow.place_warp[place] != sm.warp[work.warp].age + 1 or shadow.place_register[place] != register:
             _fault(sm, LOST_BELOW, cycle, work.warp, register, -1, entry, shadow.version[work.warp, register])
         shadow.made[slot, 0] = shadow.place_version[place]
+        shadow.written_bytes[slot, 0] = sm.bytes_of[work.warp, register]
         shadow.evicted_version[entry] = shadow.place_version[place]
 
-    def check_allocate(check, ctx: Context, sm: CheckedSm, cycle: int, warp: int, register: int, entry: int) -> None:
+    def check_allocate(check, ctx: Context, sm: CheckedSm, cycle: int, warp: int, register: int, entry: int, mask: int) -> None:
         owned, shadow = sm.entry[entry], sm.check
-        if owned.allocated and (owned.warp != warp or owned.register != register):
+        shared = owned.warp == warp and owned.held & mask == 0 and owned.held != 0
+        if owned.allocated and not shared and (owned.warp != warp or owned.register != register):
             _fault(sm, GIVEN_TWICE, cycle, warp, register, -1, entry, shadow.version[warp, register])
             sm.fault.found_warp = sm.warp[owned.warp].age + 1
             sm.fault.found_register = owned.register

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import Code
+from warploom.code.instruction import Code, Constant, Control, Imm, Instruction, Modified, Special
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, static_table
+from warploom.core.memory.state import FIRST_CONSTANT_LINES
+from warploom.core.pipeline.pipes import Pipe, interval_of, latency_of, pipe_of
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.records import dtype_of, field_names
@@ -24,6 +26,7 @@ CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 # Above all allocations of device memory, below the windows of code and constants; see docs/house.md.
 LOCAL_FIRST, SPILL_FIRST = LOCAL_WINDOW >> 5, SHARED_WINDOW >> 5
 
+NO_CONTROL = Control(1, False, None, None, 0, (False, False, False))
 ARRIVES = frozenset(("arrive", "ARV"))  # what a barrier that nobody waits at says, in PTX and in SASS
 
 
@@ -58,8 +61,56 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
         kind = OpClass(table["op_class"][pc])
         table["latency"][pc] = machine.latency_of(kind, instruction.op.name)
         table["initiation"][pc] = machine.initiation_of(kind, instruction.op.name)
+        if machine.stages.operands == "ports":
+            _for_ports(table[pc], instruction, kind, machine)
         table["arrives_only"][pc] = instruction.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(instruction.op.modifiers)
     return table
+
+
+def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machine) -> None:
+    """What sub-cores without collectors want to know of an instruction: its pipe, its control bits, the constant it reads."""
+    pipe = pipe_of(instruction, kind, int(row["unit"]))
+    if pipe is Pipe.NONE:
+        row["unit"] = Unit.NONE
+    row["pipe"] = pipe
+    row["latency"] = latency_of(instruction, kind, pipe, machine)
+    row["initiation"] = interval_of(kind, pipe, machine)
+    control = instruction.control or NO_CONTROL
+    row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
+    if instruction.op.name in ("BSYNC", "WARPSYNC"):
+        row["stall"] = max(control.stall, machine.stages.sync_cycles)
+    row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
+    row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
+    held = control.write_barrier is not None or control.read_barrier is not None
+    row["variable"] = held or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.MEMORY)
+    row["copies"] = instruction.op.name == "LDGSTS"
+    row["limited_counter"], row["limit"] = limited_counter(instruction)
+    row["constant"] = constant_line(instruction)
+
+
+def limited_counter(instruction: Instruction) -> tuple[int, int]:
+    """The counter that DEPBAR.LE waits for and the value that lets it go on; (-1, 0): none."""
+    if instruction.op.name != "DEPBAR":
+        return -1, 0
+    counters = [source for source in instruction.srcs if isinstance(source, Special) and source.name.startswith("SB")]
+    limits = [source for source in instruction.srcs if isinstance(source, Imm)]
+    if not counters or not limits:
+        return -1, 0
+    return int(counters[0].name[2:]), limits[0].bits
+
+
+def constant_line(instruction: Instruction) -> int:
+    """The line of 64 bytes of the first constant that an instruction reads at a fixed place, over all banks; -1: none."""
+    for source in instruction.srcs:
+        constant = source.operand if isinstance(source, Modified) else source
+        if isinstance(constant, Constant) and constant.register is None:
+            line = constant.offset >> 6
+            if constant.bank == 0:
+                return line % FIRST_CONSTANT_LINES
+            if constant.bank == 3:
+                return 2 * FIRST_CONSTANT_LINES + line % 1024
+            return FIRST_CONSTANT_LINES + line % FIRST_CONSTANT_LINES
+    return -1
 
 
 def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, registers_per_warp: int, cta_limit: int) -> Any:
@@ -82,6 +133,7 @@ def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, r
     info.local_bytes = code.local_bytes  # 32 lanes x bytes / 32 bytes of a sector
     info.local_first = LOCAL_FIRST
     info.spill_first = SPILL_FIRST
+    info.code_lines = -(-len(table) * machine.l1i.instruction_bytes // machine.l1i.line_bytes)
     info.line_shift = (machine.l1i.line_bytes // machine.l1i.instruction_bytes).bit_length() - 1
     return info
 

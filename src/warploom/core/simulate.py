@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,17 @@ from warploom.core.context import code_table, launch_info, with_notes
 from warploom.core.liveness import last_uses
 from warploom.core.memory import PORT_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
+from warploom.core.stages import check_code, stages_of
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.jit import specialised
 from warploom.machines import Machine
+from warploom.machines.schema import CARVE_OUTS
 from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
 from warploom.register_file.columns import NAMES, columns_record
 from warploom.register_file.context import Context
 from warploom.register_file.dtypes import sm_dtype
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.observing import linked, own_records
 from warploom.register_file.occupancy import Occupancy, occupancy
 from warploom.trace.format import Trace
@@ -62,7 +64,7 @@ class Simulation:
         self.naive = naive
         self.checker: Any = Checker() if check else NoChecker()
         self.record = machine.record()
-        self.memory = new_memory(machine)
+        self.memory: Any = new_memory(machine)
         self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.observers = observers
@@ -70,8 +72,9 @@ class Simulation:
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
         self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
-        self.dtype = sm_dtype(self.design, check, observers)
-        kinds = (*map(type, self.design), type(self.checker), *map(type, observers))
+        self.stages = stages_of(machine, self.design)
+        self.dtype = sm_dtype(self.design, check, observers, self.stages)
+        kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.tables: dict[int, tuple[Code, Any, Any]] = {}  # by identity of the code
@@ -81,8 +84,8 @@ class Simulation:
         self.cycles = 0
         self.widest: tuple[int, Occupancy, int] | None = None
 
-    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> None:
-        """Run one launch to its end and add its counters."""
+    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> dict[str, Any]:
+        """Run one launch to its end and add its counters, which are given back too."""
         if trace.warps_per_cta > self.machine.sm.warps_per_sm:
             raise WarploomError(
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
@@ -91,14 +94,16 @@ class Simulation:
         for observer in self.observers:
             if hasattr(observer, "check"):
                 observer.check(code)
+        check_code(self.machine, code)
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
+        self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)
         sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
         chip.patience = PATIENCE
-        begin_launch(self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
+        begin_launch(self.record, self.memory, self.ports, self.kernels.setdefault(code.name, len(self.kernels)))
         self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):
@@ -118,7 +123,7 @@ class Simulation:
         if status == STUCK:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
-        self._add(code, trace, fits, sms, drained)
+        return self._add(code, trace, fits, sms, drained)
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self._tables(code)
@@ -127,8 +132,24 @@ class Simulation:
         self.columns = columns  # compiled code holds only addresses
         info = launch_info(code, table, trace, self.machine, fits.registers_per_warp, fits.ctas)
         return Context(
-            self.record, at_run_time(self.design), self.checker, linked(self.observers), info, noted, columns_record(columns)
+            self.record,
+            at_run_time(self.design),
+            self.checker,
+            linked(self.observers),
+            info,
+            noted,
+            columns_record(columns),
+            self.stages,
         )
+
+    def _cache_ways(self, code: Code, fits: Occupancy) -> int:
+        """The ways of the data cache that shared memory leaves to a launch."""
+        l1 = self.machine.l1
+        if not l1.unified:
+            return l1.ways
+        used = fits.ctas * (code.shared_bytes + code.dynamic_shared_bytes)
+        taken = next((1024 * size for size in CARVE_OUTS if 1024 * size >= used), self.machine.sm.shared_bytes)
+        return max(1, l1.ways - -(-taken // (l1.sets * l1.line_bytes)))
 
     def _tables(self, code: Code) -> tuple[Any, Any]:
         """The facts of each instruction, and the same with what the policies note of it: made once for each code."""
@@ -148,7 +169,7 @@ class Simulation:
                 else:
                     drained.setdefault(name, []).extend(events)
 
-    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
+    def _add(self, code: Code, trace: Trace, fits: Occupancy, sms: np.ndarray, drained: dict[str, list[Any]]) -> dict[str, Any]:
         cycles = int(self.chip.end - self.chip.start)
         counters = gather(sms, self.machine.warp_registers, cycles)
         run = LaunchFacts(code, trace, self.machine, fits, cycles, counters)
@@ -164,9 +185,18 @@ class Simulation:
         self.total = merge(self.total, counters)
         self.cycles += cycles
         self.samples.append({name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles})
-        self.launches.append({"kernel": code.name, "cycles": cycles, "warp_instructions": counters["warp_instructions"]})
+        active = int(sms["busy_cycles"].max())
+        self.launches.append(
+            {
+                "kernel": code.name,
+                "cycles": cycles,
+                "warp_instructions": counters["warp_instructions"],
+                "active_cycles": active,  # of the SM that had CTAs for longest
+            }
+        )
         if self.widest is None or trace.warp_instructions > self.widest[0]:
             self.widest = (trace.warp_instructions, fits, code.registers)
+        return counters
 
     def result(self) -> TimingResult:
         """The sums over all launches so far."""
@@ -189,18 +219,6 @@ class Simulation:
             samples=self.samples,
             observed=self.observed,
         )
-
-
-@dataclass(frozen=True)
-class LaunchFacts:
-    """What a policy's `counters` may look at besides its own state."""
-
-    code: Code
-    trace: Trace
-    machine: Machine
-    occupancy: Occupancy
-    cycles: int
-    counters: dict[str, Any]  # the core's
 
 
 def time_launches(

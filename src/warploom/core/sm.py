@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.code.classes import Unit
 from warploom.core.memory import FOREVER, Memory, Port, ldst_idle, ldst_next_event, ldst_step
 from warploom.core.pipeline.collect import collect
@@ -12,7 +14,7 @@ from warploom.core.pipeline.residency import exit_warps, launch_pending
 from warploom.core.pipeline.writeback import next_planned, write_results
 from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
 from warploom.register_file.context import Context
-from warploom.register_file.hooks import collectors, finish, issue_stages, next_event, on_event, on_stuck, reset
+from warploom.register_file.hooks import collectors, finish, hook, issue_stages, next_event, on_event, on_stuck, reset
 from warploom.register_file.layout import LATCH, MAX_SLOTS, PORT_COLLECTORS, RING, UNITS, Sm
 from warploom.register_file.observing import on_stalled
 from warploom.register_file.services import ON, inlined, separate, settle_states
@@ -20,8 +22,8 @@ from warploom.register_file.services import ON, inlined, separate, settle_states
 SFU, MEM = int(Unit.SFU), int(Unit.MEM)
 
 
-@inlined
-def step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
+@hook()
+def step(stages: Any, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
     due = next_event(ctx.design.power, ctx, sm, cycle)
     if 0 <= due <= cycle:
@@ -43,9 +45,19 @@ def step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     return moved
 
 
-@separate
-def earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
+@hook()
+def earliest_event(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
     """The next cycle, after one in which nothing moved, at which something will."""
+    return _earliest_event(ctx, sm, port, cycle)
+
+
+@hook()
+def reset_stages(stages: Any, ctx: Context, sm: Sm, cycle: int) -> None:
+    """A launch begins; what the stages keep is all zeros."""
+
+
+@separate
+def _earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
     event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
     if sm.write_head >= 0 or sm.queued_groups != NOTHING or sm.woken != NOTHING or sm.exiting != NOTHING:
         return cycle + 1
@@ -106,10 +118,10 @@ def run_sm(ctx: Context, memory: Memory, sm: Sm, port: Port, until: int, skip: b
             cycle = jump
             continue
         launched = launch_pending(ctx, sm, cycle)
-        if step(ctx, memory, sm, port, cycle) or launched:
+        if step(ctx.stages, ctx, memory, sm, port, cycle) or launched:
             sm.next_event = cycle + 1
         else:
-            sm.next_event = earliest_event(ctx, sm, port, cycle)
+            sm.next_event = earliest_event(ctx.stages, ctx, sm, port, cycle)
             idle = sm.next_event >= FOREVER and sm.held != NOTHING and ldst_idle(port)
             if idle and on_stuck(ctx.design.allocation, ctx, sm, cycle):
                 sm.next_event = cycle + 1
@@ -174,6 +186,7 @@ def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
         sm.unit_count[port_number] = max(1, units // cores) if kind != MEM else 0
         first_unit += sm.unit_count[port_number]
     design = ctx.design
+    reset_stages(ctx.stages, ctx, sm, cycle)
     reset(design.scheduler, ctx, sm, cycle)
     reset(design.allocation, ctx, sm, cycle)
     reset(design.hierarchy, ctx, sm, cycle)

@@ -37,8 +37,9 @@ def named_designs() -> dict[str, Named]:
 
 @cache
 def _named_by(known: tuple[Paper, ...]) -> dict[str, Named]:
-    text = (resources.files("warploom.designs") / "named.toml").read_text(encoding="utf-8")
-    tables = with_papers("design", tomllib.loads(text), lambda paper: paper.designs)
+    files = [resources.files("warploom.designs") / name for name in ("named.toml", "searched.toml")]
+    own = {name: table for file in files for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()}
+    tables = with_papers("design", own, lambda paper: paper.designs)
     return {name: _named(name, table) for name, table in tables.items()}
 
 

@@ -72,6 +72,7 @@ class Emulator:
         say: Callable[[str], None] = say_to_stdout,
     ) -> None:
         self._store = record
+        self.recording = True  # whether the next launch goes to the store
         self._check = check
         self._budget = budget
         self._count = count
@@ -132,12 +133,6 @@ class Emulator:
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""
         self.symbols[name] = texture.handle
-
-    def symbol(self, name: str) -> int:
-        """The address of a module-level variable that some launched kernel uses."""
-        if name not in self.symbols:
-            raise WarploomError(f"no kernel that was launched uses a variable {name}.")
-        return self.symbols[name]
 
     def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
         """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
@@ -200,11 +195,12 @@ class Emulator:
             )
 
     def _run(self, launch: Launch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
-        key = _content_key(launch, prepared.text) if self._store is not None else ""
-        trace = self._store.get(key) if self._store is not None and not self._check else None
+        store = self._store if self.recording else None
+        key = _content_key(launch, prepared.text) if store is not None else ""
+        trace = store.get(key) if store is not None and not self._check else None
         writer = None
-        if self._store is not None and trace is None:
-            writer = self._store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
+        if store is not None and trace is None:
+            writer = store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
         try:
             reason, stats = launch.run(writer)
             if reason is ReturnReason.FAULT:

@@ -34,6 +34,7 @@ from warploom.errors import WarploomError
 MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
 _NOTHING = ("membar", "fence", "nop", "prefetch", "brkpt")
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+_ALL_LANES = Imm(0xFFFF_FFFF)
 _VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
 _SHUFFLES = {
     "up": WarpOperation.SHUFFLE_UP,
@@ -171,7 +172,7 @@ def _encode_barrier(rows: Rows, instruction: Instruction, record: np.void) -> No
 
 
 def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> None:
-    """Rows: result, then the sources. The mask of members that the ``.sync`` forms name takes no part: see `exchange`."""
+    """Rows: result, then the sources; row 4 the mask of members that ``.sync`` forms but shuffles name, if it may not be full."""
     record["kind"] = Kind.WARP
     op = instruction.op
     words = 2 if op.type == "b64" else 1
@@ -184,6 +185,8 @@ def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> N
     if op.name == "activemask":
         record["operation"] = WarpOperation.ACTIVE
         return
+    if "sync" in op.modifiers and op.name != "shfl" and instruction.srcs[-1] != _ALL_LANES:
+        record["elements"], record["rows"][4] = 1, rows.row(instruction.srcs[-1])
     if op.name == "vote":
         mode = next(word for word in op.modifiers if word != "sync")
         record["operation"] = _VOTES.get(mode, WarpOperation.BALLOT)

@@ -92,13 +92,8 @@ def _matching(row, wide, mask, lane):
 
 
 @callee
-def exchange(instruction, rows, mask, predicate, saved):
-    """Execute for the lanes of the mask. Returns the predicate that the instruction yields, as a mask of lanes."""
-    operation = np.int64(instruction.operation)
-    if mask == 0:
-        return np.uint32(0)
-    if operation <= INDEX:
-        return _shuffle(operation, instruction, rows, mask, saved)
+def _among(operation, instruction, rows, mask, predicate, saved):
+    """What lanes that take part together see of each other."""
     true = predicate & mask
     if operation == ALL:
         return mask if true == mask else np.uint32(0)
@@ -132,3 +127,32 @@ def exchange(instruction, rows, mask, predicate, saved):
         total = reduced(operation, total, get32(saved + 4 * lane))
     _fill(result, mask, total)
     return np.uint32(0)
+
+
+@callee
+def exchange(instruction, rows, mask, predicate, saved):
+    """Execute for the lanes of the mask. Returns the predicate that the instruction yields, as a mask of lanes.
+
+    Where lanes name members (``elements``, in row 4), each group of lanes that name the same ones is by itself: lanes of several
+    groups may come here together.
+    """
+    operation = np.int64(instruction.operation)
+    if mask == 0:
+        return np.uint32(0)
+    if operation <= INDEX:
+        return _shuffle(operation, instruction, rows, mask, saved)
+    if instruction.elements == 0:
+        return _among(operation, instruction, rows, mask, predicate, saved)
+    named = rows + instruction.rows[4]
+    yielded, left = np.uint32(0), mask
+    while left != 0:
+        first = first_lane(left)
+        members = get32(named + 4 * first)
+        group = np.uint32(1) << np.uint32(first)
+        for lane in range(first + 1, 32):
+            bit = np.uint32(1) << np.uint32(lane)
+            if left & members & bit and get32(named + 4 * lane) == members:
+                group |= bit
+        yielded |= _among(operation, instruction, rows, np.uint32(group), predicate, saved)
+        left &= np.uint32(~group)
+    return np.uint32(yielded)

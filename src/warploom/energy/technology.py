@@ -211,8 +211,8 @@ def node_retention(node: float) -> float:
 
 def _between_nodes(node: float, column: int) -> float:
     nodes = sorted(NODES)
-    if not 10e-9 <= node <= 180e-9:
-        raise WarploomError(f"technology node {node:g} m: give it in metres, between 10e-9 and 180e-9")
+    if not 3e-9 <= node <= 180e-9:
+        raise WarploomError(f"technology node {node:g} m: give it in metres, between 3e-9 and 180e-9")
     upper = next((i for i, known in enumerate(nodes) if known >= node), len(nodes) - 1) or 1
     a, b = nodes[upper - 1], nodes[upper]
     t = (math.log(node) - math.log(a)) / (math.log(b) - math.log(a))

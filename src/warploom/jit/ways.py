@@ -10,13 +10,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import warnings
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from warploom.errors import WarploomError
 
 VARIABLE = "WARPLOOM_JIT"
+# Numba says, with both types in full, that the SM's record of a checked run has all fields of that of another run. It compiles
+# the code for each of them all the same, for the contexts differ.
+warnings.filterwarnings("ignore", message=".*has been considered a subtype", category=NumbaExperimentalFeatureWarning)
 
 
 class Way(NamedTuple):

@@ -5,6 +5,7 @@ What a folder may hold, each part optional:
 * modules with policies and their compile passes, as many as the paper needs; the record names those that register policies;
 * ``machines/*.toml`` and ``technologies/*.toml``: its machines and energy tables, each under its file's name;
 * ``designs.toml``: its named designs, a table each;
+* ``drawings.toml``: what its policies are in the drawing of a design, a table each (``[power.trimodal]``);
 * ``workloads.toml``: the workloads that it ran, a table each with the columns that it published about them;
 * ``published.toml``: its numbers;
 * ``figures.py``: its figures and tables as experiments, in ``FIGURES``.
@@ -24,7 +25,7 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 
-DATA_FILES = ("designs.toml", "workloads.toml", "published.toml")
+DATA_FILES = ("designs.toml", "drawings.toml", "workloads.toml", "published.toml")
 DATA_FOLDERS = ("machines", "technologies")
 
 
@@ -38,6 +39,7 @@ class Paper:
     year: int
     package: str  # of its folder: __name__
     policies: tuple[str, ...] = ()  # the modules of the folder that register policies
+    code: str = ""  # what its figures execute unless they are asked for another; empty: the machines' usual code
 
     @cached_property
     def folder(self) -> Path:
@@ -60,6 +62,11 @@ class Paper:
     def designs(self) -> dict[str, dict[str, Any]]:
         """Its named designs as they stand in its file."""
         return self._rows("designs.toml")
+
+    @cached_property
+    def drawings(self) -> dict[str, dict[str, Any]]:
+        """How its policies are drawn, by choice and policy."""
+        return self._rows("drawings.toml")
 
     @cached_property
     def workloads(self) -> dict[str, dict[str, Any]]:

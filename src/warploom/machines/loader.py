@@ -13,7 +13,7 @@ from warploom.code.classes import OpClass
 from warploom.errors import WarploomError
 from warploom.library import with_papers
 from warploom.machines import schema
-from warploom.machines.machine import TABLES, USUAL_CODE, Machine
+from warploom.machines.machine import TABLES, USUAL_CODE, USUAL_DESIGN, Machine
 from warploom.sass.module import ARCHITECTURES
 
 FOLDER = Path(__file__).parent
@@ -45,10 +45,10 @@ def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
 
 def machine_from_dict(data: Mapping[str, Any], where: str) -> Machine:
     """A machine from what `Machine.to_dict` gave."""
-    tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title", "code")}
+    tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title", "code", "design")}
     path = Path(f"{data['name']}.toml")
     try:
-        text = {"title": str(data["title"]), "code": str(data.get("code", USUAL_CODE))}
+        text = {"title": str(data["title"]), "code": str(data.get("code", USUAL_CODE)), "design": str(data.get("design", ""))}
         return _build(path, text, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
     except WarploomError as error:
         raise WarploomError(f"{where}: {error}") from None
@@ -98,7 +98,7 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
         raise WarploomError(f"{path}: the machine cannot be read ({error.strerror})") from None
     except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise WarploomError(f"{path}: not a TOML file: {error}") from None
-    text = {key: data.pop(key, "") for key in ("title", "base", "code")}
+    text = {key: data.pop(key, "") for key in ("title", "base", "code", "design")}
     for key, value in text.items():
         if not isinstance(value, str):
             raise WarploomError(f"{path}: `{key}` must be text, not {value!r}")
@@ -108,6 +108,7 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
     if text["base"]:
         base, tables, sources = _read(_find_base(path, text["base"]), depth + 1)
         text["code"] = text["code"] or base["code"]
+        text["design"] = text["design"] or base["design"]
     if text["code"] not in ("", USUAL_CODE, *ARCHITECTURES):
         raise WarploomError(f"{path}: `code` {text['code']!r} is unknown{_nearest(text['code'], (USUAL_CODE, *ARCHITECTURES))}")
     _check_names(path, data)
@@ -125,7 +126,7 @@ def _check_names(path: Path, data: dict[str, Any]) -> None:
         if table not in known:
             kind = "table" if isinstance(entries, dict) else "key"
             raise WarploomError(
-                f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'sources', *known])}"
+                f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'design', 'sources', *known])}"
             )
         if not isinstance(entries, dict):
             raise WarploomError(f"{path}: `{table}` is a table and wants its values under [{table}]")
@@ -172,7 +173,8 @@ def _build(path: Path, text: dict[str, str], tables: Tables, sources: dict[str, 
                 raise WarploomError(f"{path}: `{table}.{key}` is missing (cycles, by class of operation)")
         parts[table] = tuple(_integer(path, f"{table}.{key}", given[key], 1, 2000) for key in classes)
     code = text.get("code") or USUAL_CODE
-    machine = Machine(name=path.stem, title=text["title"], sources=sources, code=code, **parts)
+    design = text.get("design") or USUAL_DESIGN
+    machine = Machine(name=path.stem, title=text["title"], sources=sources, code=code, design=design, **parts)
     check(machine, str(path))
     return machine
 

@@ -23,6 +23,7 @@ from warploom.machines import schema
 from warploom.machines.record import MACHINE_DTYPE, MachineRecord
 
 USUAL_CODE = "ptx"
+USUAL_DESIGN = "baseline"
 # What GPGPU-Sim's table of latencies has no row for; of the last two it lists `mad`, but not `fma`.
 UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
 
@@ -40,6 +41,8 @@ class Machine:
     units: schema.Units
     latency: tuple[int, ...]  # by OpClass, as the file says
     initiation: tuple[int, ...]
+    stages: schema.Stages
+    l0i: schema.L0I
     shared: schema.Shared
     l1: schema.L1
     l1i: schema.L1I
@@ -51,6 +54,7 @@ class Machine:
     memory: schema.Fixed
     compatibility: schema.Compatibility
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    design: str = USUAL_DESIGN  # what its register file is where no design is asked for
     code: str = USUAL_CODE  # what programs for it are usually compiled to: "ptx", or machine code such as "sm_90"
 
     def _repr_html_(self) -> str:
@@ -150,7 +154,7 @@ class Machine:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
-        out: dict[str, Any] = {"name": self.name, "title": self.title, "code": self.code}
+        out: dict[str, Any] = {"name": self.name, "title": self.title, "code": self.code, "design": self.design}
         out |= {name: asdict(table) for name, table in self.tables().items()}
         for name in ("latency", "initiation"):
             out[name] = {kind.name.lower(): getattr(self, name)[kind] for kind in OpClass}
@@ -163,6 +167,8 @@ TABLES: dict[str, type] = {
     "register_file": schema.RegisterFile,
     "collectors": schema.Collectors,
     "units": schema.Units,
+    "stages": schema.Stages,
+    "l0i": schema.L0I,
     "shared": schema.Shared,
     "l1": schema.L1,
     "l1i": schema.L1I,

@@ -70,6 +70,29 @@ class MachineRecord(Record):
     units_dispatch_mem: i8
     units_writeback_width: i8
     units_forward_cycles: i8
+    # [stages]
+    stage_operands: i8  # the word's number in `schema`
+    stage_dependences: i8
+    stage_read_cycles: i8
+    stage_memory_queue: i8
+    stage_memory_interval: i8
+    stage_shared_interval: i8
+    stage_global_read_cycles: i8
+    stage_shared_read_cycles: i8
+    stage_variable_queue: i8
+    stage_uniform_cycles: i8
+    stage_special_register_cycles: i8
+    stage_constant_cycles: i8
+    stage_tensor_cycles: i8
+    stage_barrier_cycles: i8
+    stage_sync_cycles: i8
+    stage_launch_cycles: i8
+    stage_exit_cycles: i8
+    stage_stores_awaited: i8  # 0 or 1
+    # [l0i]
+    l0i_lines: i8
+    l0i_prefetched: i8
+    l0i_miss_cycles: i8
     # [shared]
     shared_banks: i8
     shared_latency: i8
@@ -85,6 +108,8 @@ class MachineRecord(Record):
     l1_miss_queue: i8
     l1_store_credits: i8
     l1_atomic_credits: i8
+    l1_unified: i8  # 0 or 1
+    l1_sectored: i8  # 0 or 1
     # [l1i]
     l1i_sets: i8
     l1i_ways: i8
@@ -95,6 +120,8 @@ class MachineRecord(Record):
     l1i_merged: i8
     l1i_miss_queue: i8
     l1i_instruction_bytes: i8
+    l1i_brought: i8
+    l1i_kept: i8  # 0 or 1
     # [l1c]
     l1c_sets: i8
     l1c_ways: i8
@@ -124,7 +151,9 @@ class MachineRecord(Record):
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
+    l2_far_cycles: i8
     l2_mshrs: i8
+    l2_atomic_cycles: i8
     l2_merged: i8
     l2_dram_queue: i8
     # [dram]

@@ -9,22 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-MAX_SMS = 64
+MAX_SMS = 160
 MAX_WARPS = 64
 MAX_CTAS = 32
 MAX_SCHEDULERS = 4
 MAX_COLLECTORS = 32
 MAX_RF_BANKS = 32
 MAX_WARP_REGISTERS = 4096
-MAX_CACHE_LINES = 1024  # of one first-level cache
+MAX_CACHE_LINES = 2048  # of one first-level cache
 MAX_MSHRS = 256
 MAX_MERGED = 16
 MAX_L1_LATENCY = 128
-MAX_L2_SLICES = 32
-MAX_L2_LINES = 49152  # of all slices together: 6 MiB
-MAX_CHANNELS = 16
+MAX_L2_SLICES = 128
+MAX_L2_LINES = 524288  # of all slices together: 64 MiB
+MAX_CHANNELS = 64
 MAX_DRAM_BANKS = 16
 MAX_QUANTUM = 256
+CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
+MAX_L0_LINES = 32  # of code, in a sub-core
 
 
 def number(low: float, high: float, meaning: str, power_of_two: bool = False) -> Any:
@@ -75,7 +77,7 @@ class Sm:
     schedulers: int = number(1, MAX_SCHEDULERS, "warp schedulers in all sub-cores together")
     issue_width: int = number(1, 2, "instructions that a scheduler issues in a cycle, all from one warp")
     fetch_width: int = number(1, 4, "warps fetched for in a cycle")
-    decode_width: int = number(1, 4, "instructions that one fetch delivers")
+    decode_width: int = number(1, 8, "instructions that one fetch delivers")
     ibuffer_entries: int = number(1, 8, "decoded instructions buffered per warp")
     branch_cycles: int = number(1, 64, "cycles from the issue of a branch to the fetch behind it")
 
@@ -136,6 +138,47 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True)
+class Stages:
+    """Which stages a sub-core has between fetch and write-back; the numbers count where there are no collectors."""
+
+    PREFIX: ClassVar[str] = "stage_"
+    operands: str = choice(
+        "how operands come to the units: through collectors, or through read ports that are reserved ahead", "collectors", "ports"
+    )
+    dependences: str = choice(
+        "who knows of dependences: a scoreboard, or the compiler with stall counts and six counters a warp",
+        "scoreboard",
+        "control_bits",
+    )
+    read_cycles: int = number(1, 8, "cycles in which an instruction of fixed latency reads its operands")
+    memory_queue: int = number(1, 16, "memory instructions that a sub-core holds until the shared unit takes them")
+    memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
+    shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
+    global_read_cycles: int = number(1, 64, "cycles from a sub-core's queue to the shared unit for device memory")
+    shared_read_cycles: int = number(1, 64, "the same for shared memory")
+    variable_queue: int = number(1, 16, "instructions that wait in front of a unit of variable latency")
+    uniform_cycles: int = number(1, 64, "cycles between two instructions of the uniform datapath")
+    special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
+    constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
+    barrier_cycles: int = number(1, 60, "issue of a barrier to the issue of what follows it, where all others have arrived")
+    sync_cycles: int = number(1, 15, "issue of BSYNC, where lanes meet again or a warp turns to others, to what follows it")
+    launch_cycles: int = number(0, 4096, "from the arrival of a CTA at an SM to the fetch of its first instruction")
+    exit_cycles: int = number(0, 4096, "from the end of a CTA's last warp until the SM is free of it")
+    stores_awaited: bool = switch("a warp ends when its stores have been acknowledged, not when they have left")
+
+
+@dataclass(frozen=True, slots=True)
+class L0I:
+    """A sub-core's own instruction cache with its stream buffer; without lines, code comes from the SM's cache alone."""
+
+    PREFIX: ClassVar[str] = "l0i_"
+    lines: int = number(0, MAX_L0_LINES, "lines, as long as those of the SM's instruction cache")
+    prefetched: int = number(0, 16, "lines behind a miss that the stream buffer asks for")
+    miss_cycles: int = number(1, 1000, "cycles from a miss to an instruction from the SM's instruction cache")
+
+
+@dataclass(frozen=True, slots=True)
 class Shared:
     """Shared memory."""
 
@@ -167,6 +210,8 @@ class L1(Cache):
     PREFIX: ClassVar[str] = "l1_"
     store_credits: int = number(1, 512, "lines that an SM may have stored and not yet seen acknowledged")
     atomic_credits: int = number(1, 512, "transactions past the L1 (atomic, volatile) that an SM may have under way")
+    unified: bool = switch("what a launch's CTAs take of shared memory is taken from it, in the steps of CARVE_OUTS")
+    sectored: bool = switch("a miss fetches the sectors that are asked for, not the whole line; stores leave lines in place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +220,8 @@ class L1I(Cache):
 
     PREFIX: ClassVar[str] = "l1i_"
     instruction_bytes: int = number(4, 16, "bytes of an instruction", True)
+    brought: int = number(0, 256, "lines of a launch's code that are in L2 when it begins")
+    kept: bool = switch("a launch finds what earlier launches of the same code left in it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +263,9 @@ class L2:
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
+    far_cycles: int = number(0, 1000, "cycles more to and from slices that are not in an SM's half of the chip")
     mshrs: int = number(1, 4096, "sectors on their way")
+    atomic_cycles: int = number(1, 64, "cycles that an atomic operation on one sector keeps a slice busy")
     merged: int = number(1, 64, "requests that wait for one line")
     dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 

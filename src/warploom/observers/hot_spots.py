@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from warploom.code.graph import flow_graph
+from warploom.code.instruction import Code
 from warploom.code.liveness import thread_liveness
 from warploom.code.loops import find_loops
 from warploom.errors import WarploomError
@@ -15,6 +16,7 @@ from warploom.machines.schema import MAX_WARPS
 from warploom.records import Array, Lanes, Record, field_names, i4, i8
 from warploom.register_file.bits import count
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import STALLS, WAITS
 from warploom.register_file.observing import FORWARDED, HIT
 from warploom.register_file.services import inlined
@@ -103,7 +105,7 @@ class HotSpots(NamedTuple):
     NAME = "hot-spots"
     STATE = Rows
 
-    def check(observer, code: Any) -> None:
+    def check(observer, code: Code) -> None:
         """Refuse code that is too long to count."""
         if len(code) > MOST_INSTRUCTIONS:
             raise WarploomError(
@@ -168,7 +170,7 @@ class HotSpots(NamedTuple):
         own.wakeup_waits[_row(pc)] += 1
         own.wakeup_wait_cycles[_row(pc)] += cycles
 
-    def report(observer, states: Any, run: Any) -> list[dict[str, Any]]:
+    def report(observer, states: np.ndarray, run: LaunchFacts) -> list[dict[str, Any]]:
         """One row for each instruction, in order of pc; -1, which also says for how long warps were resident, is last."""
         length = len(run.code)
         places = [*range(length), OTHER]
@@ -188,7 +190,7 @@ class HotSpots(NamedTuple):
         return rows
 
 
-def _described(code: Any) -> Iterator[dict[str, Any]]:
+def _described(code: Code) -> Iterator[dict[str, Any]]:
     """What is known of each instruction: its line in the source, its block, the loops around it, outermost first, its text."""
     graph = flow_graph(code)
     loops, live = find_loops(graph), thread_liveness(code, graph).pressure

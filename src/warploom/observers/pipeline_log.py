@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from warploom.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
 from warploom.records import Array, i2, i4, i8, u1
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import WAITS
 from warploom.register_file.observing import STAGES
 from warploom.register_file.services import inlined
@@ -59,7 +62,7 @@ class PipelineLog(NamedTuple):
     sm: int = ALL
     warps: int = ALL  # `warp_mask` makes one of some
 
-    def begin(observer, states: Any, later: int) -> None:
+    def begin(observer, states: np.ndarray, later: int) -> None:
         """A launch begins: say what is watched."""
         open_window(states, later, observer.sm, observer.warps, observer.first, observer.last)
 
@@ -72,7 +75,7 @@ class PipelineLog(NamedTuple):
     def on_exited(observer, own: Log, ctx: Context, cycle: int, warp: int) -> None:
         _note(own, cycle, EXITED, warp, -1, 0)
 
-    def drain(observer, states: Any) -> list[tuple[int, int, str, int, int, int | str]]:
+    def drain(observer, states: np.ndarray) -> list[tuple[int, int, str, int, int, int | str]]:
         """The events since the last time, by cycle and SM; the buffers are empty afterwards."""
         events = []
         for sm, own in enumerate(states):
@@ -82,6 +85,6 @@ class PipelineLog(NamedTuple):
         states["count"] = 0
         return sorted(events, key=lambda event: (event[1], event[0]))
 
-    def report(observer, states: Any, run: Any) -> dict[str, Any]:
+    def report(observer, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         """How many events had no room; the events themselves stand beside it."""
         return {"dropped": int(states["dropped"].sum())}

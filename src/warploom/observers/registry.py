@@ -11,6 +11,7 @@ from warploom.observers.hot_spots import HotSpots
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.observers.timeline import Timeline
 from warploom.observers.value_lifetimes import ValueLifetimes
+from warploom.records import own_dtype
 from warploom.register_file.observing import POINTS
 
 _KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog, Timeline)}
@@ -44,6 +45,10 @@ def _check(kind: Any) -> None:
     for name in ("NAME", "STATE"):
         if not hasattr(kind, name):
             raise WarploomError(f"{where}: it has no {name}")
+    try:
+        own_dtype(kind.STATE)
+    except WarploomError as error:
+        raise WarploomError(f"{where}: STATE: {error}") from None
     if not hasattr(kind, "report"):
         raise WarploomError(f"{where}: it has no method report, which says what it saw")
     for name, value in vars(kind).items():

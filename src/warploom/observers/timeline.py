@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
 from warploom.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
 from warploom.records import Array, Lanes, i2, i4, i8, u1
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import STALLS, WAITS
 from warploom.register_file.services import inlined
 
@@ -78,7 +81,7 @@ class Timeline(NamedTuple):
     sm: int = 0
     warps: int = ALL
 
-    def begin(observer, states: Any, later: int) -> None:
+    def begin(observer, states: np.ndarray, later: int) -> None:
         """A launch begins: say what is watched."""
         open_window(states, later, observer.sm, observer.warps, observer.first, observer.last)
 
@@ -120,7 +123,7 @@ class Timeline(NamedTuple):
             own.stall_reason[scheduler] = reason
         own.stall_end[scheduler] = end
 
-    def drain(observer, states: Any) -> list[tuple[int, str, int, int, int, int | str, int]]:
+    def drain(observer, states: np.ndarray) -> list[tuple[int, str, int, int, int, int | str, int]]:
         """The spans since the last time; the buffers are empty afterwards. What goes on is cut here."""
         spans: list[tuple[int, str, int, int, int, int | str, int]] = []
         for sm, own in enumerate(states):
@@ -136,6 +139,6 @@ class Timeline(NamedTuple):
         states["count"] = 0
         return sorted(spans, key=lambda span: (span[2], span[0]))
 
-    def report(observer, states: Any, run: Any) -> dict[str, Any]:
+    def report(observer, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         """How many spans had no room; the spans themselves stand beside it."""
         return {"dropped": int(states["dropped"].sum())}

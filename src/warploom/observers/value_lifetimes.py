@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from warploom.machines.schema import MAX_WARPS
 from warploom.records import Array, Lanes, Record, i4, i8
 from warploom.register_file.bits import highest
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import MAX_REGISTERS
 from warploom.register_file.services import inlined
 
@@ -67,7 +70,7 @@ class ValueLifetimes(NamedTuple):
         for register in range(ctx.info.registers):
             _close(own, warp, register)
 
-    def report(observer, states: Any, run: Any) -> dict[str, Any]:
+    def report(observer, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         """Histograms, and the mean lifetime of the values that are read."""
         read = int(states["values_read"].sum())
         return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from warploom.records import Record, flag, i8
@@ -29,7 +27,7 @@ def warp_mask(warps: list[int]) -> int:
     return mask - (1 << 64) if mask >> 63 else mask
 
 
-def open_window(states: Any, later: int, sm: int, warps: int, first: int, last: int) -> None:
+def open_window(states: np.ndarray, later: int, sm: int, warps: int, first: int, last: int) -> None:
     """Let the SMs' records know what is to be watched; the core's cycles are so much later than those of results."""
     states["first"], states["last"], states["warps"], states["later"] = first + later, min(last, EVER) + later, warps, later
     states["watched"] = (np.arange(len(states)) == sm) | (sm == ALL)

@@ -52,6 +52,7 @@ class Score:
             "paper": self.fact.value,
             "ours": self.ours,
             "unit": self.fact.unit,
+            "meaning": self.fact.meaning,
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
             "headline": self.fact.headline,
@@ -82,12 +83,13 @@ def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
 
 
 def runs_of(selected: Sequence[tuple[str, Figure]], size: str, code: str | None = None) -> list[Run]:
-    """Every run that some experiments need, each once; ``code`` is executed instead of what the machines usually run."""
-    return list(dict.fromkeys(_in_code(run, code) for _, figure in selected for run in figure.runs(size)))
+    """Every run that some experiments need, each once; ``code`` is executed instead of what the papers or machines name."""
+    return list(dict.fromkeys(_in_code(run, paper, code) for paper, figure in selected for run in figure.runs(size)))
 
 
-def _in_code(run: Run, code: str | None) -> Run:
-    return replace(run, code=code) if code else run
+def _in_code(run: Run, paper: str, code: str | None) -> Run:
+    """A run with the code that was asked for, else with the paper's; one that names its code itself is there to differ."""
+    return replace(run, code=run.code or code or find_paper(paper).code)
 
 
 def reproduce(
@@ -105,7 +107,7 @@ def reproduce(
         perform(tasks, store, workers, step)
     results = dict(zip(runs, load_results(tasks, store), strict=True))
     for paper, figure in selected:
-        needed = {run: results[_in_code(run, code)] for run in figure.runs(size)}
+        needed = {run: results[_in_code(run, paper, code)] for run in figure.runs(size)}
         made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
         yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from)
 

@@ -16,11 +16,11 @@ from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
 from warploom.errors import WarploomError
 from warploom.programs.blocks import Block
 from warploom.programs.codes import CudaError, Memory, Status
-from warploom.programs.fatbinary import read_fat_binary
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
 from warploom.programs.recorder import Recorder
 from warploom.programs.runtime import FIRST_ADDRESS, Answer
+from warploom.sass.fatbin import read_fatbin
 
 
 class BesideGpu:
@@ -57,7 +57,7 @@ class BesideGpu:
 
     def module(self, data: bytes) -> Answer:
         """A fat binary is registered."""
-        number = self._modules.add(read_fat_binary(data, self._name), self._name)
+        number = self._modules.add(read_fatbin(data, self._name), self._name)
         self._recorder.module(number, data)
         return (number,), b""
 

@@ -1,8 +1,9 @@
-"""The device as a host program sees it: arrays, textures, launches. A launch is compiled for its shape, then executed."""
+"""The device as a host program sees it: arrays, textures, variables, launches, each compiled for its shape, then executed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,41 +18,63 @@ from warploom.emulator.emulator import Emulator, ExecutedLaunch
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
 from warploom.errors import WarploomError
 from warploom.errors.printed import say_to_stdout
-from warploom.ptx import parse
+from warploom.programs.modules import module_symbol, module_variables, renamed
+from warploom.programs.numba_kernels import compile_numba, flattened, types_key
+from warploom.programs.raw_module import DeviceVariable, RawKernel, RawModule, no_variable, read_kernels, variable_shape
 from warploom.ptx.module import Module
+from warploom.sass.module import SassModule
 from warploom.trace.store import TraceStore
+from warploom.workloads.program import PTX, Kernels
 
 Compiler = Callable[[str, LaunchShape], Code]
 """From a kernel's name and the shape of its launch to the code that it runs."""
+ModuleCompiler = Callable[[Kernels, str, LaunchShape], Code]
+"""The same where kernels come from several modules."""
 
 
 class Device:
-    """An emulated GPU with the kernels of one module.
+    """An emulated GPU.
 
-    ``source`` is PTX text, a parsed module, or a function that gives the code of a kernel for a launch. ``record`` keeps the
-    launches' traces in the default store (True), in a store of one's own, or not at all (None); ``check``, ``budget``,
-    ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
+    ``source`` is CUDA C++ or PTX as text, kernels that were read before, or a function that gives the code of a kernel for a
+    launch; without it, kernels come from `raw_module` or are functions for ``numba.cuda``. ``code`` is what is executed of texts:
+    ``ptx``, compiled by our backend with ``options``, or machine code such as ``sm_90``; ``compile_module`` takes the place
+    of these. ``record`` keeps the launches' traces in the default store (True), in a store of one's own, or not at all (None);
+    ``wanted`` says of a kernel's name and the number of its launch, from 0, whether the trace is kept; without it all are.
+    ``check``, ``budget``, ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
     """
 
     def __init__(
         self,
-        source: str | Module | Compiler,
+        source: str | Kernels | Compiler | None = None,
         options: Options | None = None,
         *,
-        file: str = "<ptx>",
+        file: str = "<source>",
+        code: str = PTX,
+        compile_module: ModuleCompiler | None = None,
         record: TraceStore | bool | None = True,
         check: bool = False,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
         say: Callable[[str], None] = say_to_stdout,
+        wanted: Callable[[str, int], bool] | None = None,
     ) -> None:
+        self._code = code
+        self._compile_module = compile_module or usual_compiler(options or Options())
+        self._modules: list[RawModule] = []
+        self._compiler: Compiler | None = None
         if isinstance(source, str):
-            source = parse(source, file)
-        self._compiler = module_compiler(source, options or Options()) if isinstance(source, Module) else source
+            self._add(read_kernels(source, file, code), file)
+        elif source is not None and callable(source):
+            self._compiler = source
+        elif source is not None:
+            self._add(source, file)
         store = TraceStore() if record is True else record or None
         self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory, say=say)
-        self._codes: dict[tuple[str, int, int], Code] = {}
+        self._codes: dict[tuple[str, str, int, int], Code] = {}
+        self._numba: dict[tuple[Any, ...], RawKernel] = {}
+        self._wanted = wanted
+        self._launched: Counter[str] = Counter()
         self.launches: list[ExecutedLaunch] = []
 
     def array(self, values: np.ndarray) -> DeviceArray:
@@ -98,39 +121,96 @@ class Device:
         """Let a texture reference of the module mean this texture."""
         self.emulator.bind_texture(name, texture)
 
-    def symbol(self, name: str) -> int:
-        """The address of a module-level variable that some launched kernel uses."""
-        return self.emulator.symbol(name)
+    def raw_module(self, code: str, options: Sequence[str] = ()) -> RawModule:
+        """A module of CUDA C++ or PTX, as CuPy's ``RawModule`` takes it; ``options`` are for the compiler of CUDA C++."""
+        place = f"module {len(self._modules)}"
+        return self._add(read_kernels(code, place, self._code, options), place)
 
-    def code(self, kernel: str, shape: LaunchShape = USUAL_SHAPE) -> Code:
+    def symbol(
+        self,
+        name: str,
+        dtype: Any = np.uint8,
+        shape: int | tuple[int, ...] | None = None,
+        *,
+        module: RawModule | None = None,
+    ) -> DeviceVariable:
+        """A ``__constant__`` or ``__device__`` variable, seen as an array of a type; without a shape all of it, in one row."""
+        home = module or (self._modules[0] if self._modules else None)
+        content = home.content if home is not None else None
+        if home is None or not isinstance(content, Module | SassModule):
+            raise WarploomError(f"variable {name}: this device has no module whose variables are known by name.")
+        self.emulator.place(module_variables(content, home.suffix), {})
+        found = module_symbol(content, home.suffix, name)
+        if found is None or found[0] not in self.emulator.symbols:
+            known = content.variable_names if isinstance(content, SassModule) else tuple(content.variables)
+            raise no_variable(name, known, "the module")
+        placed, offset, size = found
+        asked = variable_shape(name, size, np.dtype(dtype), shape)
+        return DeviceVariable(self.emulator.memory, name, self.emulator.symbols[placed] + offset, dtype, asked)
+
+    def code(self, kernel: str | RawKernel, shape: LaunchShape = USUAL_SHAPE) -> Code:
         """The code that a launch of this shape runs: compiled once for all of equal threads and shared memory."""
-        key = (kernel, shape.threads, shape.dynamic_shared_bytes)
+        if isinstance(kernel, str) and self._compiler is None:
+            kernel = self._named(kernel)
+        name, home = (kernel, None) if isinstance(kernel, str) else (kernel.name, kernel.module)
+        key = (name, home.suffix if home else "", shape.threads, shape.dynamic_shared_bytes)
         if key not in self._codes:
-            self._codes[key] = self._compiler(kernel, shape)
+            if home is not None:
+                self._codes[key] = renamed(self._compile_module(home.content, name, shape), home.suffix)
+            else:
+                assert self._compiler is not None
+                self._codes[key] = self._compiler(name, shape)
         return self._codes[key]
 
-    def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any, shared_bytes: int = 0) -> None:
-        """Run a kernel to its end.
+    def launch(
+        self,
+        kernel: str | RawKernel | Callable[..., Any],
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        *arguments: Any,
+        shared_bytes: int = 0,
+    ) -> None:
+        """Run a kernel to its end: one of the first module by its name, one of another module, or a function for ``numba.cuda``.
 
         Arguments are device arrays, textures, NumPy or Python scalars (floats for float parameters), bytes for structures,
         and NumPy arrays, which are copied to the device, and back when the kernel has ended.
         """
-        shape = launch_shape(kernel, grid, block, shared_bytes)
-        code = self.code(kernel, shape)
+        named = kernel if isinstance(kernel, str) else getattr(kernel, "name", getattr(kernel, "__name__", "kernel"))
+        shape = launch_shape(named, grid, block, shared_bytes)
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
-        self.launches.append(self.emulator.execute(code, shape, passed))
+        if not isinstance(kernel, str | RawKernel):
+            kernel, passed = self._from_numba(kernel, passed), tuple(word.tobytes() for word in flattened(passed))
+        self.emulator.recording = self._wanted is None or self._wanted(named, self._launched[named])
+        self._launched[named] += 1
+        self.launches.append(self.emulator.execute(self.code(kernel, shape), shape, passed))
         for copy in reversed(copies):
             if copy:
                 copy[0][...] = copy[1].get()
                 self.emulator.free(copy[1])
 
+    def _add(self, content: Kernels, place: str) -> RawModule:
+        self._modules.append(RawModule(self, content, place, len(self._modules)))
+        return self._modules[-1]
 
-def module_compiler(module: Module, options: Options) -> Compiler:
-    """What compiles the kernels of a PTX module with our backend, for no design in particular."""
+    def _named(self, kernel: str) -> RawKernel:
+        if not self._modules:
+            raise WarploomError(f"{kernel}: this device was made without kernels; load some with raw_module.")
+        return self._modules[0].get_function(kernel)
 
-    def compiled(kernel: str, shape: LaunchShape) -> Code:
-        code = compile_kernel(module, kernel, options)
+    def _from_numba(self, function: Callable[..., Any], arguments: Sequence[Any]) -> RawKernel:
+        key = (function, *types_key(arguments))
+        if key not in self._numba:
+            text, name = compile_numba(function, arguments)
+            self._numba[key] = self.raw_module(text).get_function(name)
+        return self._numba[key]
+
+
+def usual_compiler(options: Options) -> ModuleCompiler:
+    """What compiles kernels for no design in particular: PTX with our backend; machine code is there already."""
+
+    def compiled(module: Kernels, kernel: str, shape: LaunchShape) -> Code:
+        code = compile_kernel(module, kernel, options) if isinstance(module, Module) else module.kernel(kernel)
         return replace(code, threads=shape.threads, dynamic_shared_bytes=shape.dynamic_shared_bytes)
 
     return compiled

@@ -9,10 +9,10 @@ from functools import cached_property
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Address, Code, Operand, Symbol, Variable
 from warploom.errors import WarploomError
-from warploom.programs.fatbinary import Entry
 from warploom.programs.parameters import read_bytes
 from warploom.ptx import parse
 from warploom.ptx.module import Module, PtxVariable
+from warploom.sass.fatbin import FatEntry
 from warploom.sass.module import SassModule, from_cubin, from_ptx
 
 PTX = "ptx"
@@ -36,7 +36,7 @@ class KernelShape:
 class LoadedModule:
     """One fat binary of the program."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[FatEntry]
     place: str
     code: str
     suffix: str  # what its variables' names end in, to tell them from those of other modules
@@ -44,9 +44,9 @@ class LoadedModule:
     @cached_property
     def content(self) -> Module | SassModule:
         """Its kernels in the code that is asked for, made of what the fat binary holds."""
-        texts = [entry for entry in self.entries if entry.kind == "ptx"]
+        texts = [entry for entry in self.entries if not entry.cubin]
         text = max(texts, key=lambda entry: entry.architecture).text if texts else None
-        cubins = {f"sm_{entry.architecture}": entry.data for entry in self.entries if entry.kind == "cubin"}
+        cubins = {f"sm_{entry.architecture}": entry.data for entry in self.entries if entry.cubin}
         if self.code == PTX:
             if text is None:
                 held = ", ".join(cubins) or "nothing"
@@ -66,7 +66,7 @@ class LoadedModule:
         """Its PTX, whatever code is executed."""
         if isinstance(self.content, Module):
             return self.content
-        texts = [entry for entry in self.entries if entry.kind == "ptx"]
+        texts = [entry for entry in self.entries if not entry.cubin]
         return parse(max(texts, key=lambda entry: entry.architecture).text, self.place) if texts else None
 
     def shape(self, kernel: str) -> KernelShape:
@@ -87,15 +87,11 @@ class LoadedModule:
             code = self.content.kernel(kernel, limit)
         else:
             code = compile_kernel(self.content, kernel, Options(max_registers=limit))
-        return _renamed(code, self.suffix) if self.suffix else code
+        return renamed(code, self.suffix)
 
     def variables(self) -> tuple[Variable, ...]:
         """All its variables that can be placed."""
-        if isinstance(self.content, SassModule):
-            found = self.content.variables()
-        else:
-            found = tuple(_variable(each) for each in self.content.variables.values() if _can_be_placed(each))
-        return tuple(_renamed_variable(each, self.suffix) for each in found)
+        return module_variables(self.content, self.suffix)
 
     def names(self) -> tuple[str, ...]:
         """Its variables as the program knows them."""
@@ -103,11 +99,7 @@ class LoadedModule:
 
     def symbol(self, name: str) -> tuple[str, int, int] | None:
         """A variable as the program knows it: the placed variable, its place in there, its bytes."""
-        if isinstance(self.content, SassModule):
-            found = self.content.variable(name)
-            return (found[0] + self.suffix, found[1], found[2]) if found is not None else None
-        declared = self.content.variables.get(name)
-        return (name + self.suffix, 0, declared.size) if declared is not None else None
+        return module_symbol(self.content, self.suffix, name)
 
 
 @dataclass
@@ -118,7 +110,7 @@ class ProgramModules:
     modules: list[LoadedModule] = field(default_factory=list)
     _homes: dict[str, tuple[LoadedModule, str]] = field(default_factory=dict)
 
-    def add(self, entries: Sequence[Entry], place: str) -> int:
+    def add(self, entries: Sequence[FatEntry], place: str) -> int:
         """Load a fat binary; its number."""
         number = len(self.modules)
         self.modules.append(LoadedModule(entries, place, self.code, f"@{number}" if number else ""))
@@ -143,6 +135,24 @@ class ProgramModules:
         return replace(module.compile(own, max_registers), name=name)
 
 
+def module_variables(content: Module | SassModule, suffix: str) -> tuple[Variable, ...]:
+    """All variables of a module that can be placed, under names that no other module has."""
+    if isinstance(content, SassModule):
+        found = content.variables()
+    else:
+        found = tuple(_variable(each) for each in content.variables.values() if _can_be_placed(each))
+    return tuple(_renamed_variable(each, suffix) for each in found)
+
+
+def module_symbol(content: Module | SassModule, suffix: str, name: str) -> tuple[str, int, int] | None:
+    """A variable by the name in its module: the placed variable, its place in there, its bytes."""
+    if isinstance(content, SassModule):
+        found = content.variable(name)
+        return (found[0] + suffix, found[1], found[2]) if found is not None else None
+    declared = content.variables.get(name)
+    return (name + suffix, 0, declared.size) if declared is not None else None
+
+
 def _can_be_placed(variable: PtxVariable) -> bool:
     return variable.space in ("global", "const") and not variable.problem and not variable.extern
 
@@ -157,8 +167,10 @@ def _renamed_variable(variable: Variable, suffix: str) -> Variable:
     return replace(variable, name=variable.name + suffix, pointers=pointers)
 
 
-def _renamed(code: Code, suffix: str) -> Code:
+def renamed(code: Code, suffix: str) -> Code:
     """Code whose variables have the module's ending."""
+    if not suffix:
+        return code
     names = {variable.name for variable in code.variables}
 
     def operand(each: Operand) -> Operand:

@@ -9,7 +9,7 @@ from pathlib import Path
 from warploom.errors import WarploomError
 from warploom.programs.replay import is_recording, recorded_program
 from warploom.workloads.program import PTX, Program, workload_program
-from warploom.workloads.registry import select_workloads
+from warploom.workloads.registry import load_workload, select_workloads
 
 
 def program_named(name: str, code: str = PTX, seed: int | None = None) -> Program:
@@ -29,6 +29,11 @@ def chosen_programs(names: Iterable[str]) -> list[str]:
             raise WarploomError(f"{name}: there is no such recording")
         chosen.update(dict.fromkeys([name] if is_recording(name) else select_workloads([name])))
     return list(chosen)
+
+
+def own_seed(name: str) -> int | None:
+    """The seed that the inputs of a program follow from; None where nothing in them is random, as in a recording."""
+    return None if is_recording(name) else load_workload(name).seed
 
 
 def content_digest(name: str) -> str:

@@ -33,7 +33,7 @@ def check_name(path: Path) -> None:
 
 
 class RecordingWriter:
-    """Writes a recording as things happen, under a name of its own until it is complete."""
+    """Writes a recording as things happen, under a name of its own (``.part``) until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,6 +62,7 @@ class RecordingWriter:
         sizes = _SIZES.pack(len(text), len(data), zlib.crc32(data, zlib.crc32(text)))
         self._file.write(sizes + _CHECK.pack(zlib.crc32(sizes)) + text)
         self._file.write(data)
+        self._file.flush()  # whoever kills the simulator finds all steps so far
         self._steps += 1
 
     def finish(self, ending: str) -> None:

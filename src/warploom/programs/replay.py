@@ -17,10 +17,10 @@ from warploom.code.instruction import Variable
 from warploom.errors import WarploomError
 from warploom.programs.blocks import Block
 from warploom.programs.device import Device
-from warploom.programs.fatbinary import read_fat_binary
 from warploom.programs.modules import KernelShape, LoadedModule, ProgramModules
 from warploom.programs.recording import SUFFIX, Recording, read_recording
 from warploom.programs.textures import make_texture
+from warploom.sass.fatbin import read_fatbin
 from warploom.workloads.program import PTX, Program, check_code
 from warploom.workloads.workload import Arrays, Gpu
 
@@ -49,7 +49,7 @@ def recorded_modules(recording: Recording, code: str) -> ProgramModules:
     modules, place = ProgramModules(code), str(recording.path)
     for number, step in recording.numbered():
         if step["do"] == "module":
-            modules.add(read_fat_binary(recording.data(number), place), place)
+            modules.add(read_fatbin(recording.data(number), place), place)
         elif step["do"] == "kernel":
             modules.find(step["module"], step["name"])
     return modules

@@ -27,7 +27,6 @@ from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.programs.codes import CudaError, Kind, Memory, Status
 from warploom.programs.device import Device
-from warploom.programs.fatbinary import read_fat_binary
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
 from warploom.programs.properties import MOST_ATTRIBUTE, attribute, device_numbers, properties
@@ -35,6 +34,7 @@ from warploom.programs.recorder import Recorder
 from warploom.programs.textures import make_texture
 from warploom.register_file import baseline_policies
 from warploom.register_file.occupancy import occupancy
+from warploom.sass.fatbin import read_fatbin
 from warploom.trace.store import TraceStore
 
 FIRST_ADDRESS = 0x5000_0000
@@ -135,7 +135,7 @@ class Runtime:
 
     def module(self, data: bytes) -> Answer:
         """A fat binary is registered."""
-        number = self.modules.add(read_fat_binary(data, self.name), self.name)
+        number = self.modules.add(read_fatbin(data, self.name), self.name)
         if self.recorder is not None:
             self.recorder.module(number, data)
         return (number,), b""

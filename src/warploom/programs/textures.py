@@ -1,4 +1,4 @@
-"""Texture objects as a program describes them, made of memory that it has filled."""
+"""Texture and surface objects as a program describes them, made of memory that it has filled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def make_texture(device: Device, *words: int) -> int:
     address, width, height, depth, pitch, bits, kind, mode = words
     sizes = [bits >> 8 * channel & 0xFF for channel in range(4)]
     channels = sum(size > 0 for size in sizes)
-    addressing, linear, as_float, normalized = mode & 15, bool(mode >> 4 & 1), bool(mode >> 5 & 1), bool(mode >> 6 & 1)
+    addressing, linear, as_float, normalized, layered = mode & 15, *(bool(mode >> bit & 1) for bit in (4, 5, 6, 7))
     plain = channels in (1, 2, 4) and len(set(sizes[:channels])) == 1 and sizes[0] in (8, 16, 32) and kind in _KINDS
     if not plain or (kind == 2 and sizes[0] != 32):
         raise CudaError(Status.NOT_SUPPORTED)
@@ -29,4 +29,5 @@ def make_texture(device: Device, *words: int) -> int:
         raise CudaError(Status.NOT_SUPPORTED)
     if (as_float and kind != 2) or (linear and dtype != np.float32) or addressing not in _ADDRESSING:
         raise CudaError(Status.NOT_SUPPORTED)
-    return device.emulator.texture_over(address, shape, channels, dtype, linear, _ADDRESSING[addressing], normalized).handle
+    made = device.emulator.texture_over(address, shape, channels, dtype, linear, _ADDRESSING[addressing], normalized, layered)
+    return made.handle

@@ -61,14 +61,16 @@ def field_names(kind: type[Record]) -> tuple[str, ...]:
     return tuple(_hints(kind))
 
 
-def own_dtype(fields: Any) -> np.dtype:
-    """The dtype of what a policy or an observer keeps (`STATE`, `NOTES`): a class of fields, or a tuple of NumPy fields.
+def own_dtype(kind: Any) -> np.dtype:
+    """The dtype of what a policy or an observer keeps (`STATE`, `NOTES`): a record, or None where it keeps nothing.
 
-    Where it keeps nothing it is a single unused byte, for a record cannot be empty.
+    Then it is a single unused byte, for a record cannot be empty.
     """
-    if isinstance(fields, type) and issubclass(fields, Record):
-        return dtype_of(fields)
-    return np.dtype(list(fields) or [("unused", "u1")], align=True)
+    if kind is None:
+        return np.dtype([("unused", "u1")])
+    if not (isinstance(kind, type) and issubclass(kind, Record)):
+        raise WarploomError(f"what is kept must be a class of typed fields, derived from warploom.records.Record, not {kind!r}")
+    return dtype_of(kind)
 
 
 def _hints(kind: type) -> dict[str, Any]:

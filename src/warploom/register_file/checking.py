@@ -50,8 +50,8 @@ def check_evict(check: Any, ctx: Context, sm: Sm, cycle: int, slot: int, place: 
 
 
 @hook()
-def check_allocate(check: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int) -> None:
-    """A physical entry is given to a register."""
+def check_allocate(check: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, mask: int) -> None:
+    """A physical entry, or some bytes of it, is given to a register."""
 
 
 @hook()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from warploom.code.table import MAX_WRITES
 from warploom.machines import MachineRecord
-from warploom.records import Array, Mask, Record, flag, i2, i4, i8, u1, u2, u8
+from warploom.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, u8
 from warploom.register_file.choices import Policies
 from warploom.register_file.layout import MAX_READS, REGISTER_WORDS
 
@@ -33,6 +33,18 @@ class StaticRow(Record):
     defines: Annotated[Array[Mask], REGISTER_WORDS]
     predicates_used: Mask
     predicates_written: Mask
+    # of SASS, where a machine's sub-cores heed control bits
+    stall: u1  # cycles before the warp's next instruction
+    yields: flag
+    wait: u1  # a mask of the counters that must be zero
+    write_counter: i1  # held until the results are written; -1: none
+    read_counter: i1  # held until the operands are read
+    limited_counter: i1  # which DEPBAR waits for
+    limit: u1
+    pipe: u1  # `warploom.core.pipeline.pipes.Pipe`
+    variable: flag  # of variable latency
+    copies: flag  # from device memory to shared memory, past the registers
+    constant: i2  # the line of the constant that it reads; -1: none
 
 
 class CodeRow(StaticRow):
@@ -65,6 +77,7 @@ class Info(Record):
     local_first: i8  # sector where the windows begin
     line_shift: i8  # instructions of a line of code, as a power of two
     spill_first: i8  # sector where the reserved memory of injected spills begins
+    code_lines: i8  # of the instruction cache
 
 
 class Columns(Record):
@@ -90,3 +103,4 @@ class Context(NamedTuple):
     info: Info
     code: Array[CodeRow]  # by pc
     trace: Columns
+    stages: Any  # the stages of the machine's sub-cores: `warploom.core.pipeline.stages`

@@ -13,15 +13,16 @@ from warploom.register_file.layout import CheckedSm, Sm
 from warploom.register_file.observing import observed_dtype
 
 
-def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = ()) -> np.dtype:
-    """The record of one SM under a design, with those of its observers."""
-    states = {choice: own_dtype(getattr(policy, "STATE", ())) for choice, policy in zip(CHOICES, design, strict=True)}
-    return dtype_of(CheckedSm if checked else Sm, {**states, "observed": observed_dtype(observers)})
+def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = (), stages: Any = None) -> np.dtype:
+    """The record of one SM under a design, with those of its observers and of its machine's stages."""
+    states = {choice: own_dtype(getattr(policy, "STATE", None)) for choice, policy in zip(CHOICES, design, strict=True)}
+    kept = own_dtype(getattr(stages, "STATE", None))
+    return dtype_of(CheckedSm if checked else Sm, {**states, "observed": observed_dtype(observers), "stages": kept})
 
 
 def notes_dtype(policy: Any) -> np.dtype:
     """The record of a policy's notes about one instruction."""
-    return own_dtype(getattr(policy, "NOTES", ()))
+    return own_dtype(getattr(policy, "NOTES", None))
 
 
 def code_dtype(design: Policies) -> np.dtype:

@@ -177,7 +177,7 @@ def next_event(policy: Any, ctx: Context, sm: Sm, cycle: int) -> int:
 
 
 @hook("power")
-def on_event(policy: Any, ctx: Any, sm: Any, cycle: int) -> None:
+def on_event(policy: Any, ctx: Context, sm: Sm, cycle: int) -> None:
     """The cycle that `next_event` named has come: the timer of a policy that acts by the clock."""
 
 

@@ -31,6 +31,8 @@ MAX_PLACES = 2048  # of the upper level
 REQUESTS = OPERANDS + MAX_PLACES  # reads that may wait for banks: for operands, and to fill places
 MAX_INJECTED = 256
 ROW_WORDS = MAX_WARP_REGISTERS // 64
+BYTES = 4  # of a lane: registers that need few of them can share an entry
+WHOLE_ENTRY = (1 << BYTES) - 1
 DISTANCE_BINS = 16  # of inter-access distances: bin n counts 2**n to 2**(n+1) - 1 cycles
 
 STALLS = ("empty", "fetch", "barrier", "scoreboard", "pipeline", "allocation", "scheduler")
@@ -87,6 +89,7 @@ class Entry(Record):
     group: u1
     evictions: i2  # of the writers, those that write an old value down
     evicted: i8  # evictions ever begun, which numbers them: they are written in their order
+    held: u1  # mask of the bytes of each lane that registers have
     form: u1  # in which the encoding keeps its value; 0: as it is
     allocated: flag
     released: flag  # free it when the accesses under way have ended
@@ -213,9 +216,10 @@ class Check(Record):
     """The shadow checker's notes: what the program means, and what entries and places really hold."""
 
     version: Annotated[Array[i4], MAX_WARPS, MAX_REGISTERS]  # writes issued so far
-    entry_warp: Annotated[Array[i4], MAX_WARP_REGISTERS]  # ages, so that a warp's successor in its slot is another owner
-    entry_register: Annotated[Array[i2], MAX_WARP_REGISTERS]
-    entry_version: Annotated[Array[i4], MAX_WARP_REGISTERS]
+    # by entry and byte of its lanes; warps by age, so that a warp's successor in its slot is another owner
+    entry_warp: Annotated[Array[i4], MAX_WARP_REGISTERS, BYTES]
+    entry_register: Annotated[Array[i2], MAX_WARP_REGISTERS, BYTES]
+    entry_version: Annotated[Array[i4], MAX_WARP_REGISTERS, BYTES]
     evicted_version: Annotated[Array[i4], MAX_WARP_REGISTERS]  # on its way down to the entry
     spilled: Annotated[Array[i4], MAX_WARPS, MAX_REGISTERS]  # the version that went to memory
     place_warp: Annotated[Array[i4], MAX_PLACES]
@@ -223,6 +227,9 @@ class Check(Record):
     place_version: Annotated[Array[i4], MAX_PLACES]
     expected: Annotated[Array[i4], MAX_SLOTS, MAX_READS]
     made: Annotated[Array[i4], MAX_SLOTS, MAX_READS]
+    # masks of the bytes of their entries, as they were at issue
+    read_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
+    written_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
 
 
 class Fault(Record):
@@ -270,6 +277,8 @@ class Sm(Record):
     scheduler_warps: Annotated[Array[Mask], MAX_SCHEDULERS]
     ctas_resident: i8
     last_exit: i8  # of a CTA
+    busy_since: i8  # has had CTAs
+    busy_cycles: i8  # with CTAs, up to the last time that there were none
     pending_count: i8  # CTAs given to this SM that start in the coming cycles
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]
@@ -344,6 +353,7 @@ class Sm(Record):
     slot: Annotated[Array[Slot], MAX_SLOTS]
     entry: Annotated[Array[Entry], MAX_WARP_REGISTERS]
     map: Annotated[Array[i2], MAX_WARPS, MAX_REGISTERS]
+    bytes_of: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]  # mask of those that a register has in its entry
     # long arrays of which little is used, apart from what every cycle looks at
     queue_next: Annotated[Array[i2], REQUESTS]
     delayed: Annotated[Array[Delayed], REQUESTS]
@@ -361,6 +371,7 @@ class Sm(Record):
     power: Any
     gating: Any
     observed: Any  # the records of observers
+    stages: Any  # what the stages of the machine's sub-cores keep
 
 
 class CheckedSm(Sm):

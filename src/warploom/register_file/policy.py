@@ -55,16 +55,25 @@ def check_policy_class(kind: Any) -> None:
     for field in getattr(kind, "GIVEN", ()):
         if field not in kind._fields:
             raise WarploomError(f"{where}: GIVEN names {field!r}, which is not one of its parameters")
-    kept = [own_dtype(getattr(kind, part, ())) for part in ("STATE", "NOTES")]
-    for name in (name for dtype in kept for name in dtype.names or ()):
-        if hasattr(np.void, name):
-            raise WarploomError(f"{where}: the field name {name!r} is hidden by an attribute of NumPy's records; take another")
+    for part in ("STATE", "NOTES"):
+        for name in _fields_of(where, part, getattr(kind, part, None)):
+            if hasattr(np.void, name):
+                raise WarploomError(
+                    f"{where}: the field name {name!r} is hidden by an attribute of NumPy's records; take another"
+                )
     known = set(HOOKS[kind.CHOICE]) | PYTHON_METHODS
     for attribute in vars(kind):
         if attribute.startswith("_") or attribute in kind._fields or attribute in ATTRIBUTES or attribute in known:
             continue
         if callable(getattr(kind, attribute)):
             raise WarploomError(f"{where}: {attribute!r} is not a hook of the choice {kind.CHOICE}{_nearest(attribute, known)}")
+
+
+def _fields_of(where: str, part: str, kept: Any) -> tuple[str, ...]:
+    try:
+        return own_dtype(kept).names or ()
+    except WarploomError as error:
+        raise WarploomError(f"{where}: {part}: {error}") from None
 
 
 def _nearest(word: str, known: set[str]) -> str:

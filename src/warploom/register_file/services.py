@@ -13,7 +13,7 @@ from warploom.register_file.bits import NOTHING, bit, lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
-from warploom.register_file.layout import MAX_PLACES, OPERANDS, Sm
+from warploom.register_file.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
 from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
@@ -76,12 +76,23 @@ def _count_allocated(sm: Sm, cycle: int, change: int) -> None:
     sm.allocated_peak = max(sm.allocated_peak, sm.allocated)
 
 
-@separate
+@inlined
 def allocate(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int) -> None:
     """Let a physical entry hold a register of a warp."""
-    check_allocate(ctx.check, ctx, sm, cycle, warp, register, entry)
+    allocate_bytes(ctx, sm, cycle, warp, register, entry, WHOLE_ENTRY)
+
+
+@separate
+def allocate_bytes(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, mask: int) -> None:
+    """Let a register have some bytes (a mask) of every lane of an entry; the others can hold other registers of the same warp.
+
+    The policy knows that the register needs no more. A read or write of it is one of the whole entry.
+    """
+    check_allocate(ctx.check, ctx, sm, cycle, warp, register, entry, mask)
     owned = sm.entry[entry]
     sm.map[warp, register] = entry
+    sm.bytes_of[warp, register] = mask
+    owned.held |= mask
     owned.warp = warp
     owned.register = register
     owned.released = False
@@ -109,13 +120,16 @@ def free_entry(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
 
 @separate
 def release(ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
-    """Unmap a register: its value is dead. The entry is freed as soon as no read or write of it is under way."""
+    """Unmap a register: its value is dead. The entry is freed when it holds no other, and no read or write is under way."""
     entry = sm.map[warp, register]
     if entry < 0:
         return
     sm.map[warp, register] = -1
     on_release(ctx.design.hierarchy, ctx, sm, cycle, warp, register)
     owned = sm.entry[entry]
+    owned.held &= ~sm.bytes_of[warp, register]
+    if owned.held != 0:
+        return
     if owned.readers == 0 and owned.writers == 0:
         free_entry(ctx, sm, cycle, entry)
     else:

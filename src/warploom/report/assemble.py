@@ -11,6 +11,7 @@ from warploom.library import papers
 from warploom.papers.experiment import Row
 from warploom.report.combinations import LIMITS
 from warploom.report.comparison import by_design, summary
+from warploom.report.design_pages import design_sections
 from warploom.report.figures import report_figures
 from warploom.report.page import Page, WorkloadSection, listing_of
 from warploom.report.profile import KernelProfile
@@ -137,6 +138,7 @@ def assemble(
         conditions=f"Machine {first.machine}, technology {first.technology}, size {first.size}; workloads: {names}.{checked}",
         findings=findings(rows, combinations),
         best=best_design(rows),
+        designs=design_sections([group[0].design for group in grouped.values()]),
         runs=run_entries(results),
         figures=report_figures(rows, results),
         scores=scores,

@@ -57,6 +57,15 @@ class WorkloadSection:
 
 
 @dataclass(frozen=True)
+class DesignSection:
+    """What the page tells of one design: what it is and where it is from in a sentence, and as a drawing."""
+
+    name: str
+    about: str
+    drawing: str  # SVG
+
+
+@dataclass(frozen=True)
 class Page:
     """All that the page shows."""
 
@@ -66,6 +75,7 @@ class Page:
     conditions: str  # under which the headline was measured: machine, technology, workloads, size
     findings: Sequence[str] = ()
     best: str = ""  # the design whose row is marked
+    designs: Sequence[DesignSection] = ()
     runs: Sequence[Mapping[str, Any]] = ()  # `warploom.report.runs.run_entries`
     lost: Sequence[Mapping[str, Any]] = ()  # where designs lose time, instruction by instruction
     figures: Sequence[PageFigure] = ()
@@ -123,6 +133,7 @@ def write_page(page: Page, path: Path) -> None:
         script=_verbatim((folder / "page.js").read_text("utf-8")),
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         specifications=_verbatim(specifications),
+        drawings=[_verbatim(section.drawing) for section in page.designs],
         run_data=_verbatim(in_script(json.dumps(page.runs))),
         colours=FIXED,
         colour_data=_verbatim(json.dumps(FIXED)),

@@ -26,16 +26,25 @@ class FatEntry:
     architecture: int  # 90 for sm_90
     data: bytes
 
+    @property
+    def text(self) -> str:
+        """PTX as text."""
+        return self.data.rstrip(b"\0").decode("utf-8", "replace")
+
 
 def read_fatbin(data: bytes, place: str) -> list[FatEntry]:
-    """The entries of a fat binary; what is not one is refused in one sentence."""
+    """The entries of all containers that lie one after the other; what is not a fat binary is refused in one sentence."""
     found, at = [], 0
     if len(data) < _HEADER.size or _HEADER.unpack_from(data)[0] != _MAGIC:
         raise WarploomError(f"{place}: this is not a fat binary.")
     while at + _HEADER.size <= len(data):
-        magic, _, header_size, size = _HEADER.unpack_from(data, at)
+        magic, version, header_size, size = _HEADER.unpack_from(data, at)
         if magic != _MAGIC:
             break  # padding after the last container
+        if version != 1 or header_size < _HEADER.size:
+            raise WarploomError(
+                f"{place}: the fat binary is damaged: it has version {version} and a header of {header_size} bytes."
+            )
         at += header_size
         end = at + size
         if end > len(data):
@@ -66,7 +75,7 @@ def _unpacked(payload: bytes, flags: int, size: int, place: str) -> bytes:
             return bytes(lz4.block.decompress(payload, uncompressed_size=size))
     except ImportError as missing:
         raise WarploomError(
-            f"{place}: a compressed fat binary needs {missing.name}: install it with: pip install 'warploom[sass]'."
+            f"{place}: a compressed fat binary needs {missing.name}: install it with: pip install 'warploom[programs]'."
         ) from None
     except Exception as problem:  # each library has errors of its own
         raise WarploomError(f"{place}: the fat binary is damaged ({problem}).") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from warploom.machines import Machine
 from warploom.programs import Device
 from warploom.simulation.compilation import compile_for, compile_key
 from warploom.trace.format import Trace
-from warploom.workloads.program import Program, compare_outputs
+from warploom.workloads.program import Kernels, Program, compare_outputs
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,29 @@ def execute(
     *,
     check: bool = False,
     max_instructions: int = DEFAULT_BUDGET,
+    launches: Collection[tuple[str, int]] = (),
 ) -> Execution:
-    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code."""
+    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code.
+
+    ``launches`` are those whose traces are kept, as kernel and number; all where it is empty.
+    """
 
     def make() -> Execution:
-        return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions)
+        return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions, launches=launches)
 
-    return executions.get((size, check, compile_key(design, machine)), make)
+    return executions.get((size, check, compile_key(design, machine), tuple(launches)), make)
 
 
 def run_program(
-    program: Program, design: Design, machine: Machine, size: str, *, record: bool, check: bool, budget: int
+    program: Program,
+    design: Design,
+    machine: Machine,
+    size: str,
+    *,
+    record: bool,
+    check: bool,
+    budget: int,
+    launches: Collection[tuple[str, int]] = (),
 ) -> Execution:
     """Execute a program with the code that a design compiles for it."""
     if budget < 1:
@@ -77,11 +89,20 @@ def run_program(
     with activity(f"reading {program.place}"):
         module = program.module()
 
-    def compiled(kernel: str, shape: LaunchShape) -> Code:
+    def compiled(module: Kernels, kernel: str, shape: LaunchShape) -> Code:
         return compile_for(module, kernel, design, machine, shape)
 
-    memory = DeviceMemory(lenient=program.lenient)
-    device = Device(compiled, record=True if record else None, check=check, budget=budget, memory=memory)
+    device = Device(
+        module,
+        file=program.place,
+        code=program.code,
+        compile_module=compiled,
+        record=True if record else None,
+        check=check,
+        budget=budget,
+        memory=DeviceMemory(lenient=program.lenient),
+        wanted=(lambda kernel, number: (kernel, number) in launches) if launches else None,
+    )
     with activity(f"making the inputs of {program.name}"):
         inputs = program.inputs(size)
     outputs = program.host(device, inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from warploom.core.result import TimingResult, states_over_time
@@ -15,6 +16,7 @@ from warploom.energy import RunFacts, account, load_technology, power_over_time,
 from warploom.machines import Machine, load_machine
 from warploom.observers import make_observers
 from warploom.programs.named import program_named
+from warploom.simulation.alone import LaunchNumber, time_alone
 from warploom.simulation.compilation import physical, shrunk
 from warploom.simulation.execution import Execution, Executions, execute, run_program
 from warploom.simulation.provenance import provenance_of
@@ -38,6 +40,7 @@ def simulate(
     observers: Sequence[Any] = (),
     receive: Receive | None = None,
     progress: Progress | None = None,
+    launches: Sequence[LaunchNumber] = (),
 ) -> Result:
     """Run a program under a design on a machine.
 
@@ -46,7 +49,8 @@ def simulate(
     ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
     caller that runs it under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
     they saw is in the result's ``observed``. ``receive`` takes events while the run goes on, instead of the result: it is called
-    with the observer's name, the code that runs and a list of them.
+    with the observer's name, the code that runs and a list of them. ``launches`` names the launches that are timed, each alone
+    on a chip whose caches are empty, and nothing watches them; without it all are timed, one after the other.
     """
     started = time.perf_counter()
     described = load_machine(machine) if isinstance(machine, str) else machine
@@ -54,8 +58,14 @@ def simulate(
     check_size(size)
     built = physical(described, point)
     known = executions if executions is not None else Executions()
-    execution = execute(program, point, described, size, known, check=check, max_instructions=max_instructions)
-    timing = _time(execution, point, described, check, make_observers(observers), receive, progress)
+    execution = execute(
+        program, point, described, size, known, check=check, max_instructions=max_instructions, launches=tuple(launches)
+    )
+    if launches:
+        timing = time_alone(execution, launches, point, described, check)
+        program = replace(program, origin={**program.origin, "launches": [list(one) for one in launches]})
+    else:
+        timing = _time(execution, point, described, check, make_observers(observers), receive, progress)
     table = load_technology(technology or default_technology(described))
     cycle_time = 1e-6 / built.chip.clock_energy_mhz
     run = RunFacts(timing.cycles, cycle_time, built.chip.sms, 4 * built.sm.registers_per_sm, point.policies, built)

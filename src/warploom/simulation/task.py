@@ -14,12 +14,16 @@ from warploom.register_file import CHOICES
 from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import simulate
-from warploom.workloads.program import PTX
+from warploom.workloads.own_kernel import OwnKernel
+from warploom.workloads.program import PTX, Program
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run. The design travels to other processes as plain data (`Design.to_dict`)."""
+    """One run of a workload, a recording (``workload`` is its file) or a user's own kernel (``workload`` is what to call it).
+
+    The design travels to other processes as plain data (`Design.to_dict`).
+    """
 
     workload: str
     design: dict[str, Any]
@@ -30,6 +34,8 @@ class Task:
     max_instructions: int = DEFAULT_BUDGET
     code: str = PTX
     seed: int | None = None  # of the workload's inputs; None: the workload's own
+    launches: tuple[tuple[str, int], ...] = ()  # those that are timed, each alone: see `simulate`; empty: all of the program
+    kernel: OwnKernel | None = None
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -39,7 +45,12 @@ class Task:
     @property
     def executed_as(self) -> tuple[Any, ...]:
         """What is executed, but for the code that the design makes of it: tasks of equal value can share executions."""
-        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed)
+        own = "" if self.kernel is None else repr(self.kernel)
+        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed, self.launches, own)
+
+    def program(self) -> Program:
+        """The program that it runs."""
+        return program_named(self.workload, self.code, self.seed) if self.kernel is None else self.kernel.program(self.code)
 
 
 @functools.lru_cache(maxsize=1)
@@ -50,7 +61,7 @@ def _executions(executed_as: tuple[Any, ...]) -> Executions:
 def run_task(task: Task) -> Result:
     """Make the run in this process."""
     return simulate(
-        program_named(task.workload, task.code, task.seed),
+        task.program(),
         from_dict(task.design),
         task.machine,
         size=task.size,
@@ -58,4 +69,5 @@ def run_task(task: Task) -> Result:
         check=task.check,
         max_instructions=task.max_instructions,
         executions=_executions(task.executed_as),
+        launches=task.launches,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -21,11 +21,10 @@ from warploom.simulation.task import Task
 from warploom.sweeps.axes import limit_of, values_of
 from warploom.sweeps.conditions import read_condition
 from warploom.sweeps.plan import Plan
-from warploom.workloads.program import check_code, check_seed, check_size
-from warploom.workloads.registry import load_workload, select_workloads
+from warploom.sweeps.programs import planned_programs
+from warploom.workloads.program import check_code, check_size
 
 MOST_POINTS = 10_000_000  # combinations that are looked at
-ONE_FOR_ALL_SEEDS = "the inputs of {} are not random: one run stands for all seeds"
 COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "technology", "seed")
 
 
@@ -70,7 +69,6 @@ class _Grid:
     def __init__(self, plan: Plan, skipped: Counter[str]) -> None:
         self.place = plan.place
         self.skipped = skipped
-        self.workloads = select_workloads(self._words("workloads", plan.workloads))
         self.designs = [self._design(text) for text in self._words("designs", plan.designs)]
         self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
         self.machines = self._words("machines", plan.machines)
@@ -78,6 +76,7 @@ class _Grid:
         self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
         self.sizes = [check_size(size) for size in self._words("sizes", plan.sizes)]
         self.codes = [check_code(code) for code in self._words("codes", plan.codes)]
+        self.programs = planned_programs(self._words("workloads", plan.workloads), plan.kernels, self.codes, self.place)
         self.technologies = self._words("technologies", plan.technologies)
         self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
         self.replicates = self._whole("replicates", plan.replicates)
@@ -90,29 +89,27 @@ class _Grid:
     def points(self) -> Iterator[Point]:
         """Every combination that makes sense."""
         machines = self._machines()
-        asked = list(product(machines, self.sizes, self.codes, self.technologies))
+        asked = list(product(self.programs, machines, self.codes, self.technologies))
         for text, base in self.designs:
             for varied, design in self._varied(text, base):
-                for name in self.workloads:
-                    for ((machine_name, sms, changed), chip), size, code, technology in asked:
-                        for seed in self._seeds(name):
-                            where = {
-                                "workload": name,
-                                "design": text,
-                                **varied,
-                                "machine": machine_name,
-                                **({"sms": sms} if sms else {}),
-                                **changed,
-                                "size": size,
-                                "code": code,
-                                **({"technology": technology} if technology else {}),
-                                "seed": load_workload(name).seed if seed is None else seed,
-                            }
-                            if self._wanted(where, design):
-                                task = Task(
-                                    name, design.to_dict(), chip, size, technology or None, self.check, code=code, seed=seed
-                                )
-                                yield Point(where, task)
+                for program, ((machine_name, sms, changed), chip), code, technology in asked:
+                    sizes = program.sizes(self.sizes, self.skipped)
+                    for size, seed in product(sizes, program.seeds(self.seeds, self.replicates, self.skipped)):
+                        where = {
+                            "workload": program.name,
+                            "design": text,
+                            **varied,
+                            "machine": machine_name,
+                            **({"sms": sms} if sms else {}),
+                            **changed,
+                            "size": size,
+                            "code": code,
+                            **({"technology": technology} if technology else {}),
+                            "seed": program.seed if seed is None else seed,
+                        }
+                        if self._wanted(where, design):
+                            run = Task(program.workload, design.to_dict(), chip, size, technology or None, self.check)
+                            yield Point(where, replace(run, code=code, seed=seed, kernel=program.kernel))
 
     def _wanted(self, where: Mapping[str, Any], design: Design) -> bool:
         if not self.conditions:
@@ -156,17 +153,6 @@ class _Grid:
                 self.skipped[str(error)] += 1
         return found
 
-    def _seeds(self, name: str) -> list[int | None]:
-        """The seeds of a workload; None for its own."""
-        own = load_workload(name).seed
-        wanted = len(self.seeds) or self.replicates
-        if own is None:
-            if wanted > 1:
-                self.skipped[ONE_FOR_ALL_SEEDS.format(name)] += wanted - 1
-            return [None]
-        seeds = self.seeds or range(own, own + self.replicates)
-        return [None if seed == own else check_seed(seed, load_workload(name)) for seed in seeds]
-
     def _design(self, text: str) -> tuple[str, Design]:
         try:
             return text, parse_design(text)
@@ -209,7 +195,7 @@ class _Grid:
         for name in self.overrides:
             if "." not in name:
                 raise WarploomError(f"{self.place}, overrides: write {name!r} as table.key, such as l1.latency")
-        lists: list[Any] = [self.workloads, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
+        lists: list[Any] = [self.programs, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
         varied = (*self.parameters.values(), *self.overrides.values())
         number = (len(self.seeds) or self.replicates) * prod(len(axis) for axis in (*lists, *varied))
         if number > MOST_POINTS:

@@ -11,10 +11,10 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
+from warploom.programs.named import chosen_programs
 from warploom.sweeps.measures import MEASURES
 from warploom.sweeps.plan import dotted, read_toml
 from warploom.workloads.program import check_code, check_size
-from warploom.workloads.registry import select_workloads
 
 _CONSTRAINT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)\s*")
 
@@ -80,10 +80,10 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
     for name in data:
         if name not in known:
             raise WarploomError(f"{place}: {name!r} is not an entry of a goal{did_you_mean(name, known)}")
-    workloads = tuple(select_workloads(_words(data, "workloads", place))) if data.get("workloads") else ()
+    workloads = tuple(chosen_programs(_words(data, "workloads", place))) if data.get("workloads") else ()
     if not workloads:
         raise WarploomError(f"{place}: it names no workloads; add workloads = [...]")
-    test = tuple(select_workloads(_words(data, "test", place))) if data.get("test") else ()
+    test = tuple(chosen_programs(_words(data, "test", place))) if data.get("test") else ()
     both = sorted(set(test) & set(workloads))
     if both:
         raise WarploomError(f"{place}, test: the search itself runs {', '.join(both)}; name workloads that it never sees")
@@ -91,7 +91,7 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
         workloads=workloads,
         test=test,
         objectives=tuple(_measure(name, f"{place}, objectives") for name in _words(data, "objectives", place, Goal.objectives)),
-        constraints=tuple(read_constraint(text, place) for text in _words(data, "constraints", place, ())),
+        constraints=tuple(read_constraint(text, f"{place}, constraints") for text in _words(data, "constraints", place, ())),
         stages=_stages(data.get("stages"), len(workloads), place),
         keep=_number(data, "keep", place, Goal.keep, 0.05, 1.0),
         trials=int(_number(data, "trials", place, Goal.trials, 1, 1_000_000, whole=True)),
@@ -114,8 +114,8 @@ def read_constraint(text: str, place: str) -> Constraint:
     """A constraint such as ``time <= 1.01``."""
     found = _CONSTRAINT.fullmatch(text)
     if found is None:
-        raise WarploomError(f"{place}, constraints: {text!r} is not a bound such as 'time <= 1.01'")
-    return Constraint(_measure(found[1], f"{place}, constraints"), found[2], float(found[3]))
+        raise WarploomError(f"{place}: {text!r} is not a bound such as 'time <= 1.01'")
+    return Constraint(_measure(found[1], place), found[2], float(found[3]))
 
 
 def _measure(name: str, place: str) -> str:

@@ -13,17 +13,18 @@ from typing import Any
 from warploom.energy import load_technology
 from warploom.library import load_paper, outside_folders
 from warploom.machines import Machine
-from warploom.programs.named import content_digest
+from warploom.programs.named import content_digest, own_seed
+from warploom.programs.replay import is_recording
 from warploom.register_file import CHOICES, policies_of
 from warploom.sass.toolchain import tool_versions
 from warploom.simulation.task import Task
 from warploom.storage.sources import PACKAGE, class_digest, surroundings
+from warploom.workloads.own_kernel import OwnKernel
 from warploom.workloads.program import PTX
-from warploom.workloads.registry import load_workload
 
 # What cannot change a run's result: the rooms that ask for runs and show results, and what papers say and measure.
-ROOMS_AFTER_A_RUN = ("sweeps", "report", "cli")
-AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml")
+ROOMS_AFTER_A_RUN = ("sweeps", "validation", "report", "cli")
+AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml", "drawings.toml")
 
 
 @cache
@@ -32,14 +33,14 @@ def simulator_digest() -> str:
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*")):
         room = file.relative_to(PACKAGE).parts[0]
-        matters = room not in ROOMS_AFTER_A_RUN and not (room == "papers" and _only_measures(file))
+        matters = room not in ROOMS_AFTER_A_RUN and not _only_measures(file)
         if file.suffix in (".py", ".toml", ".ptx") and matters:
             digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
 def _only_measures(file: Path) -> bool:
-    """Whether a file of the papers is only read after runs: what all papers share, and what a paper says and measures."""
+    """Whether a file is only read after runs: what all papers share, and what a paper says, draws and measures."""
     return file.parent == PACKAGE / "papers" or file.name in AFTER_A_RUN
 
 
@@ -56,11 +57,20 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     """The keys of many tasks; what they have in common is looked up once."""
     simulator = (simulator_digest(), surroundings(), *(load_paper(folder).digest() for folder in outside_folders()))
     source, numbers, technology = cache(_source), cache(_numbers), cache(load_technology)
+    contents, kernel = cache(content_digest), cache(OwnKernel.digest)
+
+    def program(task: Task) -> tuple[Any, ...]:
+        """What is run: a workload by name and seed, anything else by what is in its file."""
+        if task.kernel is not None:
+            return "kernel", kernel(task.kernel)
+        if is_recording(task.workload):
+            return "recording", contents(task.workload)
+        return task.workload, own_seed(task.workload) if task.seed is None else task.seed
+
     keys = []
     for task in tasks:
-        seed = load_workload(task.workload).seed if task.seed is None else task.seed
         made_by = "" if task.code == PTX else tool_versions()
-        asked = (task.workload, content_digest(task.workload), task.size, task.code, made_by, seed, task.check, task.technology)
+        asked = (*program(task), task.size, task.code, made_by, task.check, task.technology, *task.launches)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name

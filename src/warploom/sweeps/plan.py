@@ -21,12 +21,15 @@ class Plan:
     ``parameters`` are those of the designs' policies by dotted name (``allocation.shrink``), a policy for a choice
     (``scheduler``), or an option of designs (``register_file``, ``max_registers``); ``overrides`` are numbers of the machines
     (``l1.latency``). A design whose policy does not have a parameter is run once instead of once for each of its values.
+    ``workloads`` are names of workloads and sets, files of recordings, and names that ``kernels`` gives to kernels of the user's
+    own, each a table as `warploom.workloads.own_kernel.own_kernel_from_dict` reads it.
     ``replicates`` runs every workload with so many seeds, its own and those that follow; ``seeds`` names them. ``where`` are
     conditions that points must fulfil. ``grids`` are further plans, each with what it says itself in place of what this one says.
     """
 
     designs: Axis = "baseline"
     workloads: Axis = ()
+    kernels: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Axis] = field(default_factory=dict)
     machines: Axis = "gtx480"
     overrides: Mapping[str, Axis] = field(default_factory=dict)
@@ -80,7 +83,7 @@ def plan_from_dict(data: Mapping[str, Any], place: str = "plan") -> Plan:
     below = []
     for number, grid in enumerate(grids, 1):
         own = _entries(grid, f"{place}, grid {number}", _KEYS)
-        merged = {name: {**common.get(name, {}), **own.get(name, {})} for name in _TABLES}
+        merged = {name: {**common.get(name, {}), **own.get(name, {})} for name in (*_TABLES, "kernels")}
         below.append(Plan(**(common | own | merged), place=f"{place}, grid {number}"))
     return Plan(**common, grids=tuple(below), place=place)
 
@@ -94,6 +97,8 @@ def _entries(data: Mapping[str, Any], place: str, known: tuple[str, ...]) -> dic
             if not isinstance(value, Mapping):
                 raise WarploomError(f"{place}: write {name} as a table, [{name}]")
             value = dotted(value)
+        elif name == "kernels" and not isinstance(value, Mapping):
+            raise WarploomError(f"{place}: write each kernel as a table, [kernels.NAME]")
         out[name] = value
     return out
 

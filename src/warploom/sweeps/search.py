@@ -26,7 +26,8 @@ from warploom.sweeps.sweep import hire
 
 DEFAULT_FOLDER = "results/search"
 FEW = 4  # designs that must have been measured at a stage before any is stopped there
-_STAGE, _DESIGN, _REASON = "stage {}", "design", "refused"  # what is noted on a trial
+TRIES = 50  # how often a trial may choose again because its choice makes no sense
+_STAGE, _DESIGN, _REASON, _SENSELESS = "stage {}", "design", "refused", "makes no sense"  # what is noted on a trial
 
 
 @dataclass(frozen=True)
@@ -120,15 +121,21 @@ class Search:
 
     def _try_some(self, number: int) -> None:
         """Let so many trials choose designs, and take them through the stages together."""
-        trials = {}
-        for _ in range(number):
-            trial = self.study.ask()
-            try:
-                trials[trial] = self.space.design(trial)
-            except WarploomError as error:
-                self._refuse(trial, str(error))
+        trials = dict(self._choose() for _ in range(number))
         for place, many in enumerate(self.goal.stages):
             trials = self._stage(trials, many, last=place + 1 == len(self.goal.stages))
+
+    def _choose(self) -> tuple[Any, Design]:
+        """A trial with the design that it chose. Choices that cannot be combined are no trials: another one chooses."""
+        for _ in range(TRIES):
+            trial = self.study.ask()
+            try:
+                return trial, self.space.design(trial)
+            except WarploomError as error:
+                reason = str(error).partition(": ")[2]
+                trial.set_user_attr(_SENSELESS, reason)
+                self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        raise WarploomError(f"{self.goal.place}, space: {TRIES} choices in a row make no sense; narrow it (the last: {reason})")
 
     def _stage(self, trials: dict[Any, Design], many: int, last: bool) -> dict[Any, Design]:
         """Measure designs on the first workloads; those that go on."""
@@ -198,7 +205,8 @@ class Search:
         self.step(reason, len(self._finished()))
 
     def _finished(self) -> list[Any]:
-        return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.is_finished()]
+        trials = self.study.get_trials(deepcopy=False)
+        return [trial for trial in trials if trial.state.is_finished() and _SENSELESS not in trial.user_attrs]
 
     def _outcome(self) -> Outcome:
         finished, all_of_them = self._finished(), _STAGE.format(self.goal.stages[-1])

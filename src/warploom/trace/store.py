@@ -150,7 +150,7 @@ def _trace(about: dict[str, Any], columns: dict[str, np.ndarray]) -> Trace:
 class TraceStore:
     """A folder of traces, by key."""
 
-    _sound: ClassVar[set[tuple[Path, int, int]]] = set()  # traces that this process has checked
+    _sound: ClassVar[set[tuple[object, ...]]] = set()  # traces that this process has checked, by all their files
 
     def __init__(self, root: Path | str | None = None, limit: int | None = None) -> None:
         self.root: Path | None = None
@@ -200,8 +200,8 @@ class TraceStore:
 
     @classmethod
     def _check(cls, folder: Path, columns: dict[str, np.ndarray], checksums: dict[str, int]) -> None:
-        status = (folder / _ABOUT).stat()
-        identity = (folder.resolve(), status.st_ino, status.st_mtime_ns)
+        states = [(folder / file).stat() for file in (_ABOUT, *(f"{name}.npy" for name in COLUMNS))]
+        identity = (folder.resolve(), *((state.st_ino, state.st_mtime_ns) for state in states))
         if identity in cls._sound:
             return
         for name, column in columns.items():

@@ -111,7 +111,7 @@ def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> Source
     chosen = choose_entry(entries, code, ARCHITECTURES, path)
     if chosen.cubin:
         return SourceFile(path, "", code=f"sm_{chosen.architecture}", cubin=chosen.data)
-    return SourceFile(path, chosen.data.rstrip(b"\0").decode("utf-8", errors="replace"), code=code or usual)
+    return SourceFile(path, chosen.text, code=code or usual)
 
 
 def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:

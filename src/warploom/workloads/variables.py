@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warploom.code.instruction import Code, Constant, Modified
 from warploom.emulator.emulator import Emulator
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -39,11 +40,32 @@ def set_variables(gpu: Any, module: Any, kernel: str, shape: LaunchShape, given:
         data = _bytes(argument, size)
         emulator.memory.view(emulator.symbols[name] + offset, len(data))[:] = np.frombuffer(data, np.uint8)
     names = {argument.name for argument in given}
-    unset = [each.name for each in code.variables if each.space == "const" and not any(each.data) and not each.pointers]
-    if not isinstance(module, SassModule):
-        for name in unset:
-            if name not in names:
-                say(f"{place}: kernel {kernel} uses the constant {name}, which nobody has set and is zero: --symbol '{name}=...'")
+    for name in _zero_constants_in(module, code) if isinstance(module, SassModule) else _zero_constants(code):
+        if name not in names:
+            say(f"{place}: kernel {kernel} uses the constant {name}, which nobody has set and is zero: --symbol '{name}=...'")
+
+
+def _zero_constants(code: Code) -> list[str]:
+    """The constants that code made of PTX uses and that are zero from the start."""
+    return [each.name for each in code.variables if each.space == "const" and not any(each.data) and not each.pointers]
+
+
+def _zero_constants_in(module: SassModule, code: Code) -> list[str]:
+    """The same of machine code, whose constants lie in one bank and are read at their places there."""
+    assert code.binary is not None
+    pieces = {variable.name: variable for variable in code.variables}
+    banks = {name: bank for bank, name in code.binary.banks}
+    sources = (source for instruction in code.instructions() for source in instruction.srcs)
+    plain = (source.operand if isinstance(source, Modified) else source for source in sources)
+    reads = {(source.bank, source.offset) for source in plain if isinstance(source, Constant)}
+    found = []
+    for name in module.variable_names:
+        piece, start, size = module.variable(name) or ("", 0, 0)
+        read = any(bank == banks[piece] and start <= offset < start + size for bank, offset in reads) if piece in banks else False
+        inside = [offset for offset, _, _ in pieces[piece].pointers if start <= offset < start + size] if read else []
+        if read and not inside and not any(pieces[piece].data[start : start + size]):
+            found.append(name)
+    return found
 
 
 def _whole(variables: Sequence[Any], name: str) -> tuple[str, int, int] | None:

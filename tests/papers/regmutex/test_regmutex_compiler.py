@@ -12,14 +12,16 @@ from warp_with_sections import run_sharing_warp
 from warploom.backend import compile_kernel
 from warploom.backend.allocate import allocate
 from warploom.code.instruction import Code, Instruction, Operation
+from warploom.designs import parse_design
 from warploom.machines import load_machine
-from warploom.papers.regmutex.acquire_regions import barrier_pressure
+from warploom.papers.regmutex.acquire_regions import barrier_pressure, plan_regions
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import candidate_sizes, further_sizes, pool_sections, ranked_sizes
 from warploom.papers.regmutex.holding import HoldingError, holding, prove_holding
 from warploom.ptx import parse
 from warploom.register_file import make_policy
+from warploom.simulation.compilation import compile_for
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
 
@@ -321,3 +323,12 @@ def test_kernels_that_gain_no_occupancy_are_left_alone():
     machine = load_machine("regmutex")
     for policy in ("regmutex", "regmutex-paired"):
         assert make_policy("allocation", policy).compile(code, machine) is code
+
+
+def test_a_block_without_instructions_has_no_end_to_acquire_at():
+    """phong has such blocks; what follows them acquires where it needs its extended registers."""
+    code = compile_for(workload_program("phong").module(), "phong", parse_design("baseline"), load_machine("gtx480"))
+    assert not all(block.instructions for block in code.blocks)
+    planned = [plan_regions(code, base) for base in range(1, code.registers)]
+    acquired = {place for regions in planned if regions is not None for place in regions.acquires}
+    assert acquired and all(code.blocks[block].instructions for block, _ in acquired)

@@ -16,7 +16,8 @@ from warploom.errors import WarploomError
 from warploom.machines import load_machine
 from warploom.papers.regmutex import acquire_regions
 from warploom.papers.regmutex.base_set import with_base_set
-from warploom.papers.regmutex.register_sharing import SECTION_NOTES
+from warploom.papers.regmutex.sections import Notes
+from warploom.records import dtype_of
 from warploom.register_file.bits import has
 from warploom.register_file.dtypes import sm_dtype
 
@@ -117,7 +118,7 @@ def test_registers_lie_where_the_paper_says():
     policies = design("regmutex")
     sm = np.zeros(1, sm_dtype(policies, False)).view(np.recarray)[0]
     info = SimpleNamespace(registers_per_warp=18, registers=24, entries=1024, warps_per_cta=8, cta_limit=6, groups=16)
-    code = np.zeros(1, [("allocation", list(SECTION_NOTES))]).view(np.recarray)
+    code = np.zeros(1, [("allocation", dtype_of(Notes))]).view(np.recarray)
     code[0].allocation.acquires = True
     machine = SimpleNamespace(sub_cores=1, warps_per_sm=48)
     ctx = SimpleNamespace(info=info, machine=machine, design=policies, check=NoChecker(), code=code)

@@ -223,6 +223,16 @@ def test_one_cta_goes_on_when_registers_run_short(throttle: str) -> None:
     assert short["warp_instructions"] == plenty["warp_instructions"]
 
 
+def test_the_balance_counts_what_a_cta_holds_at_most() -> None:
+    """A CTA that names 64 registers and holds 8 or 16 at once may need no more: 128 entries do for six of them."""
+    body = [instruction for register in range(8) for instruction in (mov(register), setp(0, register, register))]
+    kernel = Kernel([[*body, exit_()]], 8, warps_per_cta=8, ctas=6)
+    assert release_points(kernel.code()).most_held * 8 * 6 <= 128 < 64 * 6
+    c = run(kernel, "rfv(shrink=0.125, table_bytes=65536)")
+    conserved(c)
+    assert c["throttled_cycles"] == 0
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_deadlock_in_the_smallest_file_that_holds_one_cta(seed: int) -> None:
     """Without spilling, and several CTAs resident: a file that just holds the live registers of one CTA is enough."""

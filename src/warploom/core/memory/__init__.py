@@ -12,7 +12,7 @@ once per quantum:
     memory_step(machine, memory, sms, from_cycle, to_cycle)  # after every SM has run to before to_cycle
 """
 
-from warploom.core.memory.access import fetch_access
+from warploom.core.memory.access import constant_access, fetch_access
 from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.ldst import (
     done_kind,
@@ -49,6 +49,7 @@ __all__ = [
     "Memory",
     "Port",
     "begin_launch",
+    "constant_access",
     "done_kind",
     "done_value",
     "fetch_access",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.cache import find, holds, reserve, set_of, victim, wait_for
+from warploom.core.memory.bits import sectors_in
+from warploom.core.memory.cache import find, holds, reserve, reserve_sectors, sector_victim, set_of, victim, wait_for
 from warploom.core.memory.port import send
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
     CODE_BASE,
+    CONST_BASE,
     CONSTANT,
     DATA,
     DIRECT,
@@ -15,12 +17,14 @@ from warploom.core.memory.state import (
     FILL_CONSTANT,
     FILL_DATA,
     FILL_TEXTURE,
+    FIRST_CONSTANT_LINES,
     FOREVER,
     INVALID,
     PAST_L1,
     READ,
     RESERVED,
     SILENT,
+    VALID,
     WRITE,
     Access,
     CacheState,
@@ -31,6 +35,7 @@ from warploom.core.memory.state import (
 )
 from warploom.jit import callee, whole
 from warploom.machines import MachineRecord
+from warploom.register_file.bits import signed
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
@@ -124,6 +129,66 @@ def _load(
 
 
 @callee
+def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
+    """A load from a data cache that fetches sectors: it waits for those on their way and asks for the rest."""
+    cache = ldst.l1
+    line, wanted = access.line, signed(access.sectors)
+    first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
+    way = find(cache, line, first, machine.l1_ways)
+    pipe.wake = FOREVER
+    there, coming = signed(0), signed(0)
+    if way >= 0:
+        there, coming = signed(cache.valid[way]), signed(cache.arriving[way])
+    missing, waiting = wanted & ~there & ~coming, wanted & coming
+    for sector in range(4):
+        if waiting >> sector & 1 and cache.mshr_count[cache.sector_mshr[way, sector]] >= machine.l1_merged:
+            return BLOCKED
+    if missing != 0:
+        if cache.mshrs_used >= machine.l1_mshrs:
+            return BLOCKED
+        dirty = False
+        if way < 0:
+            way = sector_victim(cache, first, machine.l1_ways)
+            if way < 0:
+                return BLOCKED
+            dirty = cache.state[way] == DIRTY
+            if not _room(pipe, 2 if dirty else 1, machine.l1_miss_queue, cycle):
+                return BLOCKED
+            if dirty:
+                ldst.l1_write_backs += 1
+                _request(machine, ldst, pipe, cycle, cache.tag[way], cache.valid[way], 2, WRITE, SILENT, 0)
+            cache.tag[way] = line
+            cache.state[way] = VALID
+            cache.valid[way] = 0
+        elif not _room(pipe, 1, machine.l1_miss_queue, cycle):
+            return BLOCKED
+    cache.accesses += 1
+    cache.used[way] = cycle
+    cache.sectors += sectors_in(wanted)
+    cache.sector_hits += sectors_in(wanted & there)
+    if missing == 0 and waiting == 0:
+        cache.hits += 1
+        return FINISHED
+    parts = 0
+    last = -1
+    for sector in range(4):
+        if waiting >> sector & 1 and cache.sector_mshr[way, sector] != last:
+            last = cache.sector_mshr[way, sector]
+            wait_for(cache, last, access.slot)
+            parts += 1
+    if missing != 0:
+        mshr = reserve_sectors(cache, way, missing)
+        wait_for(cache, mshr, access.slot)
+        parts += 1
+        cache.misses += 1
+        _request(machine, ldst, pipe, cycle, line, missing, 2, READ, FILL_DATA, mshr)
+    else:
+        cache.pending_hits += 1
+    ldst.pending[access.slot] += parts - 1
+    return UNDER_WAY
+
+
+@callee
 def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
     cache = ldst.l1
@@ -141,10 +206,12 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle
     if ldst.store_credits_used >= machine.l1_store_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
         return BLOCKED
     cache.accesses += 1
-    if there:
+    if there and machine.l1_sectored == 0:
         cache.state[way] = INVALID
         cache.hits += 1
         ldst.store_evictions += 1
+    elif there:  # written in place, too
+        cache.hits += 1
     else:
         cache.misses += 1
     ldst.store_credits_used += 1
@@ -160,6 +227,8 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
     if number == DATA:
         if access.kind == WRITE:
             return _store(machine, ldst, pipe, access, cycle)
+        if machine.l1_sectored != 0:
+            return _load_sectors(machine, ldst, pipe, access, cycle)
         return _load(
             machine,
             ldst,
@@ -219,17 +288,33 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
 
 
 @whole
+def constant_access(machine: MachineRecord, sm: Port, cycle: int, line: int) -> int:
+    """When a line of 64 bytes of constants is there for operands, or FOREVER, as `fetch_access` says.
+
+    A launch brings bank 0 along, with its parameters. Other banks come through the cache that code comes through.
+    """
+    if machine.fixed_model == 1 or line < FIRST_CONSTANT_LINES:
+        return cycle + machine.l1c_latency
+    return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * line, machine.l1c_latency)
+
+
+@whole
 def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, pc: int) -> int:
     """When the instruction at `pc` is there: at once from the instruction cache, or FOREVER.
 
     After FOREVER its line is on its way (or no miss register is free); ask again when `sm.ldst.fetch_fills` has changed.
     """
     ldst = sm.ldst
-    cache = ldst.l1i
     if machine.fixed_model == 1:
         return cycle + machine.l1i_latency
-    shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
     sector = CODE_BASE + ldst.code_base + (pc * machine.l1i_instruction_bytes >> 5)
+    return _through_code_cache(machine, ldst, cycle, sector, machine.l1i_latency)
+
+
+@callee
+def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: int, latency: int) -> int:
+    cache = ldst.l1i
+    shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
     line = sector >> shift
     first = set_of(line, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
     way = find(cache, line, first, machine.l1i_ways)
@@ -240,7 +325,7 @@ def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, p
             return FOREVER
         cache.used[way] = cycle
         cache.hits += 1
-        return cycle + machine.l1i_latency
+        return cycle + latency
     way = victim(cache, first, machine.l1i_ways)
     if way < 0 or cache.mshrs_used >= machine.l1i_mshrs:
         cache.reservation_failures += 1

@@ -72,6 +72,49 @@ def fill(cache: CacheState, mshr: int) -> None:
 
 
 @callee
+def sector_victim(cache: CacheState, first: int, ways: int) -> int:
+    """The way that a new line takes where sectors are fetched; -1 where every line has some on their way."""
+    best = -1
+    for way in range(first, first + ways):
+        if cache.state[way] == INVALID:
+            return way
+        if cache.arriving[way] == 0 and (best < 0 or cache.used[way] < cache.used[best]):
+            best = way
+    return best
+
+
+@callee
+def reserve_sectors(cache: CacheState, way: int, sectors: int) -> int:
+    """Let sectors of a line be fetched; the miss register that stands for them."""
+    if cache.spare_count > 0:
+        cache.spare_count -= 1
+        mshr = cache.mshr_spare[cache.spare_count]
+    else:
+        mshr = cache.fresh
+        cache.fresh += 1
+    cache.mshrs_used += 1
+    cache.mshr_line[mshr] = way
+    cache.mshr_count[mshr] = 0
+    cache.mshr_sectors[mshr] = sectors
+    cache.arriving[way] |= sectors
+    for sector in range(4):
+        if sectors >> sector & 1:
+            cache.sector_mshr[way, sector] = mshr
+    return mshr
+
+
+@callee
+def fill_sectors(cache: CacheState, mshr: int) -> None:
+    """The sectors have arrived."""
+    way = cache.mshr_line[mshr]
+    cache.valid[way] |= cache.mshr_sectors[mshr]
+    cache.arriving[way] &= ~cache.mshr_sectors[mshr]
+    cache.mshr_spare[cache.spare_count] = mshr
+    cache.spare_count += 1
+    cache.mshrs_used -= 1
+
+
+@callee
 def forget(cache: CacheState) -> None:
     """Empty the cache, but for lines that are still on their way."""
     for way in range(len(cache.state)):

@@ -30,6 +30,7 @@ def memory_counters(memory: np.record, sms: np.ndarray) -> dict[str, int]:
     counters = {name: int(ldst[name].sum()) for name in field_names(LdstCounters)}
     for cache in _CACHES:
         counters |= {f"{cache}_{name}": int(ldst[cache][name].sum()) for name in _OF_CACHE}
+    counters |= {f"l1_{name}": int(ldst["l1"][name].sum()) for name in ("sectors", "sector_hits")}
     counters |= {f"l2_{name}": int(memory[f"l2_{name}"]) for name in _OF_L2}
     counters |= {f"dram_{name}": int(memory["channel"][name].sum()) for name in _OF_DRAM}
     return counters

@@ -118,6 +118,8 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
     part.head = node.next
     node.next = 0
     busy = sectors_in(node.sectors)
+    if node.kind == ATOMIC:
+        busy *= machine.l2_atomic_cycles
     part.tags_free = cycle + busy
     line = memory.line[way]
     if not found:

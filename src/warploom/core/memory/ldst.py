@@ -11,7 +11,7 @@ from __future__ import annotations
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
-from warploom.core.memory.cache import fill
+from warploom.core.memory.cache import fill, fill_sectors
 from warploom.core.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
@@ -311,12 +311,15 @@ def _pipe_event(machine: MachineRecord, ldst: Ldst, number: int) -> int:
 
 
 @callee
-def _take_reply(ldst: Ldst, what: int) -> None:
+def _take_reply(ldst: Ldst, what: int, sectored: bool) -> None:
     reply, token = what & 0xF, what >> TOKEN_SHIFT
     if reply == FILL_DATA:
         for index in range(ldst.l1.mshr_count[token]):
             _arrived(ldst, ldst.l1.mshr_target[token, index])
-        fill(ldst.l1, token)
+        if sectored:
+            fill_sectors(ldst.l1, token)
+        else:
+            fill(ldst.l1, token)
     elif reply == ACKNOWLEDGE:
         ldst.store_credits_used -= 1
         _acknowledged(ldst, token)
@@ -382,7 +385,7 @@ def ldst_step(machine: MachineRecord, memory: Memory, sm: Port, cycle: int) -> N
         return
     retry = False
     while next_reply(ldst) <= cycle:
-        _take_reply(ldst, pop_reply(ldst))
+        _take_reply(ldst, pop_reply(ldst), machine.l1_sectored != 0)
         retry = True
     for number in range(PIPES):
         _run_pipe(machine, ldst, number, cycle, retry)

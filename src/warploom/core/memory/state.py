@@ -35,8 +35,10 @@ REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
 RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
-POOL_ENTRIES = 1 << 15  # requests inside the memory system
+POOL_ENTRIES = 1 << 17  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
+
+FIRST_CONSTANT_LINES = 128  # of 64 bytes: those of bank 0, which launches bring along; as many for all other banks but 3
 
 # The ways through the load/store unit besides shared memory; all but the last have a cache.
 DATA, CONSTANT, TEXTURE, PAST_L1 = 0, 1, 2, 3
@@ -62,6 +64,11 @@ class CacheState(Record):
     mshr_line: Annotated[Array[i2], MAX_MSHRS]
     mshr_count: Annotated[Array[i2], MAX_MSHRS]
     mshr_target: Annotated[Array[i2], MAX_MSHRS, MAX_MERGED]
+    # where a cache fetches sectors, of each line those that are there and those on their way
+    valid: Annotated[Array[u1], MAX_CACHE_LINES]
+    arriving: Annotated[Array[u1], MAX_CACHE_LINES]
+    sector_mshr: Annotated[Array[i2], MAX_CACHE_LINES, 4]  # of each sector on its way
+    mshr_sectors: Annotated[Array[u1], MAX_MSHRS]
     mshr_spare: Annotated[Array[i2], MAX_MSHRS]  # a stack of numbers that have been freed
     spare_count: i4
     fresh: i4  # numbers from here on have never been used
@@ -71,6 +78,8 @@ class CacheState(Record):
     misses: i8
     pending_hits: i8
     reservation_failures: i8  # cycles that the head of the pipe stood still
+    sectors: i8  # that loads asked for, where sectors are fetched
+    sector_hits: i8
 
 
 class Access(Record):

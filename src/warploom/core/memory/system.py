@@ -17,7 +17,7 @@ from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle
 from warploom.core.memory.port import push_reply
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, TICKS, Memory, Port
+from warploom.core.memory.state import CODE_BASE, FOREVER, OUTBOX_ENTRIES, TICKS, Memory, Port
 from warploom.jit import callee, whole
 from warploom.machines import MachineRecord
 from warploom.records import Array
@@ -72,7 +72,10 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
             return
         request = depart(memory, memory.replies, port, at)
         node = memory.pool[request - 1]
-        push_reply(sms[node.sm].ldst, at + node.flits + machine.xbar_latency, port, node.reply, node.token)
+        arrival = at + node.flits + machine.xbar_latency
+        if machine.l2_far_cycles > 0 and (node.sm & 1) != (1 if 2 * port >= machine.l2_slices else 0):
+            arrival += machine.l2_far_cycles
+        push_reply(sms[node.sm].ldst, arrival, port, node.reply, node.token)
         memory.in_flight -= 1
         free_request(memory, request)
 
@@ -180,14 +183,18 @@ def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_c
 
 
 @whole
-def begin_launch(sms: Array[Port], kernel: int) -> None:
+def begin_launch(machine: MachineRecord, memory: Memory, sms: Array[Port], kernel: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
+    if machine.l1i_brought > 0:
+        sectors = machine.l1i_line_bytes // 32 * machine.l1i_brought
+        warm_l2(machine, memory, CODE_BASE + kernel % KERNELS * KERNEL_SECTORS, sectors)
     for number in range(len(sms)):
         ldst = sms[number].ldst
         forget(ldst.l1)
         forget(ldst.l1c)
         forget(ldst.l1t)
-        forget(ldst.l1i)
+        if machine.l1i_kept == 0:
+            forget(ldst.l1i)
         ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
 
 

@@ -193,17 +193,25 @@ def _tell_conflicts(ctx: Context, sm: Sm, cycle: int, group: int) -> None:
 
 
 @inlined
-def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
-    number, operand = request // MAX_READS, request % MAX_READS
-    unit = sm.collector[number]
-    work = sm.slot[unit.slot]
+def read_entry(ctx: Context, sm: Sm, cycle: int, slot: int, operand: int) -> int:
+    """Read an operand from its entry; the form in which it is kept there."""
+    work = sm.slot[slot]
     entry = int(work.reads[operand])
-    check_read(ctx.check, ctx, sm, cycle, unit.slot, operand, entry)
+    check_read(ctx.check, ctx, sm, cycle, slot, operand, entry)
     form = int(sm.entry[entry].form)
     count_access(ctx, sm, cycle, work.pc, entry, form, work.mask, False)
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
+    return form
+
+
+@inlined
+def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
+    number, operand = request // MAX_READS, request % MAX_READS
+    unit = sm.collector[number]
+    work = sm.slot[unit.slot]
+    form = read_entry(ctx, sm, cycle, unit.slot, operand)
     there = cycle + ctx.machine.rf_operand_fetch_cycles
     unit.ready_at = max(unit.ready_at, there)
     if form != 0:  # decoded on the way to its unit, which a memory instruction reaches at once, others in the next cycle

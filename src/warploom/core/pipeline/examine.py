@@ -5,13 +5,15 @@ A warp that has been woken is examined once: it becomes ready, or it is blocked 
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.code.table import Flag
 from warploom.core.memory import Port
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
-from warploom.register_file.hooks import on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.register_file.hooks import hook, on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
 from warploom.register_file.layout import Sm
 from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined
@@ -20,22 +22,29 @@ FENCE = int(Flag.FENCE)
 
 
 @inlined
-def examine_woken(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
+def skip_metadata(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """Let metadata in front of a warp's next instruction take effect."""
+    state = sm.warp[warp]
+    skipped = False
+    while state.next < state.decoded and ctx.code[pc_at(ctx, state.next)].metadata:
+        pc = pc_at(ctx, state.next)
+        on_metadata(ctx.design.allocation, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
+        on_metadata(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
+        sm.count.metadata += 1
+        state.next += 1
+        skipped = True
+    if skipped:
+        update_fetchable(ctx, sm, warp)
+
+
+@hook()
+def examine_woken(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     """Sort the woken warps into ready and blocked, and tell the scheduler of changes."""
     while sm.woken != NOTHING:
         warp = lowest(sm.woken)
         sm.woken = without_lowest(sm.woken)
         state = sm.warp[warp]
-        skipped = False
-        while state.next < state.decoded and ctx.code[pc_at(ctx, state.next)].metadata:
-            pc = pc_at(ctx, state.next)
-            on_metadata(ctx.design.allocation, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
-            on_metadata(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, ctx.code[pc].payload)
-            sm.count.metadata += 1
-            state.next += 1
-            skipped = True
-        if skipped:
-            update_fetchable(ctx, sm, warp)
+        skip_metadata(ctx, sm, cycle, warp)
         if state.next >= state.decoded:
             continue
         row = ctx.code[pc_at(ctx, state.next)]
@@ -63,11 +72,12 @@ def examine_woken(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
         sm.ready[row.unit] |= mine
     if sm.active != sm.known_active:
-        _tell_hierarchy(ctx, sm, cycle)
+        tell_hierarchy(ctx, sm, cycle)
 
 
 @inlined
-def _tell_hierarchy(ctx: Context, sm: Sm, cycle: int) -> None:
+def tell_hierarchy(ctx: Context, sm: Sm, cycle: int) -> None:
+    """Tell the hierarchy of warps that the scheduler has put into ``sm.active`` or taken out."""
     changed = (sm.active ^ sm.known_active) & sm.resident
     sm.known_active = sm.active
     while changed != NOTHING:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.code.classes import Unit
 from warploom.code.table import Flag, Space
 from warploom.core.memory import Memory, Port, ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.context import Context
+from warploom.register_file.hooks import hook
 from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
 from warploom.register_file.observing import EXECUTE, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
@@ -60,6 +63,17 @@ def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
     return moved
 
 
+@hook()
+def unit_free(stages: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
+    """Whether the load/store unit takes an instruction in this cycle, as far as its pace is concerned."""
+    return True
+
+
+@hook()
+def on_handed_over(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int) -> None:
+    """A memory instruction has left its sub-core."""
+
+
 @separate
 def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
@@ -69,8 +83,9 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         number = UNITS * core + MEM - 1
         if sm.dispatched_count[number] == 0 or sm.slot[sm.dispatched[number, 0]].ready_at > cycle:
             continue
-        if not ldst_can_accept(ctx.machine, port, cycle):
+        if not ldst_can_accept(ctx.machine, port, cycle) or not unit_free(ctx.stages, ctx, sm, cycle):
             return False
+        on_handed_over(ctx.stages, ctx, sm, cycle, core)
         sm.last_memory_port = core
         slot = int(_pop(sm, number))
         work = sm.slot[slot]

@@ -7,11 +7,13 @@ wrong path first, that fetch is charged too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.core.memory import FOREVER, Memory, Port, fetch_access
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
-from warploom.register_file.hooks import metadata_cached
+from warploom.register_file.hooks import hook, metadata_cached
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, separate
 
@@ -35,6 +37,18 @@ def update_fetchable(ctx: Context, sm: Sm, warp: int) -> None:
         if jumps_after(ctx, state.decoded - 1):
             return
     sm.fetchable |= bit(warp)
+
+
+@hook()
+def code_ready(stages: Any, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
+    """When the instruction at an address is there for a warp; FOREVER: when a line of code has arrived, ask again."""
+    return fetch_access(ctx.machine, memory, port, cycle, pc)
+
+
+@hook()
+def fetch_room(stages: Any, ctx: Context, buffered: int) -> int:
+    """How many instructions one fetch may deliver to a warp that has some in its buffer."""
+    return min(ctx.machine.decode_width, ctx.machine.ibuffer_entries - buffered)
 
 
 @separate
@@ -85,7 +99,7 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
         end = _group_end(ctx, sm, cycle, warp)
         if end == state.decoded:  # only metadata that needed no fetch, or the line has not arrived
             continue
-        ready = fetch_access(ctx.machine, memory, port, cycle, pc_at(ctx, state.decoded))
+        ready = code_ready(ctx.stages, ctx, memory, sm, port, cycle, warp, pc_at(ctx, state.decoded))
         sm.count.fetches += 1
         if ready >= FOREVER:
             sm.no_code |= bit(warp)
@@ -102,7 +116,7 @@ def _group_end(ctx: Context, sm: Sm, cycle: int, warp: int) -> int:
     """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
     state = sm.warp[warp]
     shift = ctx.info.line_shift
-    room = min(ctx.machine.decode_width, ctx.machine.ibuffer_entries - (state.decoded - state.next))
+    room = fetch_room(ctx.stages, ctx, state.decoded - state.next)
     start = state.decoded
     end = start
     taken = 0

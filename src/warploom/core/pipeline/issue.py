@@ -6,6 +6,8 @@ given entries, registers are released.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warploom.code.classes import Unit
@@ -27,6 +29,7 @@ from warploom.register_file.hooks import (
     flush,
     foresee,
     holds,
+    hook,
     issue_delay,
     looks_ahead,
     lookup,
@@ -78,22 +81,12 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
         coming = -1
         only = mine
         for _ in range(machine.issue_width):
-            examine_woken(ctx, sm, port, cycle)
+            examine_woken(ctx.stages, ctx, sm, port, cycle)
             if done == 0 and sm.injected_count > 0 and _issue_injected(ctx, sm, cycle, core):
                 done += 1
                 only = NOTHING
                 continue
-            ready = sm.ready[NONE] & only
-            blocked = False
-            for unit in range(SP, MEM + 1):
-                waiting = sm.ready[unit] & only
-                if waiting != NOTHING:
-                    if sm.issued_count[UNITS * core + unit - 1] < sm.latch_size[UNITS * core + unit - 1]:
-                        ready |= waiting
-                    else:
-                        blocked = True
-                        if observed(ctx.observers) and done == 0:
-                            sm.crowded |= waiting
+            ready, blocked = issuable(ctx.stages, ctx, sm, cycle, core, only, done == 0)
             candidates = ready & sm.active
             chosen = -1
             while candidates != NOTHING and sm.free_slot_count > SLOT_RESERVE:
@@ -130,6 +123,52 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     return moved
 
 
+@hook()
+def issuable(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int, only: Mask, first: bool) -> tuple[Mask, bool]:
+    """Which of some warps, whose next instruction waits for nothing, find room on its way; and whether others do not."""
+    ready = sm.ready[NONE] & only
+    blocked = False
+    for unit in range(SP, MEM + 1):
+        waiting = sm.ready[unit] & only
+        if waiting != NOTHING:
+            if sm.issued_count[UNITS * core + unit - 1] < sm.latch_size[UNITS * core + unit - 1]:
+                ready |= waiting
+            else:
+                blocked = True
+                if observed(ctx.observers) and first:
+                    sm.crowded |= waiting
+    return ready, blocked
+
+
+@hook()
+def unready(stages: Any, sm: Sm, warp: int, row: CodeRow) -> None:
+    """A warp's next instruction has been chosen."""
+    sm.ready[row.unit] &= ~bit(warp)
+
+
+@hook()
+def crowd(stages: Any, sm: Sm) -> Mask:
+    """The warps whose next instruction waits for nothing but room on its way."""
+    return sm.ready[SP] | sm.ready[SFU] | sm.ready[MEM]
+
+
+@hook()
+def memory_has_room(stages: Any, ctx: Context, sm: Sm, core: int) -> bool:
+    """Whether a sub-core can take one more memory instruction."""
+    return sm.issued_count[UNITS * core + MEM - 1] < sm.latch_size[UNITS * core + MEM - 1]
+
+
+@hook()
+def send_on(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
+    """Let issued work go on its way to a unit."""
+    _put(sm, UNITS * core + sm.slot[slot].unit - 1, slot)
+
+
+@hook()
+def after_issue(stages: Any, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+    """An instruction of the program has been issued."""
+
+
 @inlined
 def _why_not(sm: Sm, mine: Mask, ready: Mask, blocked: bool) -> int:
     """The reason why a scheduler issued nothing, the one closest to issue first."""
@@ -156,7 +195,7 @@ def _where_not(ctx: Context, sm: Sm, mine: Mask, ready: Mask, reason: int) -> in
     if reason == SCHEDULER:
         warps = ready
     elif reason == PIPELINE:
-        warps = sm.ready[SP] | sm.ready[SFU] | sm.ready[MEM]
+        warps = crowd(ctx.stages, sm)
     elif reason == ALLOCATION:
         warps = sm.held
     elif reason == SCOREBOARD:
@@ -260,8 +299,7 @@ def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> No
 def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
     """Issue the oldest spill or refill that a policy has asked for."""
     queued = sm.injected[sm.injected_head]
-    port_number = UNITS * core + MEM - 1
-    if queued.warp % ctx.machine.sub_cores != core or sm.issued_count[port_number] >= sm.latch_size[port_number]:
+    if queued.warp % ctx.machine.sub_cores != core or not memory_has_room(ctx.stages, ctx, sm, core):
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
         return False
@@ -291,7 +329,7 @@ def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
     sm.injected_count -= 1
     sm.injected_in_flight += 1
     sm.count.issued += 1
-    _put(sm, port_number, slot)
+    send_on(ctx.stages, ctx, sm, cycle, core, slot)
     return True
 
 
@@ -335,7 +373,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
     mask = mask_at(ctx, index)
     row = ctx.code[pc]
     mine = bit(warp)
-    sm.ready[row.unit] &= ~mine
+    unready(ctx.stages, sm, warp, row)
     if not may_issue(ctx.design.hierarchy, ctx, sm, cycle, warp, pc, index):
         sm.held |= mine
         return False
@@ -419,7 +457,8 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         sm.free_slot_count += 1
         on_staged(ctx.observers, sm.observed, ctx, cycle, warp, pc, slot, RETIRE)
     else:
-        _put(sm, UNITS * core + row.unit - 1, slot)
+        send_on(ctx.stages, ctx, sm, cycle, core, slot)
+    after_issue(ctx.stages, ctx, sm, cycle, warp, row)
     if row.traits & BARRIER != 0:
         arrive_at_barrier(ctx, sm, cycle, warp, int(work.memory), row.arrives_only)
     if not has(sm.at_barrier, warp):

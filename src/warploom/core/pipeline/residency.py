@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warploom.code.lanes import FULL, LANES
@@ -14,6 +16,7 @@ from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     can_launch,
     freed_with_cta,
+    hook,
     on_cta_exit,
     on_cta_launch,
     on_wait,
@@ -59,6 +62,8 @@ def launch_cta(ctx: Context, sm: Sm, cycle: int, number: int) -> None:
         cta.arrived[barrier] = NOTHING
         cta.count[barrier] = 0
         cta.expected[barrier] = 0
+    if sm.ctas_resident == 0:
+        sm.busy_since = cycle
     sm.ctas_resident += 1
     sm.count.ctas += 1
     sm.last_progress = cycle
@@ -70,6 +75,11 @@ def launch_cta(ctx: Context, sm: Sm, cycle: int, number: int) -> None:
         left = ctx.info.threads_per_cta - LANES * member
         sm.warp[warp].launched = FULL if left >= LANES else np.uint32((1 << left) - 1)
         _start_warp(ctx, sm, cycle, warp, number * per_cta + member, slot)
+
+
+@hook()
+def begin_warp(stages: Any, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A warp becomes resident: what the stages keep of it begins anew."""
 
 
 @inlined
@@ -84,7 +94,7 @@ def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: 
     state.local_base = ctx.info.local_first + (sm.number * ctx.machine.warps_per_sm + warp) * ctx.info.local_bytes
     state.age = sm.ages
     sm.ages += 1
-    state.fetch_from = cycle
+    state.fetch_from = cycle + ctx.machine.stage_launch_cycles
     state.cta = slot
     state.in_flight = 0
     state.memory_in_flight = 0
@@ -107,6 +117,7 @@ def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: 
     design = ctx.design
     on_warp_launch(design.allocation, ctx, sm, cycle, warp)
     on_warp_launch(design.scheduler, ctx, sm, cycle, warp)
+    begin_warp(ctx.stages, ctx, sm, cycle, warp)
     on_warp_launch(design.hierarchy, ctx, sm, cycle, warp)
     if ctx.info.literal != 0:  # more names than registers: they share entries
         for register in range(ctx.info.registers_per_warp, ctx.info.registers):
@@ -123,7 +134,7 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     while sm.exiting != NOTHING:
         warp = lowest(sm.exiting)
         sm.exiting = without_lowest(sm.exiting)
-        if port.ldst.warp_stores[warp] > 0:
+        if port.ldst.warp_stores[warp] > 0 and ctx.machine.stage_stores_awaited != 0:
             sm.draining |= bit(warp)
             continue
         mine = bit(warp)
@@ -148,7 +159,9 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
                     _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)
             cta.number = -1
             sm.ctas_resident -= 1
-            sm.last_exit = cycle
+            sm.last_exit = cycle + ctx.machine.stage_exit_cycles
+            if sm.ctas_resident == 0:
+                sm.busy_cycles += sm.last_exit + 1 - sm.busy_since
         else:
             for barrier in range(MAX_BARRIERS):
                 if cta.count[barrier] > 0:

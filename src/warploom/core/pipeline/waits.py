@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, lowest, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
+from warploom.register_file.hooks import hook
 from warploom.register_file.layout import Sm
 from warploom.register_file.observing import (
     ALLOCATION,
@@ -22,11 +25,17 @@ from warploom.register_file.observing import (
 from warploom.register_file.services import inlined, separate
 
 
+@hook()
+def ready_warps(stages: Any, sm: Sm) -> Mask:
+    """The warps whose next instruction waits for no other."""
+    return sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]
+
+
 @separate
 def tell_waits(ctx: Context, sm: Sm, cycle: int) -> None:
     """Sort the resident warps that were not issued in this cycle by reason, once all schedulers have had their turn."""
     waiting = sm.resident & ~sm.issued_now
-    ready = sm.ready[0] | sm.ready[1] | sm.ready[2] | sm.ready[3]
+    ready = ready_warps(ctx.stages, sm)
     opened = sm.woken & sm.waits[BARRIER]  # it has just opened: examined in the next cycle
     waiting = _tell(ctx, sm, cycle, EXIT, sm.finished, waiting)
     waiting = _tell(ctx, sm, cycle, ALLOCATION, sm.held, waiting)

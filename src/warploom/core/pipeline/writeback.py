@@ -6,6 +6,8 @@ writes in order of arrival, and before reads. A write waits until the readers of
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warploom.code.classes import Unit
@@ -19,6 +21,7 @@ from warploom.register_file.columns import value_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import (
     form_of,
+    hook,
     on_complete,
     on_injected,
     on_placed,
@@ -84,7 +87,7 @@ def write_results(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
             sm.writes_in_cycle[lowest(written)] = 0
             written = without_lowest(written)
     moment = cycle % RING
-    arrived = -1
+    arrived, loaded = -1, -1
     if has(sm.ring_busy[moment >> 6], moment & 63):
         sm.ring_busy[moment >> 6] &= ~bit(moment & 63)
         arrived = sm.ring_head[moment]
@@ -104,9 +107,12 @@ def write_results(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
                 sm.woken |= mine
         else:
             slot = done_value(entry)
-            sm.slot[slot].next = arrived
             sm.slot[slot].ready_at = cycle
-            arrived = slot
+            if loads_last(ctx.stages):
+                loaded = slot
+            else:
+                sm.slot[slot].next = arrived
+                arrived = slot
             break
     waiting = sm.write_head  # older than what arrives now
     sm.write_head = -1
@@ -120,7 +126,32 @@ def write_results(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
             slot = arrived
             arrived = sm.slot[slot].next
         _write(ctx, sm, cycle, slot)
+    if loads_last(ctx.stages) and loaded >= 0:
+        _write(ctx, sm, cycle, loaded)
     return moved
+
+
+@hook()
+def loads_last(stages: Any) -> bool:
+    """Whether the result of a load gives way to other results of its cycle."""
+    return False
+
+
+@hook()
+def waits_for_readers(stages: Any) -> bool:
+    """Whether a result is written only when all that has been issued and reads the old value has read it."""
+    return True
+
+
+@hook()
+def read_first(stages: Any, ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
+    """Planned work has come to its cycle; True: it had operands to read, and its results come later."""
+    return False
+
+
+@hook()
+def on_finished(stages: Any, ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+    """The results of an instruction have been written, or it has none and has ended."""
 
 
 @inlined
@@ -129,6 +160,8 @@ def _write(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     work = sm.slot[slot]
     if work.ready_at > cycle:
         plan(sm, cycle, work.ready_at, slot)
+        return
+    if read_first(ctx.stages, ctx, sm, cycle, slot):
         return
     if work.storing == 0:
         work.storing = 1
@@ -200,7 +233,7 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
     entry, group = int(work.writes[number]), int(work.write_group[number])
     if (
         sm.writes_in_cycle[group] >= ctx.machine.rf_write_ports
-        or sm.entry[entry].readers > 0
+        or (waits_for_readers(ctx.stages) and sm.entry[entry].readers > 0)
         or (sm.entry[entry].evictions > 0 and not _is_oldest_eviction(sm, slot, entry))
     ):
         sm.count.bank_conflicts += 1
@@ -268,6 +301,7 @@ def finish_work(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
             on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, RETIRE)
             on_complete(ctx.design.hierarchy, ctx, sm, cycle, warp, work.pc, work.issued_at)
             on_complete(ctx.design.scheduler, ctx, sm, cycle, warp, work.pc, work.issued_at)
+            on_finished(ctx.stages, ctx, sm, cycle, slot)
         state.in_flight -= 1
         if work.unit == MEM:
             state.memory_in_flight -= 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.code.classes import is_added
 from warploom.code.instruction import INSERTED, Bank, Code, Instruction
 from warploom.code.table import Flag, static_table
 from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import MICRO_DTYPE, MOST_ELEMENTS, Kind
+from warploom.emulator.sass.encode_control import encode_nothing
 from warploom.emulator.sass.records import SASS_INSTRUCTION_DTYPE, SASS_WARP_DTYPE
 from warploom.emulator.sass.registry import encoders
 from warploom.emulator.sass.rows import SassRows, predicate_number
@@ -41,7 +43,8 @@ def encode_sass(code: Code) -> EncodedKernel:
             record["target"] = starts[instruction.target]
         record["kind"], record["first"] = Kind.COMPUTE, len(rows.micro)
         try:
-            encoders()[instruction.op.name](rows, instruction, record)
+            encode = encode_nothing if is_added(instruction.op) else encoders()[instruction.op.name]
+            encode(rows, instruction, record)
         except (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as problem:
             raise rows.trouble("the emulator does not know this form of it") from problem
         record["count"] = len(rows.micro) - record["first"] - record["after"]
@@ -82,7 +85,7 @@ def _landings(code: Code) -> list[int]:
 
 def _refuse_unknown(code: Code) -> None:
     """Name the opcodes of a kernel that nobody has taught the emulator."""
-    unknown = sorted({i.op.name for i in code.instructions()} - set(encoders()))
+    unknown = sorted({i.op.name for i in code.instructions() if not is_added(i.op)} - set(encoders()))
     if unknown:
         names = ", ".join(unknown)
         raise WarploomError(f"{code.source or code.name}: kernel {code.name} uses {names}, which the emulator does not know.")

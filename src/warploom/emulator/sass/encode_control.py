@@ -166,8 +166,8 @@ def _sleep(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.SLEEP
 
 
-@encodes("NOP", "pir", "pbr", "acquire", "release")
-def _nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+@encodes("NOP")
+def encode_nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     """Also what compile-time passes of designs insert."""
     record["kind"] = Kind.NOTHING
 

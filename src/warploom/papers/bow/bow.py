@@ -7,15 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.instruction import Code
 from warploom.code.lanes import FULL, REGISTER_BITS
-from warploom.machines.schema import MAX_WARPS
-from warploom.papers.bow.hints import HINT_FIELDS, window_hints
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
+from warploom.papers.bow.hints import Hints, window_hints
 from warploom.papers.bow.window import (
     DIRTY,
     MOST_ENTRIES,
     TRANSIENT,
     VALID,
-    WINDOW_STATE,
+    Counts,
+    State,
     find,
     forget,
     place_of,
@@ -23,11 +26,12 @@ from warploom.papers.bow.window import (
     take,
     write_down,
 )
-from warploom.records import Lanes
+from warploom.records import Lanes, field_names
 from warploom.register_file import policy
 from warploom.register_file.bits import bit
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import PORT_COLLECTORS, Sm
 from warploom.register_file.services import covers, share_read, wake, write_back
 
@@ -56,28 +60,15 @@ class Bow(NamedTuple):
         "hints": "the compiler marks results that need not go to the register file, and those that need not stay in the window",
     }
     LIMITS = {"window": (0, 7), "entries": (1, MOST_ENTRIES), "write": ("through", "back")}
-    NOTES = HINT_FIELDS
-    STATE = (
-        *WINDOW_STATE,
-        ("collecting", "i2", (MAX_WARPS,)),  # instructions between issue and the units
-        ("hits", "i8"),
-        ("copies", "i8"),
-        ("results", "i8"),
-        ("late", "i8"),
-        ("around", "i8"),
-        ("crowded", "i8"),
-        ("incomplete", "i8"),
-        ("consolidated", "i8"),
-        ("dropped", "i8"),
-        ("writebacks", "i8"),
-    )
+    NOTES = Hints
+    STATE = State
 
     window: int = 3
     entries: int = 12
     write: str = "back"
     hints: bool = True
 
-    def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         return window_hints(code, table, policy.window)
 
     # Collectors of the warps' own.
@@ -89,10 +80,12 @@ class Bow(NamedTuple):
         return True
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        return policy.window == 0 or ctx.code[pc].unit == 0 or sm.hierarchy.collecting[warp] < policy.window
+        state: State = sm.hierarchy
+        return policy.window == 0 or ctx.code[pc].unit == 0 or state.collecting[warp] < policy.window
 
     def on_collected(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        sm.hierarchy.collecting[warp] -= 1
+        state: State = sm.hierarchy
+        state.collecting[warp] -= 1
         wake(sm, bit(warp))
 
     # Reads.
@@ -101,7 +94,8 @@ class Bow(NamedTuple):
         way = find(policy, sm, warp, register)
         if way < 0:
             return -1
-        state, index = sm.hierarchy, sm.warp[warp].next
+        state: State = sm.hierarchy
+        index = sm.warp[warp].next
         if mask_at(ctx, index) & ~state.lanes[warp, way] != 0:
             state.incomplete += 1
             write_down(ctx, sm, cycle, warp, way)
@@ -111,7 +105,8 @@ class Bow(NamedTuple):
         return place_of(warp, way)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
-        row, state = ctx.code[pc], sm.hierarchy
+        row = ctx.code[pc]
+        state: State = sm.hierarchy
         if row.unit != 0:
             state.collecting[warp] += 1
         if policy.window == 0:
@@ -137,15 +132,17 @@ class Bow(NamedTuple):
     # Writes.
 
     def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
-        row, state = ctx.code[pc], sm.hierarchy
+        row = ctx.code[pc]
+        hints: Hints = row.hierarchy
+        state: State = sm.hierarchy
         number = np.int64(0)
         for place in range(row.n_writes):
             if row.writes[place] == register:
                 number = np.int64(place)
-        lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
+        lanes = mask if hints.rest_needed >> number & 1 != 0 else FULL
         way = find(policy, sm, warp, register)
-        transient = policy.hints and covers(sm, warp, lanes) and row.hierarchy.transient >> number & 1 != 0
-        around = policy.hints and not transient and row.hierarchy.unread >> number & 1 != 0
+        transient = policy.hints and covers(sm, warp, lanes) and hints.transient >> number & 1 != 0
+        around = policy.hints and not transient and hints.unread >> number & 1 != 0
         if way >= 0:
             if covers(sm, warp, lanes):  # the old value is dead
                 state.consolidated += state.status[warp, way] & DIRTY != 0
@@ -162,7 +159,7 @@ class Bow(NamedTuple):
             if way < 0:
                 state.crowded += 1
                 return -1
-            state.lanes[warp, way] = 0
+            state.lanes[warp, way] = np.uint32(0)
             state.used[warp, way] = index
         state.status[warp, way] = VALID | DIRTY | (TRANSIENT if transient else 0)
         state.lanes[warp, way] |= lanes
@@ -171,43 +168,47 @@ class Bow(NamedTuple):
         return place_of(warp, way)
 
     def on_placed(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
+        state: State = sm.hierarchy
         if policy.write == THROUGH:
             way = place - place_of(warp, 0)
-            write_back(ctx, sm, cycle, warp, register, place, sm.hierarchy.lanes[warp, way])
-            sm.hierarchy.status[warp, way] = VALID
-            sm.hierarchy.writebacks += 1
+            write_back(ctx, sm, cycle, warp, register, place, state.lanes[warp, way])
+            state.status[warp, way] = VALID
+            state.writebacks += 1
 
     def flush(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.hierarchy
         for way in range(policy.entries):
-            if sm.hierarchy.status[warp, way] & VALID != 0:
+            if state.status[warp, way] & VALID != 0:
                 write_down(ctx, sm, cycle, warp, way)
 
     def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
         if way >= 0:
-            sm.hierarchy.status[warp, way] = 0
+            state.status[warp, way] = 0
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        sm.hierarchy.collecting[warp] = 0
+        state: State = sm.hierarchy
+        state.collecting[warp] = 0
 
     def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         forget(policy, sm, warp)
 
     def holds(policy, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
-        return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
+        return way >= 0 and state.status[warp, way] & DIRTY != 0
 
     # What is reported.
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        totals = {name: int(states[name].sum()) for name, kind, *shape in Bow.STATE if not shape}
-        return {f"bow_{name}": value for name, value in totals.items()}
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
+        return {f"bow_{name}": int(states[name].sum()) for name in field_names(Counts)}
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         reads, writes = max(1, counters["rf_reads"]), max(1, counters["rf_writes"])
         return {"reads_bypassed": counters["bow_hits"] / reads, "writes_bypassed": 1 - counters["mrf_writes"] / writes}
 
-    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         if policy.window == 0:
             return
         # A plain collector takes and gives the operands that come from the register file just so, and is not charged for it.
@@ -220,7 +221,7 @@ class Bow(NamedTuple):
         warps = run.machine.sm.warps_per_sm * run.sms
         yield "windows", "leakage", leakage * warps * run.cycles * run.cycle_time
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         if policy.window == 0:
             return 0
         built = machine.collectors.sp + machine.collectors.sfu + machine.collectors.mem

@@ -11,25 +11,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness
 from warploom.code.warp import warp_liveness
-
-HINT_FIELDS = (("transient", "u1"), ("unread", "u1"), ("rest_needed", "u1"))  # a bit for each result
-HINTS = np.dtype(list(HINT_FIELDS), align=True)
+from warploom.records import Record, dtype_of, u1
 
 
-def window_hints(code: Code, table: Any, window: int) -> np.ndarray:
-    """One record of `HINTS` per instruction, for a window of so many instructions.
+class Hints(Record):
+    """A bit for each result of an instruction."""
+
+    transient: u1
+    unread: u1
+    rest_needed: u1
+
+
+def window_hints(code: Code, table: np.ndarray, window: int) -> np.ndarray:
+    """One record of `Hints` per instruction, for a window of so many instructions.
 
     Code whose registers are not allocated one by one (literal code) gets none of the hints.
     """
-    hints = np.zeros(len(table), HINTS)
+    hints = np.zeros(len(table), dtype_of(Hints))
     if not code.allocated or code.literal:
         hints["rest_needed"] = 0xFF
         return hints

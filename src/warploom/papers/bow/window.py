@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 from warploom.machines.schema import MAX_WARPS
+from warploom.records import Array, Lanes, Record, i2, i8, u1
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, write_back
+
+if TYPE_CHECKING:
+    from warploom.papers.bow.bow import Bow
 
 MOST_ENTRIES = 28  # four operands of each of seven instructions
 WAYS = 32
 VALID, DIRTY, TRANSIENT = 1, 2, 4
 
-WINDOW_STATE = (
-    ("register", "i2", (MAX_WARPS, WAYS)),
-    ("status", "u1", (MAX_WARPS, WAYS)),
-    ("used", "i8", (MAX_WARPS, WAYS)),  # place in the trace of the instruction that read or wrote it last
-    ("lanes", "u4", (MAX_WARPS, WAYS)),
-)
+
+class Windows(Record):
+    """What each warp's collector holds."""
+
+    register: Annotated[Array[i2], MAX_WARPS, WAYS]
+    status: Annotated[Array[u1], MAX_WARPS, WAYS]
+    used: Annotated[Array[i8], MAX_WARPS, WAYS]  # place in the trace of the instruction that read or wrote it last
+    lanes: Annotated[Array[Lanes], MAX_WARPS, WAYS]
+    collecting: Annotated[Array[i2], MAX_WARPS]  # instructions between issue and the units
+
+
+class Counts(Record):
+    """What is counted."""
+
+    hits: i8
+    copies: i8
+    results: i8
+    late: i8
+    around: i8
+    crowded: i8
+    incomplete: i8
+    consolidated: i8
+    dropped: i8
+    writebacks: i8
+
+
+class State(Windows, Counts):
+    """What the policy keeps in every SM."""
 
 
 @inlined
-def find(policy: Any, sm: Sm, warp: int, register: int) -> int:
+def find(policy: Bow, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's window that holds a register; -1: none."""
+    state: State = sm.hierarchy
     found = -1
     for way in range(policy.entries):
-        if sm.hierarchy.status[warp, way] & VALID != 0 and sm.hierarchy.register[warp, way] == register:
+        if state.status[warp, way] & VALID != 0 and state.register[warp, way] == register:
             found = way
     return found
 
 
 @inlined
-def take(policy: Any, sm: Sm, warp: int, register: int) -> int:
+def take(policy: Bow, sm: Sm, warp: int, register: int) -> int:
     """An empty way for a register; -1: the window is full. A way whose old value is still being read is not empty yet."""
+    state: State = sm.hierarchy
     for way in range(policy.entries):
-        if sm.hierarchy.status[warp, way] & VALID == 0 and sm.place_read[place_of(warp, way)] == 0:
-            sm.hierarchy.register[warp, way] = register
+        if state.status[warp, way] & VALID == 0 and sm.place_read[place_of(warp, way)] == 0:
+            state.register[warp, way] = register
             return way
     return -1
 
@@ -50,7 +78,7 @@ def place_of(warp: int, way: int) -> int:
 @inlined
 def write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> None:
     """Empty a way whose value is still needed."""
-    state = sm.hierarchy
+    state: State = sm.hierarchy
     if state.status[warp, way] & DIRTY != 0:
         write_back(ctx, sm, cycle, warp, int(state.register[warp, way]), place_of(warp, way), state.lanes[warp, way])
         state.writebacks += 1
@@ -58,9 +86,9 @@ def write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> None:
 
 
 @inlined
-def slide(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, upcoming: int) -> None:
+def slide(policy: Bow, ctx: Context, sm: Sm, cycle: int, warp: int, upcoming: int) -> None:
     """Empty what no instruction of the window has used, seen from the upcoming one."""
-    state = sm.hierarchy
+    state: State = sm.hierarchy
     for way in range(policy.entries):
         if state.status[warp, way] & VALID != 0 and state.used[warp, way] <= upcoming - policy.window:
             if state.status[warp, way] & TRANSIENT != 0:
@@ -71,7 +99,8 @@ def slide(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, upcoming: in
 
 
 @inlined
-def forget(policy: Any, sm: Sm, warp: int) -> None:
+def forget(policy: Bow, sm: Sm, warp: int) -> None:
     """Empty all ways of a warp whose values nobody needs."""
+    state: State = sm.hierarchy
     for way in range(policy.entries):
-        sm.hierarchy.status[warp, way] = 0
+        state.status[warp, way] = 0

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_RF_BANKS, MAX_WARP_REGISTERS
+from warploom.records import Array, Record, i4, i8, u1
 from warploom.register_file import policy
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import OFF, ON, inlined, move_entries
+
+
+class State(Record):
+    """What is known of each bank and of each entry."""
+
+    valid: Annotated[Array[i4], MAX_RF_BANKS]
+    awake_at: Annotated[Array[i8], MAX_RF_BANKS]
+    gated_since: Annotated[Array[i8], MAX_RF_BANKS]
+    gated_cycles: Annotated[Array[i8], MAX_RF_BANKS]
+    held: Annotated[Array[u1], MAX_WARP_REGISTERS]  # banks in which an entry is valid
+    wakeups: i8
 
 
 @inlined
@@ -18,9 +34,9 @@ def _weight(ctx: Context) -> int:
 
 
 @inlined
-def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
+def _take(policy: BankGating, ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
     """One more valid entry in a bank; the first wakes it."""
-    state = sm.power
+    state: State = sm.power
     if state.valid[bank] == 0:
         state.awake_at[bank] = cycle + policy.wakeup
         state.gated_cycles[bank] += cycle - state.gated_since[bank]
@@ -32,7 +48,7 @@ def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
 @inlined
 def _give(ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
     """One valid entry less; without any the bank is gated."""
-    state = sm.power
+    state: State = sm.power
     state.valid[bank] -= 1
     if state.valid[bank] == 0:
         state.gated_since[bank] = cycle
@@ -42,10 +58,11 @@ def _give(ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
 @inlined
 def _awake_at(ctx: Context, sm: Sm, entry: int) -> int:
     """When all banks that hold an entry can be accessed."""
+    state: State = sm.power
     first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
     at = 0
-    for bank in range(sm.power.held[entry]):
-        at = max(at, sm.power.awake_at[first + bank])
+    for bank in range(state.held[entry]):
+        at = max(at, state.awake_at[first + bank])
     return at
 
 
@@ -59,27 +76,21 @@ class BankGating(NamedTuple):
     MEANING = {"wakeup": "cycles until a gated bank can be accessed"}
     GIVEN = ("wakeup",)
     LIMITS = {"wakeup": (0, 500)}
-    STATE = (
-        ("valid", "i4", (MAX_RF_BANKS,)),
-        ("awake_at", "i8", (MAX_RF_BANKS,)),
-        ("gated_since", "i8", (MAX_RF_BANKS,)),
-        ("gated_cycles", "i8", (MAX_RF_BANKS,)),
-        ("held", "u1", (MAX_WARP_REGISTERS,)),  # banks in which an entry is valid
-        ("wakeups", "i8"),
-    )
+    STATE = State
 
     wakeup: int = 10
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.power
         for bank in range(ctx.machine.rf_banks):
-            sm.power.gated_since[bank] = cycle
+            state.gated_since[bank] = cycle
         move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.rf_banks)
 
     def prepare_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
         return max(cycle, _awake_at(ctx, sm, entry))
 
     def write_awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
-        state = sm.power
+        state: State = sm.power
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
         for bank in range(state.held[entry], banks):
             _take(policy, ctx, sm, cycle, first + bank)
@@ -87,34 +98,37 @@ class BankGating(NamedTuple):
         return max(cycle, _awake_at(ctx, sm, entry))
 
     def on_write(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> None:
+        state: State = sm.power
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
-        for bank in range(sm.power.held[entry], banks):  # an eviction in between was shorter
+        for bank in range(state.held[entry], banks):  # an eviction in between was shorter
             _take(policy, ctx, sm, cycle, first + bank)
-        for bank in range(banks, sm.power.held[entry]):  # the new value is shorter
+        for bank in range(banks, state.held[entry]):  # the new value is shorter
             _give(ctx, sm, cycle, first + bank)
-        sm.power.held[entry] = banks
+        state.held[entry] = banks
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.power
         first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
-        for bank in range(sm.power.held[entry]):
+        for bank in range(state.held[entry]):
             _give(ctx, sm, cycle, first + bank)
-        sm.power.held[entry] = 0
+        state.held[entry] = 0
 
     def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
         return _awake_at(ctx, sm, entry) <= cycle
 
     def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.power
         for bank in range(ctx.machine.rf_banks):
-            if sm.power.valid[bank] == 0:
-                sm.power.gated_cycles[bank] += cycle - sm.power.gated_since[bank]
-                sm.power.gated_since[bank] = cycle
+            if state.valid[bank] == 0:
+                state.gated_cycles[bank] += cycle - state.gated_since[bank]
+                state.gated_since[bank] = cycle
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         banks = run.machine.register_file.banks
         return {
             "bank_gated_cycles": [int(value) for value in states["gated_cycles"].sum(axis=0)[:banks]],
             "bank_wakeups": int(states["wakeups"].sum()),
         }
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return machine.register_file.banks * machine.register_file.entries_per_bank

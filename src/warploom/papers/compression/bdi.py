@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from warploom.code.lanes import FULL
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
-from warploom.records import Lanes
-from warploom.register_file import policy
+from warploom.records import Array, Lanes, Record, i4, i8
+from warploom.register_file import Policies, policy
 from warploom.register_file.bits import lowest
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import UNKNOWN, covers, inlined
 from warploom.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
@@ -35,8 +38,39 @@ MAX_DECODERS = 16
 MOV, MERGE = 0, 1
 
 
+class Unit(Record):
+    """The compressors of an SM, or its decompressors."""
+
+    free_at: Annotated[Array[i8], MAX_DECODERS]  # when each can take the next value
+    empty_at: Annotated[Array[i8], MAX_DECODERS]  # when the last value has left it
+    busy: i8
+    waits: i8
+    activations: i8
+
+
+class State(Record):
+    """The units, and what is counted."""
+
+    compressor: Unit
+    decompressor: Unit
+    stored: Annotated[Array[i8], 2, FORMS]  # writes by divergence and form
+    unclassified: i8  # writes without a value in the trace: MOVs and refills
+    bins: Annotated[Array[i8], 2, 4]
+    bins_of_active: Annotated[Array[i8], 2, 4]
+    best_of_seven: Annotated[Array[i8], FORMS]
+    best_of_nine: Annotated[Array[i8], FORMS]
+    ideal_slices: Annotated[Array[i8], 2]  # if every write were compressed, partial ones after a merge
+    ideal_bytes: Annotated[Array[i8], 2]
+    compressed: Annotated[Array[i4], MAX_WARPS]  # registers of a warp that are compressed
+    compressed_now: i8
+    compressed_since: i8
+    compressed_cycles: i8
+    seen: Annotated[Array[i8], 2]  # compressed registers of the warp at each of its instructions
+    instructions: Annotated[Array[i8], 2]
+
+
 @inlined
-def _allowed(policy: Any) -> int:
+def _allowed(policy: Bdi) -> int:
     """The pairs that the hardware knows, a bit each."""
     return (
         policy.b1d0
@@ -77,7 +111,7 @@ def _smallest(pairs: int) -> int:
 
 
 @inlined
-def _pass_through(policy: Any, unit: Any, units: int, latency: int, cycle: int) -> int:
+def _pass_through(policy: Bdi, unit: Unit, units: int, latency: int, cycle: int) -> int:
     """Send a value through the first unit that can take it; the cycle at which it comes out."""
     chosen = 0
     for number in range(1, units):
@@ -94,7 +128,7 @@ def _pass_through(policy: Any, unit: Any, units: int, latency: int, cycle: int) 
 
 
 @inlined
-def _characterise(policy: Any, state: Any, value: np.uint32, divergent: int) -> None:
+def _characterise(policy: Bdi, state: State, value: np.uint32, divergent: int) -> None:
     """Note what a written register is like, however it is stored."""
     fitting = _fitting(value)
     best = _smallest(fitting & _allowed(policy))
@@ -104,18 +138,6 @@ def _characterise(policy: Any, state: Any, value: np.uint32, divergent: int) -> 
     state.best_of_nine[_smallest(fitting & NINE)] += 1
     state.ideal_slices[divergent] += FORM_SLICES[best]
     state.ideal_bytes[divergent] += FORM_BYTES[best]
-
-
-UNIT = np.dtype(
-    [
-        ("free_at", "i8", (MAX_DECODERS,)),  # when each can take the next value
-        ("empty_at", "i8", (MAX_DECODERS,)),  # when the last value has left it
-        ("busy", "i8"),
-        ("waits", "i8"),
-        ("activations", "i8"),
-    ],
-    align=True,
-)
 
 
 @policy
@@ -148,24 +170,7 @@ class Bdi(NamedTuple):
         "decompression": (0, 100),
         "divergence": ("mov", "merge"),
     }
-    STATE = (
-        ("compressor", UNIT),
-        ("decompressor", UNIT),
-        ("stored", "i8", (2, FORMS)),  # writes by divergence and form
-        ("unclassified", "i8"),  # writes without a value in the trace: MOVs and refills
-        ("bins", "i8", (2, 4)),
-        ("bins_of_active", "i8", (2, 4)),
-        ("best_of_seven", "i8", (FORMS,)),
-        ("best_of_nine", "i8", (FORMS,)),
-        ("ideal_slices", "i8", (2,)),  # if every write were compressed, partial ones after a merge
-        ("ideal_bytes", "i8", (2,)),
-        ("compressed", "i4", (MAX_WARPS,)),  # registers of a warp that are compressed
-        ("compressed_now", "i8"),
-        ("compressed_since", "i8"),
-        ("compressed_cycles", "i8"),
-        ("seen", "i8", (2,)),  # compressed registers of the warp at each of its instructions
-        ("instructions", "i8", (2,)),
-    )
+    STATE = State
 
     b1d0: bool = False
     b2d1: bool = False
@@ -184,10 +189,11 @@ class Bdi(NamedTuple):
     divergence: str = "mov"
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
-        sm.encoding.compressed_since = cycle
+        state: State = sm.encoding
+        state.compressed_since = cycle
 
     def form_of(policy, ctx: Context, sm: Sm, cycle: int, value: np.uint32, mask: Lanes, whole: bool) -> int:
-        state = sm.encoding
+        state: State = sm.encoding
         if value == UNKNOWN:
             state.unclassified += 1
             return 0
@@ -198,12 +204,14 @@ class Bdi(NamedTuple):
         return form
 
     def write_ready(policy, ctx: Context, sm: Sm, cycle: int, form: int, value: np.uint32, whole: bool) -> int:
+        state: State = sm.encoding
         if not whole or value == UNKNOWN:
             return cycle
-        return _pass_through(policy, sm.encoding.compressor, policy.compressors, policy.compression, cycle)
+        return _pass_through(policy, state.compressor, policy.compressors, policy.compression, cycle)
 
     def read_ready(policy, ctx: Context, sm: Sm, cycle: int, form: int) -> int:
-        return _pass_through(policy, sm.encoding.decompressor, policy.decompressors, policy.decompression, cycle)
+        state: State = sm.encoding
+        return _pass_through(policy, state.decompressor, policy.decompressors, policy.decompression, cycle)
 
     def operand_stages(policy) -> int:
         return policy.decompression
@@ -227,16 +235,17 @@ class Bdi(NamedTuple):
         _count_compressed(sm, cycle, entry, -int(sm.entry[entry].form != 0))
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.encoding
         divergent = 0 if covers(sm, warp, mask_at(ctx, index)) else 1
-        sm.encoding.instructions[divergent] += 1
-        sm.encoding.seen[divergent] += sm.encoding.compressed[warp]
+        state.instructions[divergent] += 1
+        state.seen[divergent] += state.compressed[warp]
 
     def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
-        state = sm.encoding
+        state: State = sm.encoding
         state.compressed_cycles += state.compressed_now * (cycle - state.compressed_since)
         state.compressed_since = cycle
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         def total(name: str) -> Any:
             return states[name].sum(axis=0).tolist()
 
@@ -285,18 +294,18 @@ class Bdi(NamedTuple):
             "compressed_share_over_time": counters["compressed_cycles"] / max(1, counters["allocated_cycles"]),
         }
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         compressor, decompressor = technology.compressor, technology.decompressor
         yield "compression", "dynamic", counters["compressor_activations"] * compressor.activation
         yield "decompression", "dynamic", counters["decompressor_activations"] * decompressor.activation
         units = policy.compressors * compressor.leakage + policy.decompressors * decompressor.leakage
         yield "compression units", "leakage", units * run.sms * run.seconds
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         forms = 1 + sum(getattr(policy, f"b{base}d{delta}") for base, delta in PAIRS)
         return machine.warp_registers * (forms - 1).bit_length()  # the range indicator in the arbiter
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         if not any(getattr(policy, f"b{base}d{delta}") for base, delta in PAIRS):
             return "no <base,delta> pair is allowed; allow one, such as b4d1=true, or take encoding=none"
         return None
@@ -306,7 +315,7 @@ class Bdi(NamedTuple):
 def _count_compressed(sm: Sm, cycle: int, entry: int, change: int) -> None:
     """Keep the number of compressed registers, of each warp and over time."""
     if change != 0:
-        state = sm.encoding
+        state: State = sm.encoding
         state.compressed[sm.entry[entry].warp] += change
         state.compressed_cycles += state.compressed_now * (cycle - state.compressed_since)
         state.compressed_since = cycle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,17 @@ from warploom.code.instruction import Code
 from warploom.code.lanes import REGISTER_BITS
 from warploom.code.slots import REGISTER_MASK
 from warploom.code.warp import warp_liveness
+from warploom.energy import RunFacts, Technology
 from warploom.errors import WarploomError
-from warploom.machines.schema import MAX_WARPS
+from warploom.machines import Machine
 from warploom.papers.ltrf.intervals import with_intervals, working_sets
 from warploom.papers.ltrf.partition import (
     COMING,
     DIRTY,
     MOST_ENTRIES,
-    PARTITION_STATE,
     VALID,
+    Counts,
+    State,
     can_fetch,
     empty,
     fetch,
@@ -28,18 +30,29 @@ from warploom.papers.ltrf.partition import (
     is_in,
     place_of,
     take,
+    wants,
 )
-from warploom.records import Lanes, u8
-from warploom.register_file import policy
-from warploom.register_file.bits import bit, has
+from warploom.records import Array, Lanes, Mask, Record, dtype_of, field_names, flag, u1, u8
+from warploom.register_file import Policies, policy
+from warploom.register_file.bits import NOTHING, bit, has
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import covers, wake
 
 SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
 BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
+
+
+class Notes(Record):
+    """What the hardware knows of each instruction."""
+
+    starts: flag  # an interval
+    wanted: Annotated[Array[Mask], REGISTER_WORDS]  # its working set
+    live: Annotated[Array[Mask], REGISTER_WORDS]  # registers that are read later on, or by lanes that wait
+    rest_needed: u1  # a bit for each result: other lanes need the register's old value
 
 
 @policy
@@ -60,39 +73,21 @@ class Ltrf(NamedTuple):
     }
     LIMITS = {"entries": (8, MOST_ENTRIES)}
     COMPILED_BY = ("entries",)
-    NOTES = (
-        ("starts", "?"),  # an interval
-        ("wanted", "u8", (REGISTER_WORDS,)),  # its working set
-        ("live", "u8", (REGISTER_WORDS,)),  # registers that are read later on, or by lanes that wait
-        ("rest_needed", "u1"),  # a bit for each result: other lanes need the register's old value
-    )
-    STATE = (
-        *PARTITION_STATE,
-        ("hits", "i8"),
-        ("misses", "i8"),
-        ("results", "i8"),
-        ("below", "i8"),  # results that went to the main file
-        ("intervals", "i8"),
-        ("fetched", "i8"),
-        ("written_down", "i8"),
-        ("dead", "i8"),  # values that were not written down because nobody reads them
-        ("waits", "i8"),
-        ("waited", "i8"),
-        ("waiting_since", "i8", (MAX_WARPS,)),
-    )
+    NOTES = Notes
+    STATE = State
 
     entries: int = 16
     liveness: bool = True
 
     # The compile-time half.
 
-    def compile(policy, code: Code, machine: Any) -> Code:
+    def compile(policy, code: Code, machine: Machine) -> Code:
         if code.literal:
             raise WarploomError(f"kernel {code.name}: hierarchy=ltrf needs allocated registers, which literal code has not")
         return with_intervals(code, policy.entries)
 
-    def annotate(policy, code: Code, table: Any, machine: Any) -> np.ndarray:
-        notes = np.zeros(len(table), np.dtype(list(Ltrf.NOTES), align=True))
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+        notes = np.zeros(len(table), dtype_of(Notes))
         live = warp_liveness(code)
         pc = 0
         for accesses, held in zip(live.accesses, live.held, strict=True):
@@ -113,7 +108,8 @@ class Ltrf(NamedTuple):
     # Intervals.
 
     def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, payload: u8) -> None:
-        notes, state = ctx.code[pc].hierarchy, sm.hierarchy
+        notes: Notes = ctx.code[pc].hierarchy
+        state: State = sm.hierarchy
         if not notes.starts:
             return
         state.intervals += 1
@@ -125,20 +121,22 @@ class Ltrf(NamedTuple):
         fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
 
     def on_suspend(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.hierarchy
         if sm.warp[warp].next >= sm.warp[warp].end:
             return  # all of its values are dead, and gone
-        notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+        notes: Notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
         for way in range(policy.entries):
-            if sm.hierarchy.status[warp, way] & VALID != 0:
+            if state.status[warp, way] & VALID != 0:
                 empty(policy, ctx, sm, cycle, warp, way, notes.live)
 
     def on_activate(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         if sm.warp[warp].next < sm.warp[warp].end:
-            notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+            notes: Notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
             fetch_missing(policy, ctx, sm, cycle, warp, notes.live)
 
     def on_filled(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: int) -> None:
-        state, way = sm.hierarchy, place - place_of(warp, 0)
+        state: State = sm.hierarchy
+        way = place - place_of(warp, 0)
         if state.status[warp, way] == COMING:
             state.status[warp, way] = VALID if has(sm.active, warp) else 0
         state.missing[warp] -= 1
@@ -149,7 +147,7 @@ class Ltrf(NamedTuple):
             wake(sm, bit(warp))
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        state = sm.hierarchy
+        state: State = sm.hierarchy
         if state.missing[warp] == 0:
             return True
         if state.waiting_since[warp] == 0:
@@ -160,22 +158,25 @@ class Ltrf(NamedTuple):
     # Reads and writes.
 
     def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
-        if way < 0 or sm.hierarchy.status[warp, way] & VALID == 0:
-            sm.hierarchy.misses += 1
+        if way < 0 or state.status[warp, way] & VALID == 0:
+            state.misses += 1
             return -1
-        sm.hierarchy.hits += 1
+        state.hits += 1
         return place_of(warp, way)
 
     def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
-        row, state = ctx.code[pc], sm.hierarchy
+        row = ctx.code[pc]
+        notes: Notes = row.hierarchy
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
-        if way < 0 and has(sm.active, warp) and is_in(state.wanted[warp], register):
+        if way < 0 and has(sm.active, warp) and wants(sm, warp, register):
             number = np.int64(0)
             for place in range(row.n_writes):
                 if row.writes[place] == register:
                     number = np.int64(place)
-            if covers(sm, warp, mask) or row.hierarchy.rest_needed >> number & 1 == 0:
+            if covers(sm, warp, mask) or notes.rest_needed >> number & 1 == 0:
                 way = take(policy, sm, warp, register)
         if way < 0:
             state.below += 1
@@ -186,57 +187,62 @@ class Ltrf(NamedTuple):
 
     def on_complete(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, issued_at: int) -> None:
         """A result that went to the main file although the interval wants its register is brought up."""
-        row, state = ctx.code[pc], sm.hierarchy
+        row = ctx.code[pc]
         if not has(sm.active, warp) or sm.warp[warp].next >= sm.warp[warp].end:
             return
         for number in range(row.n_writes):
             register = int(row.writes[number])
-            notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
-            if is_in(state.wanted[warp], register) and can_fetch(policy, sm, warp, register, notes.live):
+            notes: Notes = ctx.code[pc_at(ctx, sm.warp[warp].next)].hierarchy
+            if wants(sm, warp, register) and can_fetch(policy, sm, warp, register, notes.live):
                 fetch(policy, ctx, sm, cycle, warp, register)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.hierarchy
         if index + 1 >= sm.warp[warp].end:
             for way in range(policy.entries):
-                sm.hierarchy.status[warp, way] = 0
+                state.status[warp, way] = 0
 
     def flush(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.hierarchy
         for way in range(policy.entries):
-            if sm.hierarchy.status[warp, way] & VALID != 0:
-                empty(policy, ctx, sm, cycle, warp, way, sm.hierarchy.everything)
+            if state.status[warp, way] & VALID != 0:
+                empty(policy, ctx, sm, cycle, warp, way, state.everything)
 
     def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
         if way >= 0:
-            sm.hierarchy.status[warp, way] = 0
+            state.status[warp, way] = 0
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.hierarchy
         for word in range(REGISTER_WORDS):
-            sm.hierarchy.everything[word] = ~np.uint64(0)
+            state.everything[word] = ~np.uint64(0)
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.hierarchy
         for way in range(policy.entries):
-            sm.hierarchy.status[warp, way] = 0
+            state.status[warp, way] = 0
         for word in range(REGISTER_WORDS):
-            sm.hierarchy.wanted[warp, word] = 0
+            state.wanted[warp, word] = NOTHING
 
     def holds(policy, ctx: Context, sm: Sm, warp: int, register: int) -> bool:
+        state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
-        return way >= 0 and sm.hierarchy.status[warp, way] & DIRTY != 0
+        return way >= 0 and state.status[warp, way] & DIRTY != 0
 
     def fetch_cycles(policy, ctx: Context, sm: Sm) -> int:
         return 2  # a small fast file: read in one cycle, there in the next
 
     # What is reported.
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        totals = {name: int(states[name].sum()) for name, kind, *shape in Ltrf.STATE if not shape}
-        return {f"ltrf_{name}": value for name, value in totals.items()}
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
+        return {f"ltrf_{name}": int(states[name].sum()) for name in field_names(Counts)}
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return {"ltrf_hit_rate": counters["ltrf_hits"] / max(1, counters["ltrf_hits"] + counters["ltrf_misses"])}
 
-    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         warps = run.design.scheduler.active
         read, write = technology.register_cache_energy(warps, policy.entries)
         yield "register cache reads", "dynamic", (counters["ltrf_hits"] + counters["ltrf_written_down"]) * SLICES * read
@@ -246,11 +252,11 @@ class Ltrf(NamedTuple):
         _, leakage = technology.small_array(warps * policy.entries * REGISTER_BITS, REGISTER_BITS, run.cycle_time)
         yield "register cache", "leakage", leakage * run.sms * run.cycles * run.cycle_time
 
-    def storage_bits(policy, machine: Any, design: Any) -> int:
+    def storage_bits(policy, machine: Machine, design: Policies) -> int:
         working_sets = machine.sm.warps_per_sm * machine.sm.max_registers_per_thread
         return design.scheduler.active * policy.entries * (REGISTER_BITS + TAG_BITS) + working_sets
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         active = getattr(design.scheduler, "active", None)
         if active is None or type(design.scheduler).NAME != "two-level":
             return "its cache belongs to active warps; take scheduler=two-level"

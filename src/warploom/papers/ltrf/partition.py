@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 from warploom.code.lanes import FULL
 from warploom.machines.schema import MAX_WARPS
+from warploom.records import Array, Mask, Record, i2, i8, u1
 from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
 from warploom.register_file.context import Context
 from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import bring_up, inlined, separate, write_back
 
+if TYPE_CHECKING:
+    from warploom.papers.ltrf.ltrf import Ltrf
+
 MOST_ENTRIES = WAYS = 32
 VALID, DIRTY, COMING = 1, 2, 4
 
-PARTITION_STATE = (
-    ("register", "i2", (MAX_WARPS, WAYS)),
-    ("status", "u1", (MAX_WARPS, WAYS)),
-    ("wanted", "u8", (MAX_WARPS, REGISTER_WORDS)),  # the working set of each warp's interval
-    ("missing", "i2", (MAX_WARPS,)),  # registers that are coming up
-    ("everything", "u8", (REGISTER_WORDS,)),  # the set of all registers
-)
+
+class Parts(Record):
+    """What each warp's part holds, and what it should."""
+
+    register: Annotated[Array[i2], MAX_WARPS, WAYS]
+    status: Annotated[Array[u1], MAX_WARPS, WAYS]
+    wanted: Annotated[Array[Mask], MAX_WARPS, REGISTER_WORDS]  # the working set of each warp's interval
+    missing: Annotated[Array[i2], MAX_WARPS]  # registers that are coming up
+    everything: Annotated[Array[Mask], REGISTER_WORDS]  # the set of all registers
+
+
+class Counts(Record):
+    """What is counted."""
+
+    hits: i8
+    misses: i8
+    results: i8
+    below: i8  # results that went to the main file
+    intervals: i8
+    fetched: i8
+    written_down: i8
+    dead: i8  # values that were not written down because nobody reads them
+    waits: i8
+    waited: i8
+
+
+class State(Parts, Counts):
+    """What the policy keeps in every SM."""
+
+    waiting_since: Annotated[Array[i8], MAX_WARPS]
 
 
 @inlined
@@ -30,35 +57,45 @@ def place_of(warp: int, way: int) -> int:
 
 
 @inlined
-def is_in(registers: Any, register: int) -> bool:
+def is_in(registers: Array[Mask], register: int) -> bool:
     """Whether a set of registers has one."""
     return has(registers[register >> 6], register & 63)
 
 
 @inlined
-def find(policy: Any, sm: Sm, warp: int, register: int) -> int:
+def wants(sm: Sm, warp: int, register: int) -> bool:
+    """Whether the working set of a warp's interval has a register."""
+    state: State = sm.hierarchy
+    return has(state.wanted[warp, register >> 6], register & 63)
+
+
+@inlined
+def find(policy: Ltrf, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's part that holds a register or waits for it; -1: none."""
+    state: State = sm.hierarchy
     found = -1
     for way in range(policy.entries):
-        if sm.hierarchy.status[warp, way] != 0 and sm.hierarchy.register[warp, way] == register:
+        if state.status[warp, way] != 0 and state.register[warp, way] == register:
             found = way
     return found
 
 
 @inlined
-def take(policy: Any, sm: Sm, warp: int, register: int) -> int:
+def take(policy: Ltrf, sm: Sm, warp: int, register: int) -> int:
     """An empty way for a register; -1: there is none."""
+    state: State = sm.hierarchy
     for way in range(policy.entries):
-        if sm.hierarchy.status[warp, way] == 0:
-            sm.hierarchy.register[warp, way] = register
+        if state.status[warp, way] == 0:
+            state.register[warp, way] = register
             return way
     return -1
 
 
 @inlined
-def empty(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, way: int, live: Any) -> None:
+def empty(policy: Ltrf, ctx: Context, sm: Sm, cycle: int, warp: int, way: int, live: Array[Mask]) -> None:
     """Empty a way, and write its value down if the main file has an old one and somebody will read it."""
-    state, register = sm.hierarchy, int(sm.hierarchy.register[warp, way])
+    state: State = sm.hierarchy
+    register = int(state.register[warp, way])
     if state.status[warp, way] & DIRTY != 0:
         if not policy.liveness or is_in(live, register):
             write_back(ctx, sm, cycle, warp, register, place_of(warp, way), FULL)
@@ -69,27 +106,29 @@ def empty(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, way: int, li
 
 
 @inlined
-def can_fetch(policy: Any, sm: Sm, warp: int, register: int, live: Any) -> bool:
+def can_fetch(policy: Ltrf, sm: Sm, warp: int, register: int, live: Array[Mask]) -> bool:
     """Whether a register is worth bringing up, is not here, and waits for no result."""
     needed = not policy.liveness or is_in(live, register)
     return needed and find(policy, sm, warp, register) < 0 and not is_in(sm.warp[warp].pending, register)
 
 
 @separate
-def fetch(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
+def fetch(policy: Ltrf, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
     """Bring a register up, if there is a way for it; else it is read below."""
+    state: State = sm.hierarchy
     way = take(policy, sm, warp, register)
     if way >= 0 and bring_up(ctx, sm, cycle, warp, register, place_of(warp, way)):
-        sm.hierarchy.status[warp, way] = COMING
-        sm.hierarchy.missing[warp] += 1
-        sm.hierarchy.fetched += 1
+        state.status[warp, way] = COMING
+        state.missing[warp] += 1
+        state.fetched += 1
 
 
 @separate
-def fetch_missing(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, live: Any) -> None:
+def fetch_missing(policy: Ltrf, ctx: Context, sm: Sm, cycle: int, warp: int, live: Array[Mask]) -> None:
     """Bring up what the warp's interval names and the cache has not. What waits for a result follows when that is there."""
+    state: State = sm.hierarchy
     for word in range(REGISTER_WORDS):
-        left = sm.hierarchy.wanted[warp, word]
+        left = state.wanted[warp, word]
         while left != NOTHING:
             register = word * 64 + lowest(left)
             left = without_lowest(left)

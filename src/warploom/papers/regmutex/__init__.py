@@ -10,4 +10,5 @@ PAPER = Paper(
     year=2018,
     package=__name__,
     policies=("owner_warp", "owner_warp_first", "regmutex", "regmutex_paired"),
+    code="sm_75",  # the paper executes machine code (PTXPlus), whose compiler takes the registers that it can use
 )

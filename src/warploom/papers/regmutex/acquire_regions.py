@@ -173,7 +173,8 @@ class _Placement:
         for other in without:
             successors = self.graph.successors[other]
             alone = all(self.inside[successor] and self.inside[successor][0] for successor in successors)
-            waits = self.code.blocks[other].instructions[-1].op.name in WAITS  # behind which it must not hold them yet
+            last = self.code.blocks[other].instructions[-1:]
+            waits = not last or last[0].op.name in WAITS  # behind which it must not hold them yet; or there is no place in it
             if block not in successors or waits or not (alone or depths[other] < depths[block]):
                 self.acquires.add((block, 0))
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -11,17 +11,13 @@ from warploom.code.instruction import Code
 from warploom.code.table import static_table
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_CTAS
-from warploom.papers.regmutex.register_sharing import (
-    WAITING_STATE,
-    count_acquire,
-    shared_counters,
-    shared_summary,
-    wait_for_shared,
-    whole_limit,
-)
+from warploom.papers.regmutex.register_sharing import shared_counters, shared_summary, whole_limit
+from warploom.papers.regmutex.sections import Sharing, count_acquire, wait_for_shared
+from warploom.records import Array, Mask, Record, dtype_of, flag, i8
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, has
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import rounded
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release, wake
@@ -40,6 +36,23 @@ def shared_ctas(code: Code, machine: Machine, threshold: float, warps_per_cta: i
     return min(unshared, (machine.warp_registers - unshared * whole) // private)
 
 
+class Ownership(Sharing):
+    """What the policy keeps in every SM."""
+
+    partners: Mask  # warps that share registers with another
+    owners: Mask  # warps that have taken the shared registers
+    owning_cta: Annotated[Array[i8], MAX_CTAS]  # by the lower CTA slot of a pair: 1 + the slot whose warps never wait; 0: none
+    private: i8  # registers that each warp of a pair has to itself
+    distance: i8  # between the CTA slots of a pair; slots below may have a partner that far above
+    sharing: i8  # pairs of CTAs
+
+
+class Notes(Record):
+    """What is noted of one instruction."""
+
+    shared: flag  # it touches a register above the threshold
+
+
 @policy
 class OwnerWarp(NamedTuple):
     """Further CTAs share registers above a threshold with resident ones, warp by warp; the first to need them keeps them."""
@@ -49,16 +62,8 @@ class OwnerWarp(NamedTuple):
     SOURCE = "Jatala, Anantpur, Karkare: Improving GPU Performance Through Resource Sharing, HPDC 2016; regmutex, section IV-C"
     LIMITS = {"threshold": (0.05, 0.95)}
     MEANING = {"threshold": "share of a kernel's registers that each warp of a pair has to itself"}
-    NOTES = (("shared", "?"),)  # the instruction touches a register above the threshold
-    STATE = (
-        ("partners", "u8"),  # warps that share registers with another
-        ("owners", "u8"),  # warps that have taken the shared registers
-        ("owning_cta", "i8", (MAX_CTAS,)),  # of a pair, by its lower CTA slot: the slot + 1 whose warps never wait; 0: none yet
-        ("private", "i8"),  # registers that each warp of a pair has to itself
-        ("distance", "i8"),  # between the CTA slots of a pair; slots below may have a partner that far above
-        ("sharing", "i8"),  # pairs of CTAs
-        *WAITING_STATE,
-    )
+    NOTES = Notes
+    STATE = Ownership
 
     threshold: float = 0.1
 
@@ -70,10 +75,10 @@ class OwnerWarp(NamedTuple):
     def resident_limit(policy, code: Code, machine: Machine, warps_per_cta: int) -> int:
         return whole_limit(code, machine, warps_per_cta) + shared_ctas(code, machine, policy.threshold, warps_per_cta)
 
-    def annotate(policy, code: Code, table: Any, machine: Machine) -> np.ndarray:
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         private = private_registers(code, machine, policy.threshold)
         static = static_table(code)
-        notes = np.zeros(len(static), np.dtype(list(OwnerWarp.NOTES), align=True))
+        notes = np.zeros(len(static), dtype_of(Notes))
         for pc, row in enumerate(static):
             touched = (*row["reads"][: row["n_reads"]], *row["writes"][: row["n_writes"]])
             notes["shared"][pc] = any(register >= private for register in touched)
@@ -85,14 +90,14 @@ class OwnerWarp(NamedTuple):
         return True  # all but the shared registers, which their owner gives back at its exit
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
-        state = sm.allocation
+        state: Ownership = sm.allocation
         whole = ctx.info.registers_per_warp
         state.private = min(ctx.info.registers, math.ceil(policy.threshold * whole))
         state.distance = ctx.info.entries // (whole * ctx.info.warps_per_cta)
         state.sharing = max(0, ctx.info.cta_limit - state.distance)
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        state = sm.allocation
+        state: Ownership = sm.allocation
         slot = sm.warp[warp].cta
         registers = ctx.info.registers_per_warp
         if slot < state.sharing or slot >= state.distance:
@@ -102,8 +107,9 @@ class OwnerWarp(NamedTuple):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        state = sm.allocation
-        if not ctx.code[pc].allocation.shared or not has(state.partners, warp) or has(state.owners, warp):
+        state: Ownership = sm.allocation
+        notes: Notes = ctx.code[pc].allocation
+        if not notes.shared or not has(state.partners, warp) or has(state.owners, warp):
             return True
         slot = sm.warp[warp].cta
         pair = slot % state.distance
@@ -123,7 +129,7 @@ class OwnerWarp(NamedTuple):
         return True
 
     def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        state = sm.allocation
+        state: Ownership = sm.allocation
         if has(state.owners, warp):
             state.releases += 1
             state.held_cycles += cycle - state.since[warp]
@@ -134,7 +140,7 @@ class OwnerWarp(NamedTuple):
         wake(sm, state.queued)
 
     def on_cta_exit(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
-        state = sm.allocation
+        state: Ownership = sm.allocation
         pair = cta % state.distance
         if state.owning_cta[pair] == cta + 1:
             partner = cta - state.distance if cta >= state.distance else cta + state.distance
@@ -145,7 +151,7 @@ class OwnerWarp(NamedTuple):
 
     # What is reported.
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         code, machine = run.code, run.machine
         pairs = max(0, run.occupancy.ctas - whole_limit(code, machine, run.trace.warps_per_cta)) * run.trace.warps_per_cta
         whole = rounded(code.registers, machine)

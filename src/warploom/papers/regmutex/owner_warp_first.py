@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from warploom.papers.regmutex.owner_warp import Ownership
 from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then_oldest
 from warploom.records import Mask
-from warploom.register_file import policy
+from warploom.register_file import Policies, policy
 from warploom.register_file.bits import NOTHING
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
@@ -22,7 +23,7 @@ class OwnerWarpFirst(NamedTuple):
     SOURCE = "Jatala, Anantpur, Karkare: Improving GPU Performance Through Resource Sharing, HPDC 2016"
     STATE = LastIssued
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         if design.allocation.NAME != "owner-warp":
             return "only allocation=owner-warp has owners to put first"
         return None
@@ -31,10 +32,10 @@ class OwnerWarpFirst(NamedTuple):
         forget_last(sm)
 
     def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
-        owners, partners = sm.allocation.owners, sm.allocation.partners
-        candidates = ready & owners
+        shared: Ownership = sm.allocation
+        candidates = ready & shared.owners
         if candidates == NOTHING:
-            candidates = ready & ~partners
+            candidates = ready & ~shared.partners
         if candidates == NOTHING:
             candidates = ready
         return greedy_then_oldest(sm, scheduler, candidates)

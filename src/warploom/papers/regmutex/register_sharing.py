@@ -1,4 +1,4 @@
-"""What policies that share registers between warps have in common: the compiler's choice and its picture, waiting, counters."""
+"""What policies that share registers have in common before and after a run: the compiler's choice and its picture, counters."""
 
 from __future__ import annotations
 
@@ -13,36 +13,28 @@ from warploom.code.instruction import Code
 from warploom.code.lanes import LANES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARPS
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, barrier_pressure, held_share, plan_regions
 from warploom.papers.regmutex.base_set import base_registers, with_base_set
 from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import ranked_sizes
 from warploom.papers.regmutex.holding import holding
-from warploom.register_file.bits import bit, has
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
+from warploom.papers.regmutex.sections import Counts
+from warploom.records import field_names
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.occupancy import occupancy, rounded
-from warploom.register_file.services import release, separate
 
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
 WORTHWHILE = 1.1  # sharing must let at least 1.1 times as many warps make progress as there would be without it
 LARGEST = "largest_launch_peak"  # the name under which the figures of the launch with the most instructions are kept
-COUNTED = (
-    "acquires",
-    "acquires_failed",  # those that had to wait, each once
-    "acquire_wait_cycles",
-    "releases",
-    "held_cycles",
-)
-SECTION_NOTES = (("acquires", "?"), ("releases", "?"))  # whether an instruction is one of the two
-WAITING_STATE = (
-    ("queued", "u8"),  # warps that wait for shared registers
-    ("since", "i8", (MAX_WARPS,)),  # when a warp began to wait or to hold
-    *((name, "i8") for name in COUNTED),
-)
 FIGURES = ("base_registers", "extended_registers", "sections", "occupancy_before", "occupancy_after")
+
+# The parameters of a policy whose code acquires and releases its extended registers.
+EXTENDED_LIMITS = {"extended": (0, 64)}
+EXTENDED_MEANING = {
+    "extended": "registers of the extended set; 0 lets the compiler choose",
+    "weighed": "the compiler refuses sizes with which warps would wait for each other too long, which the paper does not",
+}
 
 
 def resident_ctas(code: Code, machine: Machine, limit: Callable[[Code, Machine, int], int]) -> int:
@@ -132,65 +124,13 @@ def described(code: Code) -> dict[int, str]:
     return notes
 
 
-def section_notes(code: Code) -> np.ndarray:
-    """Which instructions acquire and release, as the hardware sees them."""
-    notes = [(instruction.op == ACQUIRE, instruction.op == RELEASE) for instruction in code.instructions()]
-    return np.array(notes, np.dtype(list(SECTION_NOTES), align=True))
-
-
-@separate
-def wait_for_shared(sm: Sm, cycle: int, warp: int) -> None:
-    """A warp cannot have the shared registers that it asks for, now or still."""
-    state = sm.allocation
-    if not has(state.queued, warp):
-        state.acquires_failed += 1
-        state.queued |= bit(warp)
-        state.since[warp] = cycle
-
-
-@separate
-def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
-    """A warp has got the shared registers; from now on it holds them."""
-    state = sm.allocation
-    if has(state.queued, warp):
-        state.queued &= ~bit(warp)
-        state.acquire_wait_cycles += cycle - state.since[warp]
-    state.acquires += 1
-    state.since[warp] = cycle
-
-
-@separate
-def asks_for_extended(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
-    """Whether an instruction acquires the extended registers for a warp that does not hold them."""
-    return ctx.code[pc].allocation.acquires and not has(sm.allocation.holds, warp)
-
-
-@separate
-def release_extended(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-    """Let a warp give back its extended registers if it holds them."""
-    state = sm.allocation
-    if has(state.holds, warp):
-        state.holds &= ~bit(warp)
-        state.releases += 1
-        state.held_cycles += cycle - state.since[warp]
-        for register in range(ctx.info.registers_per_warp, ctx.info.registers):
-            release(ctx, sm, cycle, warp, register)
-
-
-@separate
-def release_at(ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> None:
-    """Let a warp give back its extended registers if its instruction at this pc is a release."""
-    if ctx.code[pc].allocation.releases:
-        release_extended(ctx, sm, cycle, warp)
-
-
 def sizes_of(code: Code, machine: Machine) -> tuple[int, int]:
     """The base set and the extended set of compiled code."""
     base = base_registers(code)
     return (base, code.registers - base) if base else (rounded(code.registers, machine), 0)
 
 
-def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int) -> dict[str, Any]:
+def shared_counters(states: np.ndarray, run: LaunchFacts, sizes: tuple[int, int], sections: int) -> dict[str, Any]:
     """The sums over all SMs, and the figures of this launch under LARGEST, which outlive those of smaller launches."""
     code, machine = run.code, run.machine
     moves = np.array([is_compaction(instruction) for instruction in code.instructions()])
@@ -198,13 +138,13 @@ def shared_counters(states: Any, run: Any, sizes: tuple[int, int], sections: int
     occupancies = run.occupancy._replace(ctas=before).fraction(machine), run.occupancy.fraction(machine)
     figures = (*sizes, sections, *occupancies)
     return {
-        **{name: int(states[name].sum()) for name in COUNTED},
+        **{name: int(states[name].sum()) for name in field_names(Counts)},
         "compaction_moves": int(moves[run.trace.pc].sum()) if moves.any() else 0,
         LARGEST: (run.trace.warp_instructions, *figures),
     }
 
 
-def section_counters(states: Any, run: Any) -> dict[str, Any]:
+def section_counters(states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
     """`shared_counters` of a policy under which the program acquires and releases sections of extended registers."""
     return shared_counters(states, run, sizes_of(run.code, run.machine), int(states["sections"].max()))
 

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
 
 from warploom.code.instruction import Code
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.machines.schema import MAX_WARPS
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_size import pool_sections
 from warploom.papers.regmutex.register_sharing import (
     AUTO,
-    SECTION_NOTES,
-    WAITING_STATE,
-    asks_for_extended,
+    EXTENDED_LIMITS,
+    EXTENDED_MEANING,
     base_set,
-    count_acquire,
     described,
-    release_at,
-    release_extended,
     section_counters,
-    section_notes,
     shared_code,
     shared_summary,
-    wait_for_shared,
     whole_limit,
 )
+from warploom.papers.regmutex.sections import (
+    Notes,
+    Sections,
+    asks_for_extended,
+    give_base_set,
+    release_at,
+    release_extended,
+    section_freed,
+    section_notes,
+    take_section,
+    wait_for_shared,
+)
+from warploom.records import Array, i1
 from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, below, bit, lowest
+from warploom.register_file.bits import NOTHING, below, lowest
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, find_free_anywhere, group_of, wake
+from warploom.register_file.services import wake
 
 
 def _base_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -43,6 +53,12 @@ def _sections(code: Code, machine: Machine, warps: int) -> int:
     return pool_sections(machine.warp_registers, base, code.registers - base, warps, machine.sm.warps_per_sm)
 
 
+class State(Sections):
+    """What the policy keeps in every SM: the sections of the pool, and the look-up table."""
+
+    section: Annotated[Array[i1], MAX_WARPS]  # for each warp that holds a section, which
+
+
 @policy
 class RegMutex(NamedTuple):
     """A base set for every warp; the registers above it come from a shared pool, acquired and released by the program."""
@@ -50,25 +66,11 @@ class RegMutex(NamedTuple):
     CHOICE = "allocation"
     NAME = "regmutex"
     SOURCE = "regmutex, section III"
-    LIMITS = {"extended": (0, 64)}
-    MEANING = {
-        "extended": "registers of the extended set; 0 lets the compiler choose",
-        "weighed": "the compiler refuses sizes with which warps would wait for each other too long, which the paper does not",
-    }
+    LIMITS = EXTENDED_LIMITS
+    MEANING = EXTENDED_MEANING
     COMPILED_BY = ("extended", "weighed")
-    NOTES = SECTION_NOTES
-    STATE = (
-        ("holds", "u8"),  # the warp status bits: warps that hold a section
-        (
-            "taken",
-            "u8",
-        ),  # sections that are taken; the bits beyond the last section are always set, so that none of them is found free
-        ("section", "i1", (MAX_WARPS,)),  # the look-up table: for each warp that holds a section, which
-        ("occupied", "i2", (MAX_WARPS,)),  # for each section, its registers that have not been given back
-        ("section_of", "i1", (MAX_WARP_REGISTERS,)),  # for each entry, 1 + the section that it belongs to; 0: none
-        ("sections", "i8"),
-        *WAITING_STATE,
-    )
+    NOTES = Notes
+    STATE = State
 
     extended: int = AUTO
     weighed: bool = False
@@ -78,7 +80,7 @@ class RegMutex(NamedTuple):
     def compile(policy, code: Code, machine: Machine) -> Code:
         return shared_code(code, machine, policy.extended, policy.weighed, _base_limit, _sections)
 
-    def annotate(policy, code: Code, table: Any, machine: Machine) -> Any:
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         return section_notes(code)
 
     def registers_per_warp(policy, code: Code, machine: Machine) -> int:
@@ -100,45 +102,31 @@ class RegMutex(NamedTuple):
         return True  # the base set; the extended one is given back at the warp's exit
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.allocation
         extended = ctx.info.registers - ctx.info.registers_per_warp
         sections = 0
         if extended > 0:
             pool = ctx.info.entries - ctx.info.registers_per_warp * ctx.info.warps_per_cta * ctx.info.cta_limit
             sections = min(pool // extended, ctx.machine.warps_per_sm)
-        sm.allocation.sections = sections
-        sm.allocation.taken = ~below(sections) if sections < 64 else NOTHING
+        state.sections = sections
+        # The bits beyond the last section are always set, so that none of them is found free.
+        state.taken = ~below(sections) if sections < 64 else NOTHING
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        base = ctx.info.registers_per_warp
-        shared = ctx.info.registers > base and ctx.machine.sub_cores == 1
-        for register in range(base):
-            entry = register + base * warp
-            if not shared:
-                entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
-            allocate(ctx, sm, cycle, warp, register, entry)
+        give_base_set(ctx, sm, cycle, warp, ctx.info.registers_per_warp * warp)
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        state = sm.allocation
+        state: State = sm.allocation
         if not asks_for_extended(ctx, sm, warp, pc):
             return True
         section = lowest(~state.taken)
         if section >= 64:
             wait_for_shared(sm, cycle, warp)
             return False
-        count_acquire(sm, cycle, warp)
-        state.holds |= bit(warp)
-        state.taken |= bit(section)
         state.section[warp] = section
         base = ctx.info.registers_per_warp
-        extended = ctx.info.registers - base
-        offset = base * ctx.info.warps_per_cta * ctx.info.cta_limit
-        state.occupied[section] = extended
-        for register in range(base, ctx.info.registers):
-            entry = offset + extended * section + register - base
-            if ctx.machine.sub_cores > 1:
-                entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
-            state.section_of[entry] = section + 1
-            allocate(ctx, sm, cycle, warp, register, entry)
+        pool = base * ctx.info.warps_per_cta * ctx.info.cta_limit
+        take_section(ctx, sm, cycle, warp, section, pool + (ctx.info.registers - base) * section)
         return True
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
@@ -148,18 +136,13 @@ class RegMutex(NamedTuple):
         release_extended(ctx, sm, cycle, warp)
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-        state = sm.allocation
-        section = int(state.section_of[entry]) - 1
-        if section >= 0:
-            state.section_of[entry] = 0
-            state.occupied[section] -= 1
-            if state.occupied[section] == 0:
-                state.taken &= ~bit(section)
-                wake(sm, state.queued)
+        state: State = sm.allocation
+        if section_freed(sm, entry) >= 0:
+            wake(sm, state.queued)
 
     # What is reported.
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return section_counters(states, run)
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:

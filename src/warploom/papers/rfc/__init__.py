@@ -9,5 +9,6 @@ PAPER = Paper(
     "Energy-efficient Mechanisms for Managing Thread Context in Throughput Processors, ISCA 2011",
     year=2011,
     package=__name__,
+    code="sm_75",  # its traces are "encoded in NVIDIA's native ISA", most of them scheduled by its production compiler
     policies=("rfc",),
 )

@@ -16,8 +16,6 @@ waited for yet; when the warp comes back, all loads issued before have arrived, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from warploom.code.graph import FlowGraph, flow_graph
@@ -25,18 +23,25 @@ from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness
 from warploom.code.slots import REGISTER_MASK, Access
 from warploom.code.warp import warp_liveness
-
-HINT_FIELDS = (("last_use", "u2"), ("cold", "u2"), ("unread", "u1"), ("rest_needed", "u1"))  # a bit for each read or write
-HINTS = np.dtype(list(HINT_FIELDS), align=True)
+from warploom.records import Record, dtype_of, u1, u2
 
 
-def cache_hints(code: Code, table: Any) -> np.ndarray:
-    """One record of `HINTS` per instruction.
+class Hints(Record):
+    """A bit for each read or write of an instruction."""
+
+    last_use: u2
+    cold: u2
+    unread: u1
+    rest_needed: u1
+
+
+def cache_hints(code: Code, table: np.ndarray) -> np.ndarray:
+    """One record of `Hints` per instruction.
 
     ``table`` has the registers that each instruction reads and writes, and which are ``slow``, as the timing core sees them. Code
     whose registers are not allocated one by one (literal code) gets no last uses and needs the rest of every register.
     """
-    hints = np.zeros(len(table), HINTS)
+    hints = np.zeros(len(table), dtype_of(Hints))
     if not code.allocated or code.literal:
         hints["rest_needed"] = 0xFF
         return hints
@@ -58,12 +63,12 @@ def cache_hints(code: Code, table: Any) -> np.ndarray:
     return hints
 
 
-def _mask(registers: Any, chosen: int) -> int:
+def _mask(registers: np.ndarray, chosen: int) -> int:
     """A bit for each operand whose register is among the chosen slots."""
     return sum(1 << place for place, register in enumerate(registers) if chosen >> int(register) & 1)
 
 
-def suspensions(graph: FlowGraph, live: Liveness, slow: Any) -> list[bool]:
+def suspensions(graph: FlowGraph, live: Liveness, slow: np.ndarray) -> list[bool]:
     """Per pc, whether some path brings a slow load's result here that nothing has waited for yet."""
     first = _first_pcs(live)
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.instruction import Code
 from warploom.code.lanes import FULL, LANES, REGISTER_BITS
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
-from warploom.papers.rfc.cache_hints import HINT_FIELDS, cache_hints
+from warploom.papers.rfc.cache_hints import Hints, cache_hints
 from warploom.papers.rfc.value_usage import value_usage
-from warploom.records import Lanes
-from warploom.register_file import policy
+from warploom.records import Array, Lanes, Record, field_names, i2, i8, u1
+from warploom.register_file import Policies, policy
 from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import covers, fill, inlined, write_back
 
@@ -28,12 +32,51 @@ FIFO, LRU = 0, 1
 VALID, DIRTY, DEAD, COLD = 1, 2, 4, 8
 
 
+class Entries(Record):
+    """What each warp's entries hold."""
+
+    register: Annotated[Array[i2], MAX_WARPS, MOST_ENTRIES]
+    status: Annotated[Array[u1], MAX_WARPS, MOST_ENTRIES]
+    stamp: Annotated[Array[i8], MAX_WARPS, MOST_ENTRIES]  # when it was filled, or used
+    lanes: Annotated[Array[Lanes], MAX_WARPS, MOST_ENTRIES]
+    ready: Annotated[Array[i8], MAX_WARPS, MOST_ENTRIES]  # when a source operand arrives from the main file
+    clock: i8
+
+
+class Counts(Record):
+    """What is counted."""
+
+    hits: i8
+    lookups: i8  # instructions that looked at the tags
+    results: i8
+    fills: i8
+    writebacks: i8
+    writebacks_elided: i8
+    flushes: i8  # of warps that wait for the result of a slow load
+    flush_writebacks: i8
+    displaced_flushes: i8  # of warps that gave way to others because of a barrier
+    displaced_writebacks: i8
+    slow_bypasses: i8  # results of slow loads
+    unread_bypasses: i8
+    late_results: i8
+    partial_results: i8
+    incomplete: i8
+    last_reads: i8
+    last_reads_unmarked: i8
+    last_reads_wrong: i8
+
+
+class State(Entries, Counts):
+    """What the policy keeps in every SM."""
+
+
 @inlined
-def _find(policy: Any, sm: Sm, warp: int, register: int) -> int:
+def _find(policy: Rfc, sm: Sm, warp: int, register: int) -> int:
     """The way of a warp's entries that holds a register; -1: none."""
+    state: State = sm.hierarchy
     found = -1
     for way in range(policy.entries):
-        if sm.hierarchy.status[warp, way] & VALID != 0 and sm.hierarchy.register[warp, way] == register:
+        if state.status[warp, way] & VALID != 0 and state.register[warp, way] == register:
             found = way
     return found
 
@@ -41,7 +84,7 @@ def _find(policy: Any, sm: Sm, warp: int, register: int) -> int:
 @inlined
 def _write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> bool:
     """Empty an entry; True if its value had to be written to the main register file."""
-    state = sm.hierarchy
+    state: State = sm.hierarchy
     status, register = state.status[warp, way], int(state.register[warp, way])
     state.status[warp, way] = 0
     written = status & DIRTY != 0 and status & DEAD == 0 and sm.map[warp, register] >= 0
@@ -54,9 +97,9 @@ def _write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> bool:
 
 
 @inlined
-def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> int:
+def _take(policy: Rfc, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> int:
     """A way for a register that has none: an empty one, else one that is emptied for it."""
-    state = sm.hierarchy
+    state: State = sm.hierarchy
     chosen = -1
     first = False
     for way in range(policy.entries):
@@ -81,22 +124,22 @@ def _take(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: in
 
 
 @inlined
-def _drop(policy: Any, sm: Sm, warp: int) -> None:
+def _drop(policy: Rfc, sm: Sm, warp: int) -> None:
     """Empty all entries of a warp whose values nobody needs."""
-    state = sm.hierarchy
+    state: State = sm.hierarchy
     for way in range(policy.entries):
         if state.status[warp, way] & DIRTY != 0:
             state.writebacks_elided += 1
         state.status[warp, way] = 0
 
 
-def _owners(design: Any, machine: Any) -> int:
+def _owners(design: Policies, machine: Machine) -> int:
     """How many warps of an SM own entries at once."""
     active = getattr(design.scheduler, "active", machine.sm.warps_per_sm)
     return min(active * _caches(design, machine), machine.sm.warps_per_sm)
 
 
-def _caches(design: Any, machine: Any) -> int:
+def _caches(design: Policies, machine: Machine) -> int:
     """How many caches an SM has: one, or one beside each scheduler where each has active warps of its own."""
     return machine.sm.schedulers if getattr(design.scheduler, "each", "sm") == "scheduler" else 1
 
@@ -131,33 +174,8 @@ class Rfc(NamedTuple):
         "replacement": ("fifo", "lru"),
         "distance": (0.0, 10.0),
     }
-    NOTES = HINT_FIELDS
-    STATE = (
-        ("register", "i2", (MAX_WARPS, MOST_ENTRIES)),
-        ("status", "u1", (MAX_WARPS, MOST_ENTRIES)),
-        ("stamp", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when it was filled, or used
-        ("lanes", "u4", (MAX_WARPS, MOST_ENTRIES)),
-        ("ready", "i8", (MAX_WARPS, MOST_ENTRIES)),  # when a source operand arrives from the main file
-        ("clock", "i8"),
-        ("hits", "i8"),
-        ("lookups", "i8"),  # instructions that looked at the tags
-        ("results", "i8"),
-        ("fills", "i8"),
-        ("writebacks", "i8"),
-        ("writebacks_elided", "i8"),
-        ("flushes", "i8"),  # of warps that wait for the result of a slow load
-        ("flush_writebacks", "i8"),
-        ("displaced_flushes", "i8"),  # of warps that gave way to others because of a barrier
-        ("displaced_writebacks", "i8"),
-        ("slow_bypasses", "i8"),  # results of slow loads
-        ("unread_bypasses", "i8"),
-        ("late_results", "i8"),
-        ("partial_results", "i8"),
-        ("incomplete", "i8"),
-        ("last_reads", "i8"),
-        ("last_reads_unmarked", "i8"),
-        ("last_reads_wrong", "i8"),
-    )
+    NOTES = Hints
+    STATE = State
 
     entries: int = 6
     allocate: str = "results"
@@ -169,14 +187,15 @@ class Rfc(NamedTuple):
     distance: float = 0.2
     characterise: bool = False
 
-    def annotate(policy, code: Any, table: Any, machine: Any) -> Any:
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         return cache_hints(code, table)
 
     def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        state: State = sm.hierarchy
         way = _find(policy, sm, warp, register)
-        if way < 0 or sm.hierarchy.ready[warp, way] > cycle:
+        if way < 0 or state.ready[warp, way] > cycle:
             return -1
-        state, hints = sm.hierarchy, ctx.code[pc].hierarchy
+        hints: Hints = ctx.code[pc].hierarchy
         if mask_at(ctx, sm.warp[warp].next) & ~state.lanes[warp, way] != 0:
             state.incomplete += 1
             _write_down(ctx, sm, cycle, warp, way)
@@ -192,8 +211,10 @@ class Rfc(NamedTuple):
         return warp * MOST_ENTRIES + way
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
-        row, state = ctx.code[pc], sm.hierarchy
-        marked = np.uint64(row.hierarchy.last_use)
+        row = ctx.code[pc]
+        hints: Hints = row.hierarchy
+        state: State = sm.hierarchy
+        marked = np.uint64(hints.last_use)
         last = np.uint64(last_at(ctx, index) & 0xFF)
         state.last_reads += count(last)
         state.last_reads_unmarked += count(last & ~marked)
@@ -203,7 +224,7 @@ class Rfc(NamedTuple):
         if policy.allocate == SOURCES and has(sm.active, warp):
             for operand in range(row.n_reads):
                 register = int(row.reads[operand])
-                dead = policy.last_use and row.hierarchy.last_use >> operand & 1 != 0
+                dead = policy.last_use and hints.last_use >> operand & 1 != 0
                 if dead or sm.map[warp, register] < 0 or _find(policy, sm, warp, register) >= 0:
                     continue
                 way = _take(policy, ctx, sm, cycle, warp, register)
@@ -216,13 +237,15 @@ class Rfc(NamedTuple):
             _drop(policy, sm, warp)
 
     def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
-        row, state = ctx.code[pc], sm.hierarchy
+        row = ctx.code[pc]
+        hints: Hints = row.hierarchy
+        state: State = sm.hierarchy
         number = np.int64(0)
         for place in range(row.n_writes):
             if row.writes[place] == register:
                 number = np.int64(place)
-        unread = row.hierarchy.unread >> number & 1 != 0
-        lanes = mask if row.hierarchy.rest_needed >> number & 1 != 0 else FULL
+        unread = hints.unread >> number & 1 != 0
+        lanes = mask if hints.rest_needed >> number & 1 != 0 else FULL
         around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
         if way >= 0 and around and covers(sm, warp, lanes):
@@ -239,7 +262,7 @@ class Rfc(NamedTuple):
                 state.late_results += 1
                 return -1
             way = _take(policy, ctx, sm, cycle, warp, register)
-            state.lanes[warp, way] = 0
+            state.lanes[warp, way] = np.uint32(0)
         else:  # a new value, the youngest, wherever the old one was
             state.clock += 1
             state.stamp[warp, way] = state.clock
@@ -252,7 +275,7 @@ class Rfc(NamedTuple):
         return warp * MOST_ENTRIES + way
 
     def on_suspend(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        state = sm.hierarchy
+        state: State = sm.hierarchy
         owned = False
         written = 0
         for way in range(policy.entries):
@@ -269,11 +292,12 @@ class Rfc(NamedTuple):
     flush = on_suspend
 
     def on_release(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> None:
+        state: State = sm.hierarchy
         way = _find(policy, sm, warp, register)
         if way >= 0:
-            if sm.hierarchy.status[warp, way] & DIRTY != 0:
-                sm.hierarchy.writebacks_elided += 1
-            sm.hierarchy.status[warp, way] = 0
+            if state.status[warp, way] & DIRTY != 0:
+                state.writebacks_elided += 1
+            state.status[warp, way] = 0
 
     def on_warp_exit(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         _drop(policy, sm, warp)
@@ -288,9 +312,8 @@ class Rfc(NamedTuple):
     def branch_delay(policy, ctx: Context, sm: Sm) -> int:
         return 1  # the stage that checks the tags
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
-        total: dict[str, Any] = {name: int(states[name].sum()) for name, *shape in Rfc.STATE if len(shape) == 1}
-        del total["clock"]
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
+        total: dict[str, Any] = {name: int(states[name].sum()) for name in field_names(Counts)}
         if policy.characterise:
             usage = value_usage(run.code, run.trace)
             total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
@@ -316,7 +339,7 @@ class Rfc(NamedTuple):
             "bypasses": counters["slow_bypasses"] + counters["unread_bypasses"],
         }
 
-    def energy(policy, counters: Any, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         warps = -(-_owners(run.design, run.machine) // _caches(run.design, run.machine))  # of one cache
         read, write = technology.register_cache_energy(warps, policy.entries)
         yield "register cache reads", "dynamic", counters["rfc_reads"] * SLICES * read
@@ -333,7 +356,7 @@ class Rfc(NamedTuple):
         tags = policy.entries * TAG_BITS / (REGISTER_BITS / SLICES)
         yield "register cache tags", "overhead", counters["rfc_lookups"] * tags * read
 
-    def storage_bits(policy, machine: Any, design: Any) -> int:
+    def storage_bits(policy, machine: Machine, design: Policies) -> int:
         return _owners(design, machine) * policy.entries * (REGISTER_BITS + LANES + TAG_BITS)
 
     def versus(policy, result: Any, reference: Any) -> dict[str, Any]:
@@ -345,7 +368,7 @@ class Rfc(NamedTuple):
             "access_energy_vs_baseline": spent / reference.energy_pj["dynamic"],
         }
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         active = getattr(design.scheduler, "active", None)
         if active is not None and active * policy.entries > BUFFERED:
             return (

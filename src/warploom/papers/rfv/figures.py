@@ -41,6 +41,12 @@ BASELINE = TWO_LEVEL
 WHOLE = _design("rfv")
 SHRUNK = {label: _design(f"rfv(shrink={share})") for label, share in SHARES.items()}
 HALF = SHRUNK["64 KB"]
+FULLER = ("matrixmul", "scalarprod")  # than in table 1, whose least numbers of registers are 7 and 11
+# The paper's own numbers against each other.
+OUTLIERS = (
+    "figure 11 labels three bars with 217, 1,008 and 323%: they alone make a mean of 97% over sixteen programs, so that 73% "
+    "is not the arithmetic mean"
+)
 SPILL = _design("compiler-spill")
 HARDWARE = _design("hardware-renaming")
 UNLIMITED_TABLE = _design(f"rfv(table_bytes={UNLIMITED})")
@@ -171,7 +177,11 @@ def _allocation(results: Results, size: str) -> Outcome:
 
 
 def _slow_down(results: Results, size: str) -> Outcome:
-    added = {f"GPU-shrink, {label}": _time_added(results, design, size) for label, design in SHRUNK.items()}
+    """Time against 128 KB: with renaming where the smaller file has it too, because the paper's four programs that are never
+
+    throttled add nothing at all, which a further pipeline stage on one side alone would not allow.
+    """
+    added = {f"GPU-shrink, {label}": _time_added(results, design, size, WHOLE) for label, design in SHRUNK.items()}
     added["compiler spill"] = _time_added(results, SPILL, size)
     added["renaming alone, 128 KB"] = _time_added(results, WHOLE, size)
     rows = [{"panel": "half-sized file", **row} for row in _bars(added, "time")]
@@ -187,17 +197,20 @@ def _slow_down(results: Results, size: str) -> Outcome:
         "wake-up-10-time": _mean(waking["wake-up 10"].values()),
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
-    whole = _time_added(results, WHOLE, size)
-    stage = "the stage of renaming, which 128 KB have too"
+    others = " and ".join(FULLER)
     experiments = {
-        f"shrink{key}-time": Experiment(stage, f"against {WHOLE}", _mean(values[name] - whole[name] for name in values))
-        for key, values in (
-            ("", added["GPU-shrink, 64 KB"]),
-            ("-40", added["GPU-shrink, 40% smaller"]),
-            ("-30", added["GPU-shrink, 30% smaller"]),
+        f"{key}-time": Experiment(
+            f"{others}, all of whose registers are live at once (of the paper's: 7 of 14, 11 of 17)",
+            f"mean without {others}",
+            _mean(value for name, value in added[f"GPU-shrink, {label}"].items() if name not in FULLER),
         )
+        for key, label in (("shrink", "64 KB"), ("shrink-40", "40% smaller"), ("shrink-30", "30% smaller"))
     }
-    return Outcome(rows, facts, chart, experiments)
+    spilling = [name for name, result in _of(results, SPILL, size).items() if result["counters"]["local_stores"] > 0]
+    if spilling:
+        spills = _mean(added["compiler spill"][name] for name in spilling)
+        experiments["spill-time"] = Experiment("programs that fit 64 KB as they are", f"mean of {', '.join(spilling)}", spills)
+    return Outcome(rows, facts, chart, experiments, {"spill-time": OUTLIERS})
 
 
 # --- figure 12 --------------------------------------------------------------------------------------------------------------

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from warploom.machines.schema import MAX_WARPS
+from warploom.papers.rfv.state import State
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, separate
-
-MAX_FLAG_CACHE = 64
-FLAG_CACHE_STATE = (
-    ("tag", "i4", (MAX_FLAG_CACHE,)),  # pc + 1 of the pir in an entry of the flag cache
-    ("probed_from", "i8", (MAX_WARPS,)),
-    ("probed_pc", "i4", (MAX_WARPS,)),
-    ("missed_pc", "i4", (MAX_WARPS,)),
-)
 
 
 @inlined
 def forget_probes(sm: Sm, warp: int) -> None:
     """A warp begins without having asked for any flags."""
-    sm.allocation.probed_from[warp] = -1
+    state: State = sm.allocation
+    state.probed_from[warp] = -1
 
 
 @inlined
 def keep_flags(sm: Sm, entries: int, pc: int) -> None:
     """Store the flags of a pir."""
+    state: State = sm.allocation
     if entries > 0:
-        sm.allocation.tag[pc % entries] = pc + 1
+        state.tag[pc % entries] = pc + 1
 
 
 @inlined
 def has_flags(sm: Sm, entries: int, pc: int) -> bool:
     """Whether the flags of a pir are stored."""
-    return entries > 0 and sm.allocation.tag[pc % max(1, entries)] == pc + 1
+    state: State = sm.allocation
+    return entries > 0 and state.tag[pc % max(1, entries)] == pc + 1
 
 
 @separate
 def count_probe(sm: Sm, warp: int, pc: int, hit: bool) -> None:
     """Count a look into the cache as a hit or a fetch, once for each dynamic metadata instruction."""
-    state = sm.allocation
+    state: State = sm.allocation
     start = sm.warp[warp].decoded
     if start == state.probed_from[warp] and pc <= state.probed_pc[warp]:  # tried again: its line was missing
         if hit and state.missed_pc[warp] == pc:  # and another warp has fetched the flags meanwhile

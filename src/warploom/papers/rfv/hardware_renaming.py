@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.code.instruction import Code
+from warploom.energy import RunFacts, Technology
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.rfv.renaming import (
     NEUTRAL,
+    Touched,
     allocation_counters,
     allocation_summary,
     entry_bits,
@@ -19,12 +21,29 @@ from warploom.papers.rfv.renaming import (
     table_conflicts,
     table_energy,
 )
+from warploom.records import Record, dtype_of, i8, u1
 from warploom.register_file import policy
 from warploom.register_file.bits import EVERYTHING, NOTHING, count
 from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, covers, group_of, release, wake
+
+
+class State(Touched):
+    """What the policy keeps in every SM."""
+
+    renames: i8
+    table_accesses: i8
+    waits: i8
+
+
+class Notes(Record):
+    """What is noted of one instruction."""
+
+    lookups: u1  # accesses of the renaming table
+    conflicts: u1  # cycles that they take beyond the first
 
 
 @policy
@@ -37,19 +56,13 @@ class HardwareRenaming(NamedTuple):
     GIVEN = ("rename_cycles",)
     LIMITS = {"rename_cycles": (0, 4)}
     MEANING = {"rename_cycles": "pipeline stages of renaming"}
-    STATE = (
-        ("touched", "u1", (MAX_WARP_REGISTERS,)),
-        ("warps_peak", "i8"),
-        ("renames", "i8"),
-        ("table_accesses", "i8"),
-        ("waits", "i8"),
-    )
-    NOTES = (("lookups", "u1"), ("conflicts", "u1"))
+    STATE = State
+    NOTES = Notes
 
     rename_cycles: int = 1
 
-    def annotate(policy, code: Any, table: np.ndarray, machine: Machine) -> np.ndarray:
-        notes = np.zeros(len(table), np.dtype(list(HardwareRenaming.NOTES), align=True))
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+        notes = np.zeros(len(table), dtype_of(Notes))
         for pc, row in enumerate(table):
             notes[pc]["lookups"] = row["n_reads"] + row["n_writes"]
             notes[pc]["conflicts"] = table_conflicts(row["reads"][: row["n_reads"]].tolist())
@@ -59,21 +72,24 @@ class HardwareRenaming(NamedTuple):
         return True
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
+        state: State = sm.allocation
+        state.warps_peak = max(state.warps_peak, count(sm.resident))
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         """The names of all resident warps fit the file, so that an entry is free or about to be."""
+        state: State = sm.allocation
         row = ctx.code[pc]
         needed = 0
         for number in range(row.n_writes):
             if sm.map[warp, row.writes[number]] < 0:
                 needed += 1
         if needed > ctx.info.entries - sm.allocated:
-            sm.allocation.waits += 1
+            state.waits += 1
             return False
         return True
 
     def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+        state: State = sm.allocation
         old = sm.map[warp, register]
         if old >= 0 and not covers(sm, warp, mask_at(ctx, index)):
             return old  # the other lanes' values stay
@@ -86,26 +102,30 @@ class HardwareRenaming(NamedTuple):
         if old >= 0:
             release(ctx, sm, cycle, warp, register)
         allocate(ctx, sm, cycle, warp, register, entry)
-        sm.allocation.renames += 1
+        state.renames += 1
         return entry
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
-        sm.allocation.table_accesses += ctx.code[pc].allocation.lookups
+        state: State = sm.allocation
+        notes: Notes = ctx.code[pc].allocation
+        state.table_accesses += notes.lookups
 
     def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
-        return policy.rename_cycles + ctx.code[pc].allocation.conflicts
+        notes: Notes = ctx.code[pc].allocation
+        return policy.rename_cycles + notes.conflicts
 
     def issue_stages(policy) -> int:
         return policy.rename_cycles
 
     def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-        sm.allocation.touched[entry] = 1
+        state: State = sm.allocation
+        state.touched[entry] = 1
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         if sm.held != NOTHING:
             wake(sm, EVERYTHING)
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         warps = run.occupancy.ctas * run.occupancy.warps_per_cta
         return {
             **{name: int(states[name].sum()) for name in ("renames", "table_accesses")},
@@ -120,7 +140,7 @@ class HardwareRenaming(NamedTuple):
             "table_bytes": counters["table_bytes_peak"],
         }
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         return table_energy(counters["table_accesses"], counters["table_bytes_peak"], technology, run)
 
     def storage_bits(policy, machine: Machine) -> int:

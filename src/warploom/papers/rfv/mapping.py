@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from warploom.machines.schema import MAX_RF_BANKS
+from warploom.papers.rfv.notes import Notes
 from warploom.papers.rfv.renaming import find_entry, find_entry_anywhere
+from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_mapped, leads
 from warploom.register_file.bits import bit, count
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, group_of, inlined, separate
-
-MAPPING_STATE = (
-    ("exempt", "i8"),  # registers below are not renamed
-    ("most_ctas", "i8"),
-    ("free_in", "i8", (MAX_RF_BANKS,)),  # scratch
-)
-
 
 # --- entries set apart for registers that are not renamed -------------------------------------------------------------------
 
@@ -25,9 +17,11 @@ MAPPING_STATE = (
 @separate
 def set_apart(ctx: Context, sm: Sm) -> None:
     """Divide the file between registers that are mapped directly and those that are renamed."""
-    state, info = sm.allocation, ctx.info
-    state.exempt = min(ctx.code[0].allocation.exempt, info.registers)
-    state.need = (info.registers - state.exempt) * info.warps_per_cta
+    state: State = sm.allocation
+    notes: Notes = ctx.code[0].allocation
+    info = ctx.info
+    state.exempt = min(notes.exempt, info.registers)
+    state.need = min(info.registers - state.exempt, notes.held) * info.warps_per_cta
     state.most_ctas = info.cta_limit
     direct = state.exempt * info.warps_per_cta
     if direct > 0:  # leave one CTA the registers that it may need
@@ -42,7 +36,8 @@ def set_apart(ctx: Context, sm: Sm) -> None:
 @inlined
 def is_set_apart(ctx: Context, sm: Sm, entry: int) -> bool:
     """Whether an entry is for a register that is mapped directly."""
-    return entry < ctx.info.entries - sm.allocation.room
+    state: State = sm.allocation
+    return entry < ctx.info.entries - state.room
 
 
 @inlined
@@ -55,7 +50,8 @@ def keep_apart(ctx: Context, sm: Sm, entry: int) -> None:
 @inlined
 def map_directly(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Give a warp the registers that are not renamed."""
-    exempt = sm.allocation.exempt
+    state: State = sm.allocation
+    exempt = state.exempt
     for register in range(exempt):
         allocate(ctx, sm, cycle, warp, register, exempt * warp + register)
 
@@ -64,7 +60,7 @@ def map_directly(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
 
 
 @inlined
-def unmapped_results(sm: Sm, warp: int, row: Any) -> int:
+def unmapped_results(sm: Sm, warp: int, row: CodeRow) -> int:
     """How many registers an instruction would map."""
     needed = 0
     for number in range(row.n_writes):
@@ -74,9 +70,9 @@ def unmapped_results(sm: Sm, warp: int, row: Any) -> int:
 
 
 @separate
-def entries_for(ctx: Context, sm: Sm, warp: int, row: Any) -> bool:
+def entries_for(ctx: Context, sm: Sm, warp: int, row: CodeRow) -> bool:
     """Whether there is an entry for every register that an instruction would map; notes the banks that lack one."""
-    state = sm.allocation
+    state: State = sm.allocation
     anywhere = leads(sm, warp)
     free = 0
     for group in range(ctx.info.groups):
@@ -101,11 +97,12 @@ def entries_for(ctx: Context, sm: Sm, warp: int, row: Any) -> bool:
 @separate
 def find_for(ctx: Context, sm: Sm, warp: int, register: int) -> int:
     """An entry in the bank that the compiler meant; the leading CTA takes one elsewhere rather than wait."""
+    state: State = sm.allocation
     group = group_of(ctx, warp, register)
     entry = find_entry(ctx, sm, group)
     if entry < 0 and leads(sm, warp):
         entry = find_entry_anywhere(ctx, sm, group)
-        sm.allocation.borrowed += 1
+        state.borrowed += 1
     return entry
 
 

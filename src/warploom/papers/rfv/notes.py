@@ -7,20 +7,24 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, value_operands
-from warploom.papers.rfv.release_points import decoded_flags
+from warploom.papers.rfv.release_points import decoded_flags, most_held
 from warploom.papers.rfv.renaming import table_conflicts
+from warploom.records import Record, dtype_of, u1
 
-INSTRUCTION_NOTES = (
-    ("dead", "u1"),  # a bit for each 32-bit register read: it is released
-    ("lookups", "u1"),  # accesses of the renaming table
-    ("conflicts", "u1"),  # cycles that they take beyond the first
-    ("exempt", "u1"),
-)
+
+class Notes(Record):
+    """What is noted of one instruction."""
+
+    dead: u1  # a bit for each 32-bit register read: it is released
+    lookups: u1  # accesses of the renaming table
+    conflicts: u1  # cycles that they take beyond the first
+    exempt: u1  # registers of the code below this number are not renamed
+    held: u1  # renamed registers that a warp has at once, at most
 
 
 def annotated(code: Code, table: np.ndarray) -> np.ndarray:
     """A record for each instruction of the code."""
-    notes = np.zeros(len(table), np.dtype(list(INSTRUCTION_NOTES), align=True))
+    notes = np.zeros(len(table), dtype_of(Notes))
     instructions = list(code.instructions())
     exempt = exempt_registers(code)
     for pc, row in enumerate(table):
@@ -36,4 +40,5 @@ def annotated(code: Code, table: np.ndarray) -> np.ndarray:
                 notes[pc]["dead"] |= ((1 << words) - 1) << place
             place += words
     notes["exempt"] = exempt
+    notes["held"] = most_held(code)
     return notes

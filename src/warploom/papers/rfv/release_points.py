@@ -40,6 +40,7 @@ from warploom.papers.rfv.release_flags import (
     value_operands,
 )
 
+MOST_HELD = "rfv.most_held"  # an annotation of compiled code
 NAMEABLE = (1 << NO_REGISTER) - 1  # registers whose number fits a pbr
 
 
@@ -143,7 +144,12 @@ def with_release_flags(code: Code, points: ReleasePoints) -> Code:
             made += group
             pc += len(group)
         blocks.append(Block(made, block.label))
-    return replace(code, blocks=blocks)
+    return replace(code, blocks=blocks, annotations={**code.annotations, MOST_HELD: points.most_held})
+
+
+def most_held(code: Code) -> int:
+    """The most renamed registers that a warp of compiled code holds at once."""
+    return code.annotations.get(MOST_HELD, code.registers)
 
 
 def decoded_flags(code: Code) -> Iterator[tuple[int, int, int]]:

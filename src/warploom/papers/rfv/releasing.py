@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from warploom.papers.rfv.notes import Notes
 from warploom.papers.rfv.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMBER_BITS, NUMBERS, PAYLOAD_BITS
 from warploom.papers.rfv.release_flags import ReleaseOpcode as Release
 from warploom.papers.rfv.reserved_memory import take_from_memory
+from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_unmapped
+from warploom.records import u8
 from warploom.register_file.bits import signed
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, release, separate
 
@@ -21,7 +22,7 @@ NUMBER_MASK = np.uint64(NO_REGISTER)
 
 
 @inlined
-def is_list(bits: Any) -> bool:
+def is_list(bits: u8) -> bool:
     """Whether a metadata instruction is a pbr, a list of registers; else it is a pir, flags of the instructions behind it."""
     return bits >> OPCODE_AT == PBR
 
@@ -29,9 +30,10 @@ def is_list(bits: Any) -> bool:
 @separate
 def _give_back(ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> bool:
     """Release a register that is dead; False if there is nothing to release."""
+    state: State = sm.allocation
     if take_from_memory(sm, warp, register):
         return True
-    if sm.map[warp, register] < 0 or register < sm.allocation.exempt:
+    if sm.map[warp, register] < 0 or register < state.exempt:
         return False
     release(ctx, sm, cycle, warp, register)
     count_unmapped(sm, cycle, warp)
@@ -39,30 +41,34 @@ def _give_back(ctx: Context, sm: Sm, cycle: int, warp: int, register: int) -> bo
 
 
 @separate
-def release_flagged(ctx: Context, sm: Sm, cycle: int, warp: int, row: Any) -> None:
+def release_flagged(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
     """Release the operands of an instruction whose flags are set."""
-    dead = row.allocation.dead
+    state: State = sm.allocation
+    notes: Notes = row.allocation
+    dead = notes.dead
     if dead != 0:
         for operand in range(row.n_reads):
             if dead >> operand & 1 != 0 and _give_back(ctx, sm, cycle, warp, int(row.reads[operand])):
-                sm.allocation.releases_pir += 1
-                sm.allocation.table_accesses += 1
+                state.releases_pir += 1
+                state.table_accesses += 1
 
 
 @separate
-def release_listed(ctx: Context, sm: Sm, cycle: int, warp: int, bits: Any) -> None:
+def release_listed(ctx: Context, sm: Sm, cycle: int, warp: int, bits: u8) -> None:
     """Release the registers that a pbr lists."""
+    state: State = sm.allocation
     for place in range(NUMBERS):
         number = (bits >> np.uint64(LOW_OPCODE_BITS + NUMBER_BITS * place)) & NUMBER_MASK
         if number != NUMBER_MASK:
-            sm.allocation.table_accesses += 1
+            state.table_accesses += 1
             if _give_back(ctx, sm, cycle, warp, signed(number)):
-                sm.allocation.releases_pbr += 1
+                state.releases_pbr += 1
 
 
 @separate
 def release_rest(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Release what a warp still has at its exit."""
-    for register in range(sm.allocation.exempt, ctx.info.registers):
+    state: State = sm.allocation
+    for register in range(state.exempt, ctx.info.registers):
         if _give_back(ctx, sm, cycle, warp, register):
-            sm.allocation.releases_exit += 1
+            state.releases_exit += 1

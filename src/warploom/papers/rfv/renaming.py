@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+
+import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.energy import RunFacts, Technology
 from warploom.machines import Machine
+from warploom.machines.schema import MAX_WARP_REGISTERS
+from warploom.records import Array, Record, i8, u1
 from warploom.register_file.bits import NOTHING, lowest, without_lowest
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import powered
@@ -14,6 +19,14 @@ from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, separate
 
 TABLE_BANKS = 4
+
+
+class Touched(Record):
+    """What says how many registers there would have to be."""
+
+    touched: Annotated[Array[u1], MAX_WARP_REGISTERS]  # entries that ever held a register
+    warps_peak: i8  # warps that were resident together
+
 
 # What every design that renames reports; a design without one of the mechanisms reports nothing happening.
 NEUTRAL = {
@@ -83,14 +96,14 @@ def table_conflicts(registers: list[int], exempt: int = 0) -> int:
     return max(0, max(busy) - 1)
 
 
-def table_energy(accesses: int, size: float, technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+def table_energy(accesses: int, size: float, technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
     """The terms of a renaming table of `size` bytes."""
     table = technology.table(size)
     yield "renaming table accesses", "overhead", accesses * table.access
     yield "renaming table leakage", "overhead", table.leakage * table.banks * run.seconds * run.sms
 
 
-def allocation_counters(states: Any, code: Code) -> dict[str, Any]:
+def allocation_counters(states: np.ndarray, code: Code) -> dict[str, Any]:
     """Registers that were ever touched, and those that the compiler allocated to the warps that were resident together."""
     return {
         "registers_touched": int((states["touched"] != 0).sum()),

@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from warploom.energy import RunFacts, Technology
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, PAYLOAD_BITS, PBR, decode_pbr, is_release, payload
 from warploom.papers.rfv.renaming import NEUTRAL, allocation_counters, allocation_summary, entry_bits, table_energy
+from warploom.papers.rfv.state import Counts
+from warploom.records import field_names
+from warploom.register_file.launch_facts import LaunchFacts
 
 INSTRUCTION_BITS = 64
-COUNTED = (
-    "renames",
-    "releases_pir",
-    "releases_pbr",
-    "releases_exit",  # what no flag has released
-    "flag_fetches",
-    "flag_cache_hits",
-    "throttled_cycles",
-    "borrowed",  # entries taken in another bank than the compiler's
-    "table_accesses",
-    "spilled_registers",
-)
-REPORTED_STATE = (
-    ("touched", "u1", (MAX_WARP_REGISTERS,)),
-    ("warps_peak", "i8"),
-    *((name, "i8") for name in COUNTED),
-)
 
 
-def virtualization_counters(states: Any, run: Any) -> dict[str, Any]:
+def virtualization_counters(states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
     """The sums over all SMs, and what the compiler has put into the code."""
     code = run.code
     metadata = [one for one in code.instructions() if is_release(one)]
@@ -39,7 +27,7 @@ def virtualization_counters(states: Any, run: Any) -> dict[str, Any]:
     warps = run.occupancy.ctas * run.occupancy.warps_per_cta
     bits = (code.registers - exempt_registers(code)) * warps * entry_bits(run.machine)
     return {
-        **{name: int(states[name].sum()) for name in COUNTED},
+        **{name: int(states[name].sum()) for name in field_names(Counts)},
         **allocation_counters(states, code),
         "static_metadata": len(metadata),
         "static_pbr": len(lists),
@@ -63,7 +51,7 @@ def virtualization_summary(counters: dict[str, Any]) -> dict[str, Any]:
 
 
 def virtualization_energy(
-    counters: dict[str, Any], technology: Any, run: Any, table_bytes: int, flag_cache: int
+    counters: dict[str, Any], technology: Technology, run: RunFacts, table_bytes: int, flag_cache: int
 ) -> Iterator[tuple[str, str, float]]:
     """The terms of the renaming table, of metadata instructions, and of the release flag cache with so many entries."""
     yield from table_energy(counters["table_accesses"], table_bytes, technology, run)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfv.mapping import rename
 from warploom.papers.rfv.renaming import find_entry_anywhere
+from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
@@ -13,12 +13,6 @@ from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, separate, wake
 
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
-MEMORY_STATE = (
-    ("spilled", "u8"),  # warps with registers in memory or on the way
-    ("returning", "u8"),
-    ("in_memory", "u8", (MAX_WARPS, REGISTER_WORDS)),
-    ("moving", "i4", (MAX_WARPS,)),  # stores or loads of a warp under way
-)
 
 
 # --- which registers are there ----------------------------------------------------------------------------------------------
@@ -27,25 +21,28 @@ MEMORY_STATE = (
 @inlined
 def clear_memory(sm: Sm, warp: int) -> None:
     """A warp begins with nothing in memory."""
+    state: State = sm.allocation
     for word in range(REGISTER_WORDS):
-        sm.allocation.in_memory[warp, word] = NOTHING
+        state.in_memory[warp, word] = NOTHING
 
 
 @inlined
 def take_from_memory(sm: Sm, warp: int, register: int) -> bool:
     """Whether a register is in memory; if so, it counts as taken from there."""
+    state: State = sm.allocation
     word, place = register >> 6, register & 63
-    stored = has(sm.allocation.in_memory[warp, word], place)
+    stored = has(state.in_memory[warp, word], place)
     if stored:
-        sm.allocation.in_memory[warp, word] &= ~bit(place)
+        state.in_memory[warp, word] &= ~bit(place)
     return stored
 
 
 @inlined
 def _in_memory(sm: Sm, warp: int) -> int:
+    state: State = sm.allocation
     stored = 0
     for word in range(REGISTER_WORDS):
-        stored += count(sm.allocation.in_memory[warp, word])
+        stored += count(state.in_memory[warp, word])
     return stored
 
 
@@ -55,8 +52,9 @@ def _in_memory(sm: Sm, warp: int) -> int:
 @separate
 def _names_of(ctx: Context, sm: Sm, warp: int) -> int:
     """How many renamed registers of a warp are mapped."""
+    state: State = sm.allocation
     mapped = 0
-    for register in range(sm.allocation.exempt, ctx.info.registers):
+    for register in range(state.exempt, ctx.info.registers):
         if sm.map[warp, register] >= 0:
             mapped += 1
     return mapped
@@ -76,7 +74,7 @@ def _oldest(sm: Sm, warps: Mask) -> int:
 @separate
 def _spill_other(ctx: Context, sm: Sm, cycle: int, kept: int) -> bool:
     """Store all registers of one warp other than `kept`: the youngest outside of the leading CTA, else the youngest."""
-    state = sm.allocation
+    state: State = sm.allocation
     victim = -1
     rest = sm.resident & ~state.spilled & ~bit(kept)
     while rest != NOTHING:
@@ -107,7 +105,7 @@ def _spill_other(ctx: Context, sm: Sm, cycle: int, kept: int) -> bool:
 @separate
 def _waiting_in_memory(sm: Sm) -> int:
     """The oldest warp that wants to go on and has its registers in memory; -1: none. One at a barrier can wait there."""
-    state = sm.allocation
+    state: State = sm.allocation
     stored = NOTHING
     rest = state.spilled & ~state.returning & sm.held
     while rest != NOTHING:
@@ -121,7 +119,7 @@ def _waiting_in_memory(sm: Sm) -> int:
 @separate
 def _refill(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Bring a warp's registers back; it goes on when the last of them has arrived."""
-    state = sm.allocation
+    state: State = sm.allocation
     state.returning |= bit(warp)
     for register in range(state.exempt, ctx.info.registers):
         if take_from_memory(sm, warp, register):
@@ -135,8 +133,9 @@ def _refill(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
 
 @separate
 def _returned(sm: Sm, warp: int) -> None:
-    sm.allocation.spilled &= ~bit(warp)
-    sm.allocation.returning &= ~bit(warp)
+    state: State = sm.allocation
+    state.spilled &= ~bit(warp)
+    state.returning &= ~bit(warp)
     wake(sm, bit(warp))
 
 
@@ -169,7 +168,7 @@ def make_room(ctx: Context, sm: Sm, cycle: int) -> bool:
 @separate
 def moved(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, entry: int, kind: int) -> None:
     """The store (SPILL) or load (REFILL) of a register has finished."""
-    state = sm.allocation
+    state: State = sm.allocation
     state.moving[warp] -= 1
     if kind == SPILL:
         if sm.map[warp, register] == entry:

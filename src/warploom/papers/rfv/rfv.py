@@ -9,11 +9,10 @@ import numpy as np
 
 from warploom.code.instruction import Code
 from warploom.code.lanes import LANES
+from warploom.energy import RunFacts, Technology
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.papers.rfv.flag_cache import (
-    FLAG_CACHE_STATE,
-    MAX_FLAG_CACHE,
     count_probe,
     forget_probes,
     has_flags,
@@ -21,7 +20,6 @@ from warploom.papers.rfv.flag_cache import (
 )
 from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
 from warploom.papers.rfv.mapping import (
-    MAPPING_STATE,
     entries_for,
     find_for,
     is_set_apart,
@@ -31,20 +29,19 @@ from warploom.papers.rfv.mapping import (
     set_apart,
     unmapped_results,
 )
-from warploom.papers.rfv.notes import INSTRUCTION_NOTES, annotated
+from warploom.papers.rfv.notes import Notes, annotated
 from warploom.papers.rfv.release_points import describe_releases, release_points, with_release_flags
 from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.reporting import (
-    REPORTED_STATE,
     virtualization_bits,
     virtualization_counters,
     virtualization_energy,
     virtualization_summary,
 )
-from warploom.papers.rfv.reserved_memory import MEMORY_STATE, clear_memory, make_room, moved, refill_if_room
+from warploom.papers.rfv.reserved_memory import clear_memory, make_room, moved, refill_if_room
+from warploom.papers.rfv.state import MAX_FLAG_CACHE, State
 from warploom.papers.rfv.throttling import (
-    THROTTLING_STATE,
     choose_leader,
     feed,
     leads,
@@ -54,9 +51,11 @@ from warploom.papers.rfv.throttling import (
     throttle,
     too_few_left,
 )
-from warploom.register_file import policy
+from warploom.records import u8
+from warploom.register_file import Policies, policy
 from warploom.register_file.bits import NOTHING, bit, count, has
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.occupancy import occupancy, rounded
 
@@ -94,8 +93,8 @@ class Rfv(NamedTuple):
         "residency": "resident CTAs: as many as name no more registers than there are, or as hold no more by static liveness",
     }
     COMPILED_BY = ("table_bytes", "divergence", "resident", "residency")
-    STATE = (*MAPPING_STATE, *THROTTLING_STATE, *MEMORY_STATE, *FLAG_CACHE_STATE, *REPORTED_STATE)
-    NOTES = INSTRUCTION_NOTES
+    STATE = State
+    NOTES = Notes
 
     shrink: float = 1.0
     table_bytes: int = 1024
@@ -149,24 +148,29 @@ class Rfv(NamedTuple):
     # The hardware half: mapping.
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        state: State = sm.allocation
         set_apart(ctx, sm)
-        sm.allocation.leader = -1
+        state.leader = -1
 
     def can_launch(policy, ctx: Context, sm: Sm, cycle: int) -> bool:
-        return sm.ctas_resident + sm.pending_count < sm.allocation.most_ctas
+        state: State = sm.allocation
+        return sm.ctas_resident + sm.pending_count < state.most_ctas
 
     def on_cta_launch(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
-        sm.allocation.ctas |= bit(cta)
-        sm.allocation.mapped_of[cta] = 0
+        state: State = sm.allocation
+        state.ctas |= bit(cta)
+        state.mapped_of[cta] = 0
         choose_leader(sm)
 
     def on_cta_exit(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
-        sm.allocation.ctas &= ~bit(cta)
+        state: State = sm.allocation
+        state.ctas &= ~bit(cta)
         choose_leader(sm)
         let_on(sm, cycle)
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        sm.allocation.warps_peak = max(sm.allocation.warps_peak, count(sm.resident))
+        state: State = sm.allocation
+        state.warps_peak = max(state.warps_peak, count(sm.resident))
         forget_probes(sm, warp)
         clear_memory(sm, warp)
         map_directly(ctx, sm, cycle, warp)
@@ -178,19 +182,22 @@ class Rfv(NamedTuple):
         release_rest(ctx, sm, cycle, warp)
 
     def map_write(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int) -> int:
+        state: State = sm.allocation
         entry = sm.map[warp, register]
         if entry < 0:
             entry = find_for(ctx, sm, warp, register)
             if entry >= 0:
                 rename(ctx, sm, cycle, warp, register, entry)
-                sm.allocation.renames += 1
+                state.renames += 1
         return entry
 
     def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-        sm.allocation.touched[entry] = 1
+        state: State = sm.allocation
+        state.touched[entry] = 1
 
     def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
-        return policy.rename_cycles + ctx.code[pc].allocation.conflicts
+        notes: Notes = ctx.code[pc].allocation
+        return policy.rename_cycles + notes.conflicts
 
     def issue_stages(policy) -> int:
         return policy.rename_cycles
@@ -198,11 +205,13 @@ class Rfv(NamedTuple):
     # Release.
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: State = sm.allocation
         row = ctx.code[pc]
-        sm.allocation.table_accesses += row.allocation.lookups
+        notes: Notes = row.allocation
+        state.table_accesses += notes.lookups
         release_flagged(ctx, sm, cycle, warp, row)
 
-    def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, bits: Any) -> None:
+    def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, bits: u8) -> None:
         if is_list(bits):
             release_listed(ctx, sm, cycle, warp, bits)
         else:
@@ -216,7 +225,7 @@ class Rfv(NamedTuple):
     # Too few registers.
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        state = sm.allocation
+        state: State = sm.allocation
         if has(state.spilled, warp):
             return False
         row = ctx.code[pc]
@@ -230,11 +239,12 @@ class Rfv(NamedTuple):
         return True
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
+        state: State = sm.allocation
         if is_set_apart(ctx, sm, entry):
             keep_apart(ctx, sm, entry)
-        elif sm.allocation.starved != NOTHING:
+        elif state.starved != NOTHING:
             feed(sm, cycle, entry % ctx.info.groups)
-        elif sm.allocation.spilled != NOTHING:
+        elif state.spilled != NOTHING:
             refill_if_room(ctx, sm, cycle)
 
     def on_stuck(policy, ctx: Context, sm: Sm, cycle: int) -> bool:
@@ -250,19 +260,19 @@ class Rfv(NamedTuple):
     def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         settle_held(sm, cycle)
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return virtualization_counters(states, run)
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return virtualization_summary(counters)
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         return virtualization_energy(counters, technology, run, policy.table_bytes, policy.flag_cache)
 
     def storage_bits(policy, machine: Machine) -> int:
         return virtualization_bits(machine, policy.table_bytes, policy.flag_cache, balanced=policy.shrink < 1)
 
-    def conflict(policy, design: Any) -> str | None:
+    def conflict(policy, design: Policies) -> str | None:
         whole = policy.shrink * policy.resident == 1 and policy.residency == "named"
         if policy.spill and not whole and type(design.hierarchy).NAME != "none":
             return "a spilled register could have its newest value in the upper level; write spill=false"

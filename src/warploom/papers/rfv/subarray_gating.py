@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_RF_BANKS
 from warploom.records import Array, Record, i4, i8
 from warploom.register_file import policy
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import OFF, ON, inlined, move_entries
 
@@ -23,25 +27,25 @@ class State(Record):
 
 
 @inlined
-def _subarrays(policy: Any, ctx: Context) -> int:
+def _subarrays(policy: SubarrayGating, ctx: Context) -> int:
     """Subarrays of a bank group."""
     return policy.subarrays if policy.subarrays > 0 else ctx.machine.rf_subarrays_per_bank
 
 
 @inlined
-def _rows(policy: Any, ctx: Context) -> int:
+def _rows(policy: SubarrayGating, ctx: Context) -> int:
     """Entries of one subarray; the last one takes what is left over."""
     return max(1, ctx.info.entries // ctx.info.groups // _subarrays(policy, ctx))
 
 
 @inlined
-def _subarray_of(policy: Any, ctx: Context, entry: int) -> int:
+def _subarray_of(policy: SubarrayGating, ctx: Context, entry: int) -> int:
     own = min(entry // ctx.info.groups // _rows(policy, ctx), _subarrays(policy, ctx) - 1)
     return entry % ctx.info.groups * _subarrays(policy, ctx) + own
 
 
 @inlined
-def _size(policy: Any, ctx: Context, subarray: int) -> int:
+def _size(policy: SubarrayGating, ctx: Context, subarray: int) -> int:
     per_group = _subarrays(policy, ctx)
     rows = ctx.info.entries // ctx.info.groups
     if subarray % per_group == per_group - 1:
@@ -99,12 +103,12 @@ class SubarrayGating(NamedTuple):
         state: State = sm.power
         return sm.entry[entry].allocated and state.awake_at[_subarray_of(policy, ctx, entry)] <= cycle
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {"subarray_wakeups": int(states["wakeups"].sum())}
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return {"subarray_on_cycles": counters["on_cycles"]}
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         subarrays = policy.subarrays or machine.register_file.subarrays_per_bank
         return machine.register_file.banks * subarrays

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from warploom.code.lanes import LANES
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.records import Lanes
 from warploom.register_file import policy
@@ -41,7 +44,7 @@ class ActiveMask(NamedTuple):
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return {"lanes_accessed": counters["rf_read_lanes"] + counters["rf_write_lanes"]}
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         # The paper gives the table's size, not its energy: it is scaled from the register file's. It is written when a collector
         # is assigned and looked up by each read; a write brings its mask along.
         access, leakage = technology.small_array(policy.storage_bits(run.machine), LANES, run.cycle_time)
@@ -51,5 +54,5 @@ class ActiveMask(NamedTuple):
     def versus(policy, result: Any, reference: Any) -> dict[str, float]:
         return savings_by_ratio(vars(result), vars(reference))
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return machine.collectors.total * LANES

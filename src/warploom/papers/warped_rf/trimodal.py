@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 from warploom.records import Array, Record, i2, i8, u1
@@ -11,6 +16,7 @@ from warploom.register_file import policy
 from warploom.register_file.bits import has
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import holds
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
 
@@ -28,7 +34,7 @@ class State(Record):
 
 
 @inlined
-def _switch_on(policy: Any, sm: Sm, cycle: int, entry: int) -> None:
+def _switch_on(policy: Trimodal, sm: Sm, cycle: int, entry: int) -> None:
     """One more reason for an entry to be on; the first wakes it, at full supply from now."""
     state: State = sm.power
     if state.users[entry] == 0:
@@ -162,13 +168,13 @@ class Trimodal(NamedTuple):
         state: State = sm.power
         return state.users[entry] > 0 and state.awake_at[entry] <= cycle
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {"wakeups": int(states["wakeups"].sum())}
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         return {"wakeup_stall_cycles": counters["wakeup_wait_cycles"]}
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         # The paper does not say what its control unit costs: its states are scaled from the register file's cells.
         access, leakage = technology.small_array(policy.storage_bits(run.machine), STATE_BITS, run.cycle_time)
         yield "tri-modal states", "overhead", 2 * counters["wakeups"] * access
@@ -177,5 +183,5 @@ class Trimodal(NamedTuple):
     def versus(policy, result: Any, reference: Any) -> dict[str, float]:
         return savings_by_ratio(vars(result), vars(reference))
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return STATE_BITS * machine.register_file.banks * machine.register_file.entries_per_bank

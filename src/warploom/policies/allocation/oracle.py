@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from warploom.records import Record, i8
 from warploom.register_file import policy
 from warploom.register_file.columns import DEAD_WRITE, last_at
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
@@ -53,5 +56,5 @@ class Oracle(NamedTuple):
                 release(ctx, sm, cycle, warp, row.writes[number])
                 state.releases += 1
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {"releases": int(states["releases"].sum())}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import DROWSY, OFF, ON, move_entries
 
 
@@ -17,14 +19,14 @@ class FreeWakeup(NamedTuple):
     SOURCE = "a limit, not a mechanism"
     IDEAL = True
 
-    def reset(policy, ctx: Any, sm: Any, cycle: int) -> None:
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         move_entries(sm, cycle, ON, OFF, ctx.info.entries)
 
-    def on_allocate(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         move_entries(sm, cycle, OFF, DROWSY, 1)
 
-    def on_free(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> None:
+    def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         move_entries(sm, cycle, DROWSY, OFF, 1)
 
-    def awake(policy, ctx: Any, sm: Any, cycle: int, entry: int) -> bool:
+    def awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> bool:
         return sm.entry[entry].allocated

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i8
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, count, has, next_after
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined, scheduler_of
 
@@ -132,7 +135,7 @@ class TwoLevel(NamedTuple):
             state.eligible |= bit(warp)
             _promote(policy, ctx, sm, scheduler_of(ctx, warp))
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {name: int(states[name].sum()) for name in ("suspensions", "displaced")}
 
     def storage_bits(policy, machine: Machine) -> int:

@@ -129,14 +129,14 @@ API channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { retur
 
 API status cudaMalloc3DArray(struct array **result, const channels *format, extent size, unsigned flags) {
     struct array *array = calloc(1, sizeof *array);
-    enum { LAYERED = 1, CUBEMAP = 4 };
+    enum { CUBEMAP = 4 };
     array->texel = (format->bits[0] + format->bits[1] + format->bits[2] + format->bits[3]) / 8;
     array->format = *format;
     array->size = size;
     array->flags = flags;
     word bytes = array->texel * size.width * (size.height ? size.height : 1) * (size.depth ? size.depth : 1);
     word answer[ANSWER_WORDS];
-    status outcome = flags & (LAYERED | CUBEMAP) ? NOT_SUPPORTED : !bytes ? INVALID_VALUE : SUCCESS;
+    status outcome = flags & CUBEMAP ? NOT_SUPPORTED : !bytes ? INVALID_VALUE : SUCCESS;
     if (!outcome) outcome = ASK(ALLOCATE, answer, bytes, ARRAY_MEMORY);
     if (outcome) {
         free(array);

@@ -1,4 +1,4 @@
-/* Texture objects over arrays and linear memory. */
+/* Texture objects over arrays and linear memory, surface objects over arrays. */
 #include <string.h>
 
 #include "warploom.h"
@@ -14,20 +14,31 @@ struct resource {
 };
 struct sampling { int address_mode[3], filter, read, srgb; float border[4]; int normalized; };
 enum { ARRAY, MIPMAPPED, LINEAR, PITCHED };
+enum { CLAMP = 1, LAYERED = 1 << 7 }; /* how an object is read */
+enum { LAYERED_ARRAY = 1 };           /* a flag of arrays */
+
+static word bits_of(const channels *format) {
+    word bits = 0;
+    for (int i = 0; i < 4; i++) bits |= (word)(unsigned char)format->bits[i] << 8 * i;
+    return bits;
+}
+
+static status object_over(const struct array *array, word mode, uint64_t *object) {
+    word answer[ANSWER_WORDS];
+    if (array->flags & LAYERED_ARRAY) mode |= LAYERED;
+    status outcome = ASK(TEXTURE, answer, array->address, array->size.width, array->size.height, array->size.depth,
+                         array->size.width * array->texel, bits_of(&array->format), array->format.kind, mode);
+    if (!outcome) *object = answer[0];
+    return noted(outcome);
+}
 
 API status cudaCreateTextureObject(uint64_t *texture, const struct resource *from, const struct sampling *how, const void *view) {
-    word address, width, height = 0, depth = 0, pitch, texel, answer[ANSWER_WORDS];
+    word address, width, height = 0, pitch, texel, answer[ANSWER_WORDS];
     const channels *format;
     if (view || from->kind == MIPMAPPED) return noted(NOT_SUPPORTED);
-    if (from->kind == ARRAY) {
-        const struct array *array = from->of.array;
-        address = array->address;
-        width = array->size.width;
-        height = array->size.height;
-        depth = array->size.depth;
-        pitch = width * array->texel;
-        format = &array->format;
-    } else if (from->kind == LINEAR) {
+    word mode = how->address_mode[0] | how->filter << 4 | how->read << 5 | (how->normalized != 0) << 6;
+    if (from->kind == ARRAY) return object_over(from->of.array, mode, texture);
+    if (from->kind == LINEAR) {
         format = &from->of.linear.format;
         texel = (format->bits[0] + format->bits[1] + format->bits[2] + format->bits[3]) / 8;
         address = AS_WORD(from->of.linear.address);
@@ -40,12 +51,16 @@ API status cudaCreateTextureObject(uint64_t *texture, const struct resource *fro
         height = from->of.pitched.height;
         pitch = from->of.pitched.pitch;
     }
-    word bits = 0, mode = 0;
-    for (int i = 0; i < 4; i++) bits |= (word)(unsigned char)format->bits[i] << 8 * i;
-    mode = how->address_mode[0] | how->filter << 4 | how->read << 5 | (how->normalized != 0) << 6;
-    status outcome = ASK(TEXTURE, answer, address, width, height, depth, pitch, bits, format->kind, mode);
+    status outcome = ASK(TEXTURE, answer, address, width, height, 0, pitch, bits_of(format), format->kind, mode);
     if (!outcome) *texture = answer[0];
     return noted(outcome);
 }
 
 API status cudaDestroyTextureObject(uint64_t texture) { return texture ? noted(ASK(NO_TEXTURE, NULL, texture)) : SUCCESS; }
+
+/* A surface is a texture that is read and written without filtering. */
+API status cudaCreateSurfaceObject(uint64_t *surface, const struct resource *from) {
+    return from->kind == ARRAY ? object_over(from->of.array, CLAMP, surface) : noted(INVALID_VALUE);
+}
+
+API status cudaDestroySurfaceObject(uint64_t surface) { return cudaDestroyTextureObject(surface); }

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from warploom.code.instruction import Code
+from warploom.energy import RunFacts, Technology
+from warploom.machines import Machine
+from warploom.records import Record, i8, u8
 from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
+from warploom.register_file.layout import Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of
 
 from .counting import BLOCKS, counted
+
+
+class State(Record):
+    """What is counted."""
+
+    blocks: i8
+    live: i8
 
 
 @policy
@@ -17,31 +34,32 @@ class Census(NamedTuple):
     CHOICE = "allocation"
     NAME = "census"
     SOURCE = "invented"
-    STATE = (("blocks", "i8"), ("live", "i8"))
+    STATE = State
 
-    def compile(policy, code: Any, machine: Any) -> Any:
+    def compile(policy, code: Code, machine: Machine) -> Code:
         return counted(code)
 
     def freed_with_cta(policy) -> bool:
         return True
 
-    def on_warp_launch(policy, ctx: Any, sm: Any, cycle: int, warp: int) -> None:
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         for register in range(ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
 
-    def on_metadata(policy, ctx: Any, sm: Any, cycle: int, warp: int, pc: int, payload: Any) -> None:
-        sm.allocation.blocks += 1
-        sm.allocation.live += int(payload)
+    def on_metadata(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, payload: u8) -> None:
+        state: State = sm.allocation
+        state.blocks += 1
+        state.live += int(payload)
 
-    def counters(policy, states: Any, run: Any) -> dict[str, Any]:
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {
             "census_blocks": int(states["blocks"].sum()),
             "census_live": int(states["live"].sum()),
             "static_blocks_peak": run.code.annotations[BLOCKS],
         }
 
-    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Any:
+    def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
         yield "census", "overhead", counters["census_blocks"] * technology.access("read", run.cycle_time) / 64
 
-    def storage_bits(policy, machine: Any) -> int:
+    def storage_bits(policy, machine: Machine) -> int:
         return 8 * machine.sm.warps_per_sm

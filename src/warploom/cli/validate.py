@@ -1,0 +1,232 @@
+"""``warploom validate``: a machine's model beside what was measured on a real chip."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.errors import WarploomError
+
+if TYPE_CHECKING:
+    from warploom.validation.compare import Compared, Summary
+    from warploom.validation.recorded import MeasuredLaunch, MeasuredNumber
+
+SIZES = "small,paper,own"
+_TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "DRAM rd": "dram_read_bytes", "DRAM wr": "dram_write_bytes"}
+
+
+def command(
+    machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "hopper",
+    measured: Annotated[str, typer.Option(help="Recorded measurements: a device's name, or a folder.")] = "h200",
+    size: Annotated[str, typer.Option(help="Sizes of workloads, with commas: small, paper, and own for single kernels.")] = SIZES,
+    only: Annotated[
+        str | None, typer.Option(help="These programs only, with commas; or microbenchmarks whose names begin so.")
+    ] = None,
+    part: Annotated[str | None, typer.Option(help="Only one part: adjust or held-out.")] = None,
+    microbenchmarks: Annotated[
+        bool, typer.Option("--microbenchmarks", help="The microbenchmarks instead of the kernels.")
+    ] = False,
+    design: Annotated[
+        str | None, typer.Option(help="A design as text, its name, or a .toml file; else the machine's usual.")
+    ] = None,
+    override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
+    out: Annotated[Path | None, typer.Option(help="Draw ours over measured: .png, .svg or .html.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: the summaries and every launch.")] = False,
+) -> int:
+    """Compare a machine with recorded measurements: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
+    from warploom.cli.machine_options import chosen_machine
+    from warploom.jit.announcement import announce_compilation
+    from warploom.report.charts import check_picture_name
+    from warploom.validation.recorded import folder_of, read_launches, read_numbers
+
+    if out is not None:
+        check_picture_name(out)
+    chip = chosen_machine(machine, override or (), None)
+    folder = folder_of(measured)
+    names = tuple(name.strip() for name in only.split(",")) if only else ()
+    point = design or chip.design
+    announce_compilation()
+    if microbenchmarks:
+        facts, numbers = read_numbers(folder)
+        return _microbenchmarks(numbers, facts, names, chip, point, out, json)
+    facts, launches = read_launches(folder)
+    return _kernels(_chosen(launches, size, names, part), facts, chip, point, jobs, store, folder, out, json)
+
+
+def _chosen(launches: list[MeasuredLaunch], size: str, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
+    """The launches that were asked for; an error names what there is not."""
+    from warploom.validation.split import PARTS
+
+    sizes = [word.strip() for word in size.split(",")]
+    for what, asked, known in (
+        ("--size", sizes, {launch.size for launch in launches}),
+        ("--only", names, {launch.program for launch in launches}),
+        ("--part", [part] if part else [], set(PARTS)),
+    ):
+        for word in asked:
+            if word not in known:
+                raise WarploomError(
+                    f"{what} {word!r}: there is no such thing among the measurements; there are {', '.join(sorted(known))}"
+                )
+    chosen = [
+        one for one in launches if one.size in sizes and (not names or one.program in names) and (not part or one.part == part)
+    ]
+    if not chosen:
+        raise WarploomError("nothing was measured of what --size, --only and --part leave; leave one of them out")
+    return chosen
+
+
+def _kernels(
+    launches: list[MeasuredLaunch], facts: dict[str, Any], chip: Any, design: str, jobs: int, store: Path, folder: Path,
+    out: Path | None, json: bool,
+) -> int:  # fmt: skip
+    from warploom.report.validation import draw_validation
+    from warploom.simulation.workers import local_workers
+    from warploom.sweeps.store import Store
+    from warploom.validation.compare import summaries
+    from warploom.validation.recorded import OWN_SIZE
+    from warploom.validation.runs import run_kernels, tasks_of
+
+    steps = len(tasks_of(launches, chip, design)) + sum(launch.size == OWN_SIZE for launch in launches)
+    kept = Store(store)
+    with progress_bar(steps, "simulating") as step, local_workers(jobs or os.cpu_count() or 1) as workers:
+        rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused)
+    if not rows:
+        raise WarploomError("nothing could be compared: the machine refuses every kernel")
+    totals = summaries(rows)
+    if out is not None:
+        draw_validation(rows, f"{chip.name} beside {facts['name']}", out)
+        message(f"wrote {out}")
+    if json:
+        print_json(
+            {
+                "machine": chip.name,
+                "measured": facts,
+                "summaries": [_plain(one) for one in totals],
+                "launches": [_row(row) for row in rows],
+            }
+        )
+        return 0
+    _print_rows(rows)
+    _print_summaries(totals)
+    print(f"measured on {facts['name']}, driver {facts['driver_version']}, {facts['date']}; caches empty before every launch")
+    return 0
+
+
+def _refused(what: str, error: WarploomError) -> None:
+    message(f"left out, {what}: {error}")
+
+
+def _row(row: Compared) -> dict[str, Any]:
+    measured = row.measured
+    about = {
+        "part": measured.part,
+        "program": measured.program,
+        "size": measured.size,
+        "kernel": measured.kernel,
+        "launch": measured.launch,
+    }
+    cycles = {"cycles": row.cycles, "measured_cycles": measured.cycles, "error": row.error, "spread": measured.spread}
+    executed = {"instructions": row.instructions, "measured_instructions": measured.instructions}
+    traffic = {name: {"ours": row.traffic[name], "measured": getattr(measured, name)} for name in _TRAFFIC.values()}
+    return about | cycles | executed | traffic
+
+
+def _plain(summary: Summary) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in asdict(summary).items()}
+
+
+def _print_rows(rows: list[Compared]) -> None:
+    table = plain_table(
+        "part", "kernel", "size", "launch", "measured", "ours", "error", "instructions", *_TRAFFIC, numbers_from=3
+    )
+    for row in sorted(rows, key=lambda one: (one.measured.part, one.measured.name, one.measured.size, one.measured.launch)):
+        measured = row.measured
+        more = row.instructions - measured.instructions
+        table.add_row(
+            measured.part,
+            measured.name,
+            measured.size,
+            str(measured.launch),
+            f"{measured.cycles:,.0f}",
+            f"{row.cycles:,}",
+            f"{row.error:+.1%}",
+            "exact" if more == 0 else f"{more:+,}",
+            *(_percent(row.traffic_error(name), "+.1%") for name in _TRAFFIC.values()),
+        )
+    results_console().print(table)
+
+
+def _print_summaries(totals: list[Summary]) -> None:
+    headings = (
+        "launches",
+        "kernels",
+        "mean |error|",
+        "median",
+        "correlation",
+        "of logs",
+        "exact instr.",
+        *(f"{one} median" for one in _TRAFFIC),
+    )
+    table = plain_table("part", *headings)
+    for one in totals:
+        table.add_row(
+            one.part,
+            str(one.launches),
+            str(one.kernels),
+            f"{one.mean_error:.1%}",
+            f"{one.median_error:.1%}",
+            f"{one.correlation:.4f}",
+            f"{one.log_correlation:.4f}",
+            f"{one.exact_instructions} of {one.launches}",
+            *(_percent(one.traffic[name], ".1%") for name in _TRAFFIC.values()),
+        )
+    results_console().print(table)
+
+
+def _percent(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _microbenchmarks(
+    numbers: list[MeasuredNumber],
+    facts: dict[str, Any],
+    names: tuple[str, ...],
+    chip: Any,
+    design: str,
+    out: Path | None,
+    json: bool,
+) -> int:
+    from warploom.report.validation import draw_numbers
+    from warploom.validation.microbenchmarks import all_microbenchmarks
+    from warploom.validation.runs import run_numbers
+
+    chosen = [one for one in all_microbenchmarks() if one.model is not None and (not names or one.name.startswith(names))]
+    if not chosen:
+        raise WarploomError(f"--only {','.join(names)}: no microbenchmark that the model can show begins so")
+    with progress_bar(len(chosen), "simulating") as step:
+        pairs = run_numbers(chosen, numbers, chip, design, step, _refused)
+    if out is not None:
+        draw_numbers(pairs, f"microbenchmarks: {chip.name} beside {facts['name']}", out)
+        message(f"wrote {out}")
+    if json:
+        print_json({"machine": chip.name, "measured": facts, "numbers": [
+            {"name": one.name, "measured": one.value, "ours": ours, "unit": one.unit, "what": one.what} for one, ours in pairs
+        ]})  # fmt: skip
+        return 0
+    table = plain_table("microbenchmark", "measured", "ours", "difference", "unit")
+    for one, ours in pairs:
+        table.add_row(one.name, f"{one.value:,.2f}", f"{ours:,.2f}", f"{ours - one.value:+,.2f}", one.unit)
+    results_console().print(table)
+    same = sum(abs(ours - one.value) < 0.05 for one, ours in pairs)
+    print(f"{same} of {len(pairs)} agree within 0.05; measured on {facts['name']}, {facts['date']}")
+    return 0

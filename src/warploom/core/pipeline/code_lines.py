@@ -1,0 +1,63 @@
+"""Code for sub-cores: a small cache each, filled from the SM's by misses and by a stream buffer that runs ahead.
+
+A sub-core's cache hands out an instruction a cycle, as fast as it can be issued, so a warp's buffer does not run dry within
+a line. The model hands over what is left of a line at once when few instructions are left in the buffer.
+"""
+
+from __future__ import annotations
+
+from warploom.core.memory import FOREVER, Memory, Port, fetch_access
+from warploom.core.pipeline.subcore_state import SubCores
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import inlined
+
+
+@inlined
+def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
+    own: SubCores = sm.stages
+    for place in range(ctx.machine.l0i_lines):
+        if own.line[core, place] == line + 1:
+            return place
+    return -1
+
+
+@inlined
+def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: int, line: int) -> int:
+    """Ask the SM's cache for a line; when it is there, or FOREVER."""
+    own: SubCores = sm.stages
+    ready = fetch_access(ctx.machine, memory, port, cycle, line << ctx.info.line_shift)
+    if ready >= FOREVER:
+        return FOREVER
+    oldest = 0
+    for place in range(1, ctx.machine.l0i_lines):
+        if own.line_used[core, place] < own.line_used[core, oldest]:
+            oldest = place
+    own.line[core, oldest] = line + 1
+    own.line_used[core, oldest] = cycle
+    own.line_at[core, oldest] = cycle + ctx.machine.l0i_miss_cycles
+    return own.line_at[core, oldest]
+
+
+@inlined
+def line_ready(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
+    """When the instruction at an address is there for a warp; FOREVER: when a line has arrived at the SM, ask again."""
+    own: SubCores = sm.stages
+    core = warp % ctx.machine.sub_cores
+    line = pc >> ctx.info.line_shift
+    place = _find(ctx, sm, core, line)
+    end = min(line + 1 + ctx.machine.l0i_prefetched, ctx.info.code_lines)
+    if place >= 0:
+        own.line_used[core, place] = cycle
+        ready = max(cycle + 1, own.line_at[core, place])
+        start = own.stream_end[core]
+        if start <= line or start >= end:  # the stream is elsewhere, or far enough ahead
+            return ready
+    else:
+        ready = _bring(ctx, memory, sm, port, cycle, core, line)
+        start = line + 1
+    for following in range(start, end):
+        if _find(ctx, sm, core, following) < 0:
+            _bring(ctx, memory, sm, port, cycle, core, following)
+    own.stream_end[core] = end
+    return ready

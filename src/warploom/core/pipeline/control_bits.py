@@ -1,0 +1,180 @@
+"""Readiness as the compiler says: a stall count after each instruction, and six counters a warp for what takes variable time.
+
+A counter is held from the issue of an instruction until its operands have been read or its results written; instructions name
+the counters that must be zero. Hardware makes an increment visible one cycle after the issue, and compilers leave that cycle;
+here it is visible at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.code.table import Flag
+from warploom.core.memory import FOREVER, Port, constant_access
+from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
+from warploom.core.pipeline.subcore_state import AHEAD, COUNTERS, GROUPS, SubCores, look_again
+from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.register_file.columns import pc_at
+from warploom.register_file.context import CodeRow, Context
+from warploom.register_file.hooks import hook, on_blocked, on_unblocked
+from warploom.register_file.layout import Sm
+from warploom.register_file.observing import observed
+from warploom.register_file.services import inlined
+
+FENCE = int(Flag.FENCE)
+BARRIER = int(Flag.BARRIER)
+
+
+@inlined
+def due_warps(sm: Sm, cycle: int) -> None:
+    """Wake the warps whose time to be looked at has come."""
+    own: SubCores = sm.stages
+    moment = cycle % AHEAD
+    if has(own.timed, moment):
+        sm.woken |= own.timer[moment] & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
+        own.timer[moment] = NOTHING
+        own.timed &= ~bit(moment)
+
+
+@inlined
+def next_due(sm: Sm, cycle: int) -> int:
+    """The next cycle at which a warp is to be looked at again."""
+    own: SubCores = sm.stages
+    if own.timed == NOTHING:
+        return FOREVER
+    moment = next_after(own.timed, cycle % AHEAD)
+    return cycle + 1 + (moment - cycle - 1) % AHEAD
+
+
+@hook()
+def depends(stages: Any, ctx: Context, sm: Sm, warp: int, row: CodeRow) -> bool:
+    """Whether an instruction must wait for others of its warp: a counter that it names is still held."""
+    own: SubCores = sm.stages
+    counter = own.warp[warp].counter
+    if row.wait != 0:
+        for number in range(COUNTERS):
+            if row.wait >> number & 1 != 0 and counter[number] > 0:
+                return True
+    return row.limited_counter >= 0 and counter[row.limited_counter] > row.limit
+
+
+@inlined
+def _constant_there(ctx: Context, sm: Sm, port: Port, cycle: int, warp: int, line: int) -> bool:
+    """Whether the sub-cores have a line of constants; if not, it is asked for and the warp looked at again."""
+    own: SubCores = sm.stages
+    at = own.constant_at[line]
+    if at == 0:
+        at = constant_access(ctx.machine, port, cycle, line)
+        if at >= FOREVER:
+            own.no_constant |= bit(warp)
+            own.fills_seen = port.ldst.fetch_fills
+            return False
+        own.constant_at[line] = at
+    if at > cycle:
+        look_again(sm, cycle, at, warp)
+        return False
+    return True
+
+
+@inlined
+def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
+    """Sort the woken warps into those that could issue, those that wait for a counter, and those that wait for their time."""
+    own: SubCores = sm.stages
+    due_warps(sm, cycle)
+    if own.no_constant != NOTHING and port.ldst.fetch_fills != own.fills_seen:
+        sm.woken |= own.no_constant
+        own.no_constant = NOTHING
+    while sm.woken != NOTHING:
+        warp = lowest(sm.woken)
+        sm.woken = without_lowest(sm.woken)
+        state = sm.warp[warp]
+        skip_metadata(ctx, sm, cycle, warp)
+        if state.next >= state.decoded:
+            continue
+        mine = bit(warp)
+        if own.warp[warp].stall_until > cycle:
+            look_again(sm, cycle, own.warp[warp].stall_until, warp)
+            continue
+        row = ctx.code[pc_at(ctx, state.next)]
+        if depends(ctx.stages, ctx, sm, warp, row):
+            sm.blocked |= mine
+            slow = state.memory_in_flight > 0
+            if observed(ctx.observers):
+                sm.slow = sm.slow | mine if slow else sm.slow & ~mine
+            if not has(sm.waiting, warp):
+                sm.waiting |= mine
+                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow)
+            continue
+        if row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0):
+            sm.stalled_memory |= mine
+            continue
+        if row.constant >= 0 and not _constant_there(ctx, sm, port, cycle, warp, int(row.constant)):
+            continue
+        if has(sm.waiting, warp):
+            sm.waiting &= ~mine
+            on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
+        own.ready[row.pipe] |= mine
+        own.all_ready |= mine
+    if sm.active != sm.known_active:
+        tell_hierarchy(ctx, sm, cycle)
+
+
+@inlined
+def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+    """An instruction has been issued: its warp stalls as long as it says, and holds its counters."""
+    own: SubCores = sm.stages
+    mine = own.warp[warp]
+    stall = max(1, row.stall)
+    if row.yields:
+        stall = max(2, stall)
+    if row.traits & BARRIER != 0:
+        stall = max(ctx.machine.stage_barrier_cycles, stall)
+    mine.stall_until = cycle + stall
+    if row.unit != 0:
+        if row.write_counter >= 0:
+            mine.counter[row.write_counter] += 1
+        if row.read_counter >= 0:
+            mine.counter[row.read_counter] += 1
+        if row.copies:
+            mine.copies_issued += 1
+    elif row.write_counter >= 0 and mine.copies_issued > mine.copies_done:
+        _hold_for_copies(sm, warp, int(row.write_counter))
+
+
+@inlined
+def _hold_for_copies(sm: Sm, warp: int, number: int) -> None:
+    """LDGDEPBAR: hold a counter until all copies to shared memory that were issued before have ended."""
+    own: SubCores = sm.stages
+    mine = own.warp[warp]
+    if mine.groups == GROUPS:
+        mine.group_end[GROUPS - 1] = mine.copies_issued
+        return
+    mine.group_end[mine.groups] = mine.copies_issued
+    mine.group_counter[mine.groups] = number
+    mine.groups += 1
+    mine.counter[number] += 1
+
+
+@inlined
+def copy_done(sm: Sm, warp: int) -> None:
+    """A copy to shared memory has ended: let the counters go that were held for it and all before it."""
+    own: SubCores = sm.stages
+    mine = own.warp[warp]
+    mine.copies_done += 1
+    while mine.groups > 0 and mine.group_end[0] <= mine.copies_done:
+        number = int(mine.group_counter[0])
+        mine.groups -= 1
+        for group in range(mine.groups):
+            mine.group_end[group] = mine.group_end[group + 1]
+            mine.group_counter[group] = mine.group_counter[group + 1]
+        release_counter(sm, warp, number)
+
+
+@inlined
+def release_counter(sm: Sm, warp: int, number: int) -> None:
+    """Let a counter go, and look at its warp again if it waits for one."""
+    own: SubCores = sm.stages
+    own.warp[warp].counter[number] -= 1
+    if has(sm.blocked, warp):
+        sm.blocked &= ~bit(warp)
+        sm.woken |= bit(warp)

@@ -1,0 +1,91 @@
+"""The pipes of a sub-core without operand collectors, and which of them executes an instruction of SASS."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from warploom.code.classes import OpClass, Unit
+from warploom.code.instruction import Instruction
+from warploom.machines import Machine
+
+
+class Pipe(IntEnum):
+    """Where an instruction goes from issue. Units of half a warp's width take one instruction in two cycles."""
+
+    NONE = 0  # resolved at issue: branches, barriers, exits
+    FMA = 1  # the heavy or the light half of the FP32 unit, whichever is free
+    HEAVY = 2  # the heavy half alone: multiplication of integers
+    ALU = 3  # integers, logic, comparisons, moves
+    F64 = 4
+    TENSOR = 5
+    UNIFORM = 6  # one value for the whole warp
+    SPECIAL = 7  # functions, conversions, counts of bits
+    LANES = 8  # exchange between lanes, special registers, constants: through the queues of the memory unit
+    MEMORY = 9
+
+
+PIPES = len(Pipe)
+_BY_NAME: dict[str, Pipe] = {
+    **dict.fromkeys(("HMMA", "IMMA", "BMMA", "DMMA", "QGMMA", "HGMMA", "IGMMA"), Pipe.TENSOR),
+    **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), Pipe.FMA),
+    **dict.fromkeys(("POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND", "MUFU"), Pipe.SPECIAL),
+    **dict.fromkeys(("S2R", "S2UR", "LDC", "SHFL", "REDUX", "MATCH", "MOVM", "R2UR", "LEPC", "BMOV", "B2R"), Pipe.LANES),
+    **dict.fromkeys(("ULDC", "VOTEU", "R2UR"), Pipe.UNIFORM),
+    **dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), Pipe.F64),
+    "NOP": Pipe.NONE,
+}
+_BY_CLASS = {
+    OpClass.INT_MUL: Pipe.HEAVY,
+    OpClass.INT_MAD: Pipe.HEAVY,
+    OpClass.F32_ADD: Pipe.FMA,
+    OpClass.F32_MUL: Pipe.FMA,
+    OpClass.F32_MAD: Pipe.FMA,
+    OpClass.SFU: Pipe.SPECIAL,
+    OpClass.SHUFFLE: Pipe.LANES,
+}
+
+
+def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
+    """The pipe of an instruction whose class and unit are known."""
+    name = instruction.op.name
+    if unit == Unit.MEM:
+        return Pipe.MEMORY
+    if unit == Unit.NONE:
+        return Pipe.NONE
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name.startswith("U"):
+        return Pipe.UNIFORM
+    return _BY_CLASS.get(kind, Pipe.ALU)
+
+
+def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
+    """Cycles from issue to the issue of an instruction that needs the result."""
+    stages = machine.stages
+    if instruction.op.name in ("S2R", "S2UR", "B2R", "BMOV", "LEPC"):
+        return stages.special_register_cycles
+    if instruction.op.name in ("LDC", "ULDC"):
+        return stages.constant_cycles
+    if pipe is Pipe.SPECIAL:
+        return machine.latency[OpClass.SFU]
+    if pipe is Pipe.LANES:
+        return machine.latency[OpClass.SHUFFLE]
+    return machine.latency[kind]
+
+
+def interval_of(kind: OpClass, pipe: Pipe, machine: Machine) -> int:
+    """Cycles for which an instruction keeps its pipe."""
+    stages = machine.stages
+    if pipe is Pipe.TENSOR:
+        return stages.tensor_cycles
+    if pipe is Pipe.UNIFORM:
+        return stages.uniform_cycles
+    if pipe is Pipe.SPECIAL:
+        return machine.initiation[OpClass.SFU]
+    if pipe is Pipe.LANES:
+        return machine.initiation[OpClass.SHUFFLE]
+    if pipe in (Pipe.FMA, Pipe.HEAVY):
+        return machine.initiation[OpClass.INT_MAD]  # of one half
+    if pipe is Pipe.F64:
+        return machine.initiation[OpClass.F64_MAD]
+    return machine.initiation[kind]

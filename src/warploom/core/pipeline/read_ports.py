@@ -1,0 +1,208 @@
+"""Operands through reserved read ports: no collectors, and an instruction of fixed latency is never late.
+
+Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into the
+cycles that follow; only then does it go on, and what is behind it waits. Because that is decided in order, the cycle in which an
+instruction passes is known when it is issued, and the ports are reserved then. Instructions of variable latency wait in front of
+their unit and take the ports that are left.
+"""
+
+from __future__ import annotations
+
+from warploom.code.classes import OpClass
+from warploom.code.table import Space
+from warploom.core.pipeline.collect import read_entry
+from warploom.core.pipeline.pipes import Pipe
+from warploom.core.pipeline.subcore_state import AHEAD, SubCores
+from warploom.core.pipeline.writeback import plan
+from warploom.register_file.context import Context
+from warploom.register_file.layout import UNITS, Slot, Sm
+from warploom.register_file.observing import COLLECT, DISPATCH, on_staged
+from warploom.register_file.services import INSTRUCTION, inlined, separate
+from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
+
+FMA, HEAVY, SPECIAL, LANES, MEMORY = (int(p) for p in (Pipe.FMA, Pipe.HEAVY, Pipe.SPECIAL, Pipe.LANES, Pipe.MEMORY))
+OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
+LIGHT = FMA  # the field of the light half; the heavy one has its own
+SHARED = int(Space.SHARED)
+MEM = 3
+TO_READ = 2  # the value of `storing` of work whose operands are still to be read
+CONTROL = 2  # cycles from issue to the stage that reserves ports
+
+
+@inlined
+def _taken(own: SubCores, group: int, at: int) -> int:
+    moment = at % AHEAD
+    return own.port_used[group, moment] if own.port_at[group, moment] == at else 0
+
+
+@inlined
+def _window(ctx: Context, work: Slot) -> int:
+    """Cycles that the reads of work may take: the machine's, and more where one bank holds more operands than that."""
+    most = ctx.machine.stage_read_cycles
+    ports = ctx.machine.rf_read_ports
+    if work.reads_left > most * ports:
+        for operand in range(work.n_reads):
+            same = 0
+            for other in range(work.n_reads):
+                if work.reads[other] >= 0 and work.read_group[other] == work.read_group[operand]:
+                    same += 1
+            most = max(most, (same + ports - 1) // ports)
+    return most
+
+
+@inlined
+def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> bool:
+    """Whether all reads of work find a port in the cycles after one."""
+    ports = ctx.machine.rf_read_ports
+    for operand in range(work.n_reads):
+        if work.reads[operand] < 0:
+            continue
+        group = work.read_group[operand]
+        needed = 0
+        for other in range(operand + 1):  # the last operand of a bank sees all of them
+            if work.reads[other] >= 0 and work.read_group[other] == group:
+                needed += 1
+        free = 0
+        for ahead in range(1, window + 1):
+            free += ports - _taken(own, group, at + ahead)
+        if free < needed:
+            return False
+    return True
+
+
+@inlined
+def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> None:
+    ports = ctx.machine.rf_read_ports
+    for operand in range(work.n_reads):
+        if work.reads[operand] < 0:
+            continue
+        group = work.read_group[operand]
+        for ahead in range(1, window + 1):
+            used = _taken(own, group, at + ahead)
+            if used < ports:
+                moment = (at + ahead) % AHEAD
+                own.port_at[group, moment] = at + ahead
+                own.port_used[group, moment] = used + 1
+                break
+
+
+@inlined
+def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
+    """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
+    own: SubCores = sm.stages
+    work = sm.slot[slot]
+    entered = max(cycle + CONTROL, own.allocated_at[core] + 1)
+    at = max(entered, int(work.ready_at) + 1)
+    window = ctx.machine.stage_read_cycles
+    if work.reads_left > 0:
+        window = _window(ctx, work)
+        while not _fits(ctx, own, work, at, window):
+            at += 1
+            sm.count.bank_conflicts += 1
+        _reserve(ctx, own, work, at, window)
+    own.allocated_at[core] = at
+    own.issue_from[core] = max(own.issue_from[core], entered - 1)
+    work.storing = TO_READ
+    plan(sm, cycle, at + window - 1, slot)
+
+
+@inlined
+def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: int) -> None:
+    """Plan an instruction of variable latency: it starts when its unit is free and its reads find ports."""
+    own: SubCores = sm.stages
+    work = sm.slot[slot]
+    row = ctx.code[work.pc]
+    at = max(cycle + CONTROL, int(work.ready_at) + 1, own.pipe_free[core, pipe])
+    window = ctx.machine.stage_read_cycles
+    if work.reads_left > 0:
+        window = _window(ctx, work)
+        while at < cycle + AHEAD - 16 and not _fits(ctx, own, work, at, window):
+            at += 1
+        if at < cycle + AHEAD - 16:
+            _reserve(ctx, own, work, at, window)
+    own.pipe_free[core, pipe] = at + row.initiation
+    work.issued_at = at - CONTROL  # its latency counts from here
+    work.storing = TO_READ
+    plan(sm, cycle, at + window, slot)
+
+
+@inlined
+def take_pipe(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int, interval: int) -> None:
+    """Keep a pipe busy with an instruction of fixed latency."""
+    own: SubCores = sm.stages
+    if pipe == FMA and own.pipe_free[core, LIGHT] > cycle:
+        pipe = HEAVY
+    own.pipe_free[core, pipe] = cycle + interval
+
+
+@inlined
+def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> bool:
+    """Whether a pipe takes an instruction that is issued now."""
+    own: SubCores = sm.stages
+    if pipe == FMA:
+        return own.pipe_free[core, LIGHT] <= cycle or own.pipe_free[core, HEAVY] <= cycle
+    if pipe == MEMORY:
+        return own.memory_inside[core] < ctx.machine.stage_memory_queue
+    if pipe in (SPECIAL, LANES):  # of variable latency: some wait in front of the unit
+        interval = ctx.machine.initiation[OF_SPECIAL if pipe == SPECIAL else OF_LANES]
+        return own.pipe_free[core, pipe] <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * interval
+    return own.pipe_free[core, pipe] <= cycle
+
+
+@separate
+def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
+    """Let the oldest memory instruction of each sub-core read its registers, if they find ports."""
+    own: SubCores = sm.stages
+    moved = False
+    for core in range(ctx.machine.sub_cores):
+        number = UNITS * core + MEM - 1
+        if sm.issued_count[number] == 0 or own.memory_from[core] > cycle:
+            continue
+        slot = int(sm.issued[number, 0])
+        work = sm.slot[slot]
+        if work.ready_at >= cycle:
+            continue
+        window = _window(ctx, work)
+        if work.reads_left > 0:
+            if not _fits(ctx, own, work, cycle, window):
+                sm.count.bank_conflicts += 1
+                continue
+            _reserve(ctx, own, work, cycle, window)
+        for place in range(1, sm.issued_count[number]):
+            sm.issued[number, place - 1] = sm.issued[number, place]
+        sm.issued_count[number] -= 1
+        sm.in_latches -= 1
+        own.memory_from[core] = cycle + ctx.machine.stage_memory_interval
+        reading = ctx.machine.stage_global_read_cycles
+        if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:
+            reading = ctx.machine.stage_shared_read_cycles
+        work.storing = TO_READ
+        if work.kind == INSTRUCTION:
+            on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)
+        plan(sm, cycle, cycle + max(window, reading), slot)
+        moved = True
+    return moved
+
+
+@inlined
+def read_operands(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+    """Read all operands of work that come from banks."""
+    work = sm.slot[slot]
+    for operand in range(work.n_reads):
+        if work.reads[operand] >= 0:
+            read_entry(ctx, sm, cycle, slot, operand)
+    work.reads_left = 0
+    if work.kind == INSTRUCTION:
+        on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, DISPATCH)
+
+
+@inlined
+def hand_over(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+    """A memory instruction has its address: it waits for the unit that sub-cores share."""
+    work = sm.slot[slot]
+    number = UNITS * (work.warp % ctx.machine.sub_cores) + MEM - 1
+    sm.dispatched[number, sm.dispatched_count[number]] = slot
+    sm.dispatched_count[number] += 1
+    sm.in_dispatch += 1
+    work.ready_at = cycle
+    work.storing = 0

@@ -1,0 +1,64 @@
+"""What a sub-core without operand collectors keeps, beside what every SM's record has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from warploom.core.pipeline.pipes import PIPES
+from warploom.machines.schema import MAX_L0_LINES, MAX_RF_BANKS, MAX_WARPS
+from warploom.records import Array, Mask, Record, i2, i8, u1
+from warploom.register_file.bits import bit
+from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
+from warploom.register_file.services import inlined
+
+AHEAD = 64  # cycles for which wake-ups and read ports are planned
+COUNTERS = 6  # of a warp, for results and operands of variable latency
+GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
+CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
+
+
+class SubCoreWarp(Record):
+    """What a warp adds where the compiler knows of dependences."""
+
+    stall_until: i8  # the next instruction is not issued before
+    copies_issued: i8  # copies to shared memory
+    copies_done: i8
+    groups: i8  # of copies that a counter is held for
+    group_end: Annotated[Array[i8], GROUPS]  # how many copies must be done
+    group_counter: Annotated[Array[u1], GROUPS]
+    counter: Annotated[Array[u1], COUNTERS]
+
+
+class SubCores(Record):
+    """The sub-cores of an SM."""
+
+    timer: Annotated[Array[Mask], AHEAD]  # warps to look at again, by cycle
+    timed: Mask  # the cycles that have some
+    ready: Annotated[Array[Mask], PIPES]  # warps whose next instruction waits for nothing but its pipe
+    all_ready: Mask  # those of all pipes
+    no_constant: Mask  # warps that wait for a line of constants
+    fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
+    pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
+    allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
+    issue_from: Annotated[Array[i8], MAX_SUB_CORES]  # the stage behind issue is taken before
+    memory_from: Annotated[Array[i8], MAX_SUB_CORES]  # the address unit takes no instruction before
+    memory_inside: Annotated[Array[i2], MAX_SUB_CORES]  # memory instructions that have not been handed over
+    unit_from: i8  # the shared unit takes no instruction before
+    port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
+    port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them
+    line: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # of code, + 1
+    line_at: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # when it is there
+    line_used: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]
+    stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
+    constant_at: Annotated[Array[i8], CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
+    warp: Annotated[Array[SubCoreWarp], MAX_WARPS]
+    to_read: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]  # by instructions of variable latency, where a scoreboard counts them
+
+
+@inlined
+def look_again(sm: Sm, cycle: int, at: int, warp: int) -> None:
+    """Examine a warp at a later cycle, or on the way there."""
+    own: SubCores = sm.stages
+    moment = min(at, cycle + AHEAD - 1) % AHEAD
+    own.timer[moment] |= bit(warp)
+    own.timed |= bit(moment)

@@ -1,0 +1,253 @@
+"""The stages of sub-cores without operand collectors: their answers to the pipeline's questions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from warploom.core.memory import Memory, Port, ldst_next_event, ldst_step
+from warploom.core.pipeline.code_lines import line_ready
+from warploom.core.pipeline.control_bits import (
+    BARRIER,
+    copy_done,
+    examine_warps,
+    hold_counters,
+    next_due,
+    release_counter,
+)
+from warploom.core.pipeline.execute import start_memory
+from warploom.core.pipeline.fetch import decode, fetch
+from warploom.core.pipeline.issue import issue
+from warploom.core.pipeline.pipes import PIPES, Pipe
+from warploom.core.pipeline.read_ports import (
+    TO_READ,
+    hand_over,
+    pipe_has_room,
+    read_operands,
+    send_fixed,
+    send_variable,
+    start_addresses,
+    take_pipe,
+)
+from warploom.core.pipeline.residency import exit_warps
+from warploom.core.pipeline.subcore_state import COUNTERS, SubCores
+from warploom.core.pipeline.writeback import next_planned, plan, write_results
+from warploom.records import Mask
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.context import CodeRow, Context
+from warploom.register_file.hooks import hook, next_event, on_event
+from warploom.register_file.layout import UNITS, Sm
+from warploom.register_file.observing import observed
+from warploom.register_file.services import INSTRUCTION, separate
+
+MEM = 3
+NONE = int(Pipe.NONE)
+
+
+@hook()
+def let_go(stages: Any, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+    """An instruction has read its operands: whoever overwrites them need not wait for it any more."""
+    if row.read_counter >= 0:
+        release_counter(sm, warp, int(row.read_counter))
+
+
+@separate
+def next_movement(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
+    """The next cycle, after one in which nothing moved, at which something will."""
+    own: SubCores = sm.stages
+    at_once = sm.write_head >= 0 or sm.woken != NOTHING or sm.exiting != NOTHING or sm.in_latches > 0 or sm.in_dispatch > 0
+    if at_once or own.all_ready != NOTHING:
+        return cycle + 1
+    event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle), next_due(sm, cycle))
+    waiting = sm.fetching
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].decode_at)
+        waiting = without_lowest(waiting)
+    waiting = sm.fetchable
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].fetch_from)
+        waiting = without_lowest(waiting)
+    if sm.pending_count > 0:
+        event = min(event, sm.pending_at[0])
+    scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
+    if scheduled >= 0:
+        event = min(event, scheduled)
+    due = next_event(ctx.design.power, ctx, sm, cycle)
+    if due >= 0:
+        event = min(event, due)
+    return max(event, cycle + 1)
+
+
+class ControlledSubCores(NamedTuple):
+    """Sub-cores that read operands through reserved ports and heed control bits."""
+
+    STATE = SubCores
+
+    def step(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
+        due = next_event(ctx.design.power, ctx, sm, cycle)
+        if 0 <= due <= cycle:
+            on_event(ctx.design.power, ctx, sm, cycle)
+        moved = write_results(ctx, sm, port, cycle)
+        if sm.in_latches > 0:
+            moved |= start_addresses(ctx, sm, cycle)
+        ldst_step(ctx.machine, memory, port, cycle)
+        if sm.in_dispatch > 0:
+            moved |= start_memory(ctx, memory, sm, port, cycle)
+        if sm.exiting != NOTHING:
+            exit_warps(ctx, sm, port, cycle)
+            moved = True
+        moved |= issue(ctx, sm, port, cycle)
+        if sm.fetching != NOTHING:
+            moved |= decode(ctx, sm, cycle)
+        moved |= fetch(ctx, memory, sm, port, cycle)
+        return moved
+
+    def earliest_event(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
+        return next_movement(ctx, sm, port, cycle)
+
+    def begin_warp(stages, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        own: SubCores = sm.stages
+        mine = own.warp[warp]
+        mine.stall_until = cycle
+        mine.copies_issued = 0
+        mine.copies_done = 0
+        mine.groups = 0
+        for number in range(COUNTERS):
+            mine.counter[number] = 0
+
+    def examine_woken(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
+        examine_warps(ctx, sm, port, cycle)
+
+    def issuable(stages, ctx: Context, sm: Sm, cycle: int, core: int, only: Mask, first: bool) -> tuple[Mask, bool]:
+        own: SubCores = sm.stages
+        ready, waiting = NOTHING, NOTHING
+        if own.all_ready & only == NOTHING:
+            return ready, False
+        full = own.issue_from[core] > cycle
+        for pipe in range(PIPES):
+            mine = own.ready[pipe] & only
+            if mine != NOTHING:
+                if full or (pipe != NONE and not pipe_has_room(ctx, sm, cycle, core, pipe)):
+                    waiting |= mine
+                else:
+                    ready |= mine
+        if observed(ctx.observers) and first:
+            sm.crowded |= waiting
+        return ready, waiting != NOTHING
+
+    def unready(stages, sm: Sm, warp: int, row: CodeRow) -> None:
+        own: SubCores = sm.stages
+        own.ready[row.pipe] &= ~bit(warp)
+        own.all_ready &= ~bit(warp)
+
+    def crowd(stages, sm: Sm) -> Mask:
+        own: SubCores = sm.stages
+        return own.all_ready & ~own.ready[NONE]
+
+    def ready_warps(stages, sm: Sm) -> Mask:
+        own: SubCores = sm.stages
+        return own.all_ready
+
+    def memory_has_room(stages, ctx: Context, sm: Sm, core: int) -> bool:
+        own: SubCores = sm.stages
+        return own.memory_inside[core] < ctx.machine.stage_memory_queue
+
+    def send_on(stages, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
+        work = sm.slot[slot]
+        if work.unit == MEM:
+            own: SubCores = sm.stages
+            number = UNITS * core + MEM - 1
+            sm.issued[number, sm.issued_count[number]] = slot
+            sm.issued_count[number] += 1
+            sm.in_latches += 1
+            own.memory_inside[core] += 1
+            return
+        row = ctx.code[work.pc]
+        if row.variable:
+            send_variable(ctx, sm, cycle, core, slot, int(row.pipe))
+        else:
+            take_pipe(ctx, sm, cycle, core, int(row.pipe), int(row.initiation))
+            send_fixed(ctx, sm, cycle, core, slot)
+
+    def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+        hold_counters(ctx, sm, cycle, warp, row)
+
+    def code_ready(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
+        return line_ready(ctx, memory, sm, port, cycle, warp, pc)
+
+    def fetch_room(stages, ctx: Context, buffered: int) -> int:
+        return ctx.machine.decode_width
+
+    def unit_free(stages, ctx: Context, sm: Sm, cycle: int) -> bool:
+        own: SubCores = sm.stages
+        return own.unit_from <= cycle
+
+    def on_handed_over(stages, ctx: Context, sm: Sm, cycle: int, core: int) -> None:
+        own: SubCores = sm.stages
+        own.unit_from = cycle + ctx.machine.stage_shared_interval
+        own.memory_inside[core] -= 1
+
+    def loads_last(stages) -> bool:
+        return True
+
+    def waits_for_readers(stages) -> bool:
+        return False
+
+    def read_first(stages, ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
+        work = sm.slot[slot]
+        if work.storing != TO_READ:
+            return False
+        read_operands(ctx, sm, cycle, slot)
+        if work.kind == INSTRUCTION:
+            let_go(stages, ctx, sm, cycle, int(work.warp), ctx.code[work.pc])
+        if work.unit == MEM:
+            hand_over(ctx, sm, cycle, slot)
+            return True
+        work.storing = 0
+        written = work.issued_at + ctx.code[work.pc].latency
+        if written > cycle:
+            plan(sm, cycle, written, slot)
+            return True
+        return False
+
+    def on_finished(stages, ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+        row = ctx.code[sm.slot[slot].pc]
+        if row.write_counter >= 0:
+            release_counter(sm, int(sm.slot[slot].warp), int(row.write_counter))
+        if row.copies:
+            copy_done(sm, int(sm.slot[slot].warp))
+
+
+class ScoreboardedSubCores(ControlledSubCores):
+    """The same with a scoreboard in place of control bits, and a second one for registers that are still to be read."""
+
+    def depends(stages, ctx: Context, sm: Sm, warp: int, row: CodeRow) -> bool:
+        own: SubCores = sm.stages
+        state = sm.warp[warp]
+        if state.pending_predicates & row.predicates_used != NOTHING:
+            return True
+        for word in range(ctx.info.words):
+            if state.pending[word] & row.uses[word] != NOTHING:
+                return True
+        awaited = 0
+        for number in range(row.n_writes):
+            awaited += own.to_read[warp, row.writes[number]]
+        return awaited > 0
+
+    def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+        own: SubCores = sm.stages
+        own.warp[warp].stall_until = cycle + (ctx.machine.stage_barrier_cycles if row.traits & BARRIER != 0 else 1)
+        if row.variable:
+            for operand in range(row.n_reads):
+                own.to_read[warp, row.reads[operand]] += 1
+
+    def let_go(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
+        own: SubCores = sm.stages
+        if row.variable:
+            for operand in range(row.n_reads):
+                own.to_read[warp, row.reads[operand]] -= 1
+            if has(sm.blocked, warp):
+                sm.blocked &= ~bit(warp)
+                sm.woken |= bit(warp)
+
+    def on_finished(stages, ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+        return

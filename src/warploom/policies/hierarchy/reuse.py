@@ -1,0 +1,121 @@
+"""NVIDIA's reuse cache: the compiler says which operand is read again at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from warploom.code.instruction import Address, Bank, Code, Instruction, Modified, Reg
+from warploom.code.table import MAX_READS
+from warploom.machines import Machine
+from warploom.machines.schema import MAX_RF_BANKS
+from warploom.records import Array, Record, dtype_of, i1, i2, u1
+from warploom.register_file import policy
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import fill, inlined
+
+OPERANDS = 3  # A, B and C
+NOT_CACHED = -1  # an operand that never goes through the cache
+
+
+class Kept(Record):
+    """What the cache holds, one value for each bank and operand."""
+
+    warp: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]  # + 1; 0: nothing
+    register: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]
+
+
+class Operands(Record):
+    """Of each register that an instruction reads: which operand it belongs to, and whether the compiler keeps it."""
+
+    operand: Annotated[Array[i1], MAX_READS]
+    keep: Annotated[Array[u1], MAX_READS]
+
+
+@inlined
+def _place(ctx: Context, warp: int, register: int, operand: int) -> int:
+    banks = ctx.info.core_groups
+    return (warp % ctx.machine.sub_cores * banks + register % banks) * OPERANDS + operand
+
+
+@policy
+class Reuse(NamedTuple):
+    """A value for each bank and operand of a sub-core; any read of that bank and operand drives it out unless it is kept too."""
+
+    CHOICE = "hierarchy"
+    NAME = "reuse"
+    SOURCE = "Huerta et al.: Analyzing Modern NVIDIA GPU cores, MICRO 2025, section 5.3.1"
+    STATE = Kept
+    NOTES = Operands
+
+    def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
+        notes = np.zeros(len(table), dtype_of(Operands))
+        notes["operand"] = NOT_CACHED
+        for pc, instruction in enumerate(code.instructions()):
+            found = list(_operands(instruction))
+            if len(found) == table["n_reads"][pc]:
+                for number, (operand, keep) in enumerate(found):
+                    notes["operand"][pc, number], notes["keep"][pc, number] = operand, keep
+        return notes
+
+    def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
+        kept: Kept = sm.hierarchy
+        notes: Operands = ctx.code[pc].hierarchy
+        slot = notes.operand[operand]
+        if slot < 0:
+            return -1
+        place = _place(ctx, warp, register, slot)
+        return place if kept.warp[place] == warp + 1 and kept.register[place] == register else -1
+
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        kept: Kept = sm.hierarchy
+        row = ctx.code[pc]
+        notes: Operands = row.hierarchy
+        for operand in range(row.n_reads):
+            slot = notes.operand[operand]
+            if slot < 0:
+                continue
+            register = int(row.reads[operand])
+            place = _place(ctx, warp, register, slot)
+            kept.warp[place] = 0
+            if notes.keep[operand] != 0:
+                kept.warp[place] = warp + 1
+                kept.register[place] = register
+                fill(ctx, sm, cycle, warp, register, place)
+        for number in range(row.n_writes):
+            register = int(row.writes[number])
+            for slot in range(OPERANDS):
+                place = _place(ctx, warp, register, slot)
+                if kept.warp[place] == warp + 1 and kept.register[place] == register:
+                    kept.warp[place] = 0
+
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        kept: Kept = sm.hierarchy
+        for place in range(len(kept.warp)):
+            if kept.warp[place] == warp + 1:
+                kept.warp[place] = 0
+
+    def storage_bits(policy, machine: Machine) -> int:
+        banks = machine.register_file.banks * machine.register_file.entry_bytes // 128
+        return banks * OPERANDS * 1024
+
+
+def _operands(instruction: Instruction) -> Iterator[tuple[int, bool]]:
+    """Of each register that an instruction reads, in order: its operand and whether that is kept."""
+    reuse = instruction.control.reuse if instruction.control is not None else (False, False, False)
+    position = 0
+    for source in instruction.srcs:
+        if isinstance(source, Address):
+            if isinstance(source.base, Reg):
+                yield from ((NOT_CACHED, False) for _ in source.base.words)
+            continue
+        value = source.operand if isinstance(source, Modified) else source
+        if isinstance(value, Reg) and value.bank in (Bank.P, Bank.PT, Bank.UP, Bank.UPT):
+            continue
+        if isinstance(value, Reg):
+            slot = position if position < OPERANDS else NOT_CACHED
+            yield from ((slot, slot >= 0 and reuse[slot]) for _ in value.words)
+        position += 1

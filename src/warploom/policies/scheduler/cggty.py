@@ -1,0 +1,44 @@
+"""Compiler-guided: greedy, then youngest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warploom.policies.scheduler.greedy import LastIssued, forget_last
+from warploom.records import Mask
+from warploom.register_file import policy
+from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.context import Context
+from warploom.register_file.layout import Sm
+from warploom.register_file.services import scheduler_of
+
+
+@policy
+class Cggty(NamedTuple):
+    """Each scheduler stays with a warp as long as its control bits let it, then turns to the one that was launched last."""
+
+    CHOICE = "scheduler"
+    NAME = "cggty"
+    SOURCE = "Huerta et al.: Analyzing Modern NVIDIA GPU cores, MICRO 2025, section 5.1"
+    STATE = LastIssued
+
+    def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
+        forget_last(sm)
+
+    def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
+        state: LastIssued = sm.scheduler
+        last = state.last[scheduler]
+        if last >= 0 and has(ready, last):
+            return last
+        youngest = lowest(ready)
+        rest = without_lowest(ready)
+        while rest != NOTHING:
+            warp = lowest(rest)
+            if sm.warp[warp].age > sm.warp[youngest].age:
+                youngest = warp
+            rest = without_lowest(rest)
+        return youngest
+
+    def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
+        state: LastIssued = sm.scheduler
+        state.last[scheduler_of(ctx, warp)] = warp

@@ -1,0 +1,103 @@
+"""Ours beside measured, kernel by kernel, and how far they are apart in the mean."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.validation.recorded import MeasuredLaunch
+from warploom.validation.split import PARTS
+
+SECTOR_BYTES = 32
+TRAFFIC = ("l1_load_sectors", "l2_sectors", "dram_read_bytes", "dram_write_bytes")
+LEAST_TRAFFIC = {"l1_load_sectors": 256, "l2_sectors": 256, "dram_read_bytes": 65536, "dram_write_bytes": 65536}
+"""Below these, what the chip itself moves (code, parameters, its own bookkeeping) decides the number; no error is given there."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A launch as measured and as the model has it."""
+
+    measured: MeasuredLaunch
+    cycles: int
+    instructions: int
+    traffic: dict[str, int | None]  # by the names of `TRAFFIC`; None where the model does not count it
+
+    @property
+    def error(self) -> float:
+        """Of the cycles: 0.1 is ten per cent too many."""
+        return self.cycles / self.measured.cycles - 1
+
+    def traffic_error(self, name: str) -> float | None:
+        """Of one kind of traffic; None where nothing much is moved or the model does not say."""
+        measured, ours = getattr(self.measured, name), self.traffic[name]
+        return None if ours is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A part of the launches together."""
+
+    part: str
+    launches: int
+    kernels: int
+    mean_error: float  # mean absolute error of cycles
+    median_error: float
+    correlation: float  # Pearson's, of cycles
+    log_correlation: float  # of the logarithms of cycles, in which small kernels count as much as large ones
+    exact_instructions: int  # launches whose instructions agree exactly
+    traffic: dict[str, float | None]  # median absolute error of each kind
+
+
+def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
+    """Beside a measured launch, what a simulated one gave (an entry of ``Result.kernels`` of launches timed alone)."""
+    memory = launch["memory"]
+    return Compared(
+        measured,
+        launch["cycles"],
+        launch["warp_instructions"],
+        {
+            "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
+            "l2_sectors": memory.get("l2_accesses"),
+            "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
+            "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,
+        },
+    )
+
+
+def summaries(rows: Sequence[Compared]) -> list[Summary]:
+    """Of each part, and of all together."""
+    parts = [(part, [row for row in rows if row.measured.part == part]) for part in PARTS]
+    return [_summary(part, some) for part, some in (*parts, ("all", list(rows))) if some]
+
+
+def _summary(part: str, rows: Sequence[Compared]) -> Summary:
+    errors = [abs(row.error) for row in rows]
+    measured, ours = [row.measured.cycles for row in rows], [float(row.cycles) for row in rows]
+    return Summary(
+        part=part,
+        launches=len(rows),
+        kernels=len({(row.measured.name, row.measured.size) for row in rows}),
+        mean_error=statistics.fmean(errors),
+        median_error=statistics.median(errors),
+        correlation=correlation(measured, ours),
+        log_correlation=correlation([math.log(value) for value in measured], [math.log(value) for value in ours]),
+        exact_instructions=sum(row.instructions == row.measured.instructions for row in rows),
+        traffic={name: _median_of(row.traffic_error(name) for row in rows) for name in TRAFFIC},
+    )
+
+
+def _median_of(errors: Iterable[float | None]) -> float | None:
+    known = [abs(error) for error in errors if error is not None]
+    return statistics.median(known) if known else None
+
+
+def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Pearson's correlation; not a number where one of both does not vary."""
+    try:
+        return statistics.correlation(first, second)
+    except statistics.StatisticsError:
+        return math.nan

@@ -1,0 +1,16 @@
+"""Microbenchmarks: small kernels that reveal one number of a chip each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warploom.validation.microbenchmarks import caches, chip, latencies, memory, pipes, registers
+from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+
+__all__ = ["Launch", "Microbenchmark", "ModelRun", "Outputs", "Reading", "all_microbenchmarks"]
+
+
+def all_microbenchmarks() -> Iterator[Microbenchmark]:
+    """Every microbenchmark of the project."""
+    for group in (registers, pipes, latencies, caches, memory, chip):
+        yield from group.benchmarks()

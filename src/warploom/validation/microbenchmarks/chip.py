@@ -1,0 +1,99 @@
+"""The whole chip: how far L2 is from an SM, bandwidth of L2 and DRAM, where CTAs go; the kernels are in memory.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading
+from warploom.validation.microbenchmarks.memory import MB, NOTHING, launch
+
+SMS = 132
+LINES = 4096  # timed one by one
+STREAMS = {  # name: kernel, megabytes, how often over them
+    "read.16MB": ("stream_read", 16, 64),
+    "read.24MB": ("stream_read", 24, 64),
+    "read.40MB": ("stream_read", 40, 32),
+    "read.2GB": ("stream_read", 2048, 1),
+    "write.16MB": ("stream_write", 16, 64),
+    "write.2GB": ("stream_write", 2048, 1),
+    "copy.2GB": ("stream_copy", 2048, 1),
+}
+SHAPES = {"residency.32": (SMS * 33, 32), "residency.256": (SMS * 9, 256), "residency.1024": (SMS * 3, 1024)}  # CTAs, threads
+WAIT = 20_000  # cycles that a CTA stays
+
+
+def benchmarks() -> Iterator[Microbenchmark]:
+    """All of them."""
+    for block in (0, 40, 97):
+        yield _single_loads(block)
+    for name, (kernel, size, rounds) in STREAMS.items():
+        yield _stream(f"stream.{name}", kernel, size * MB, rounds)
+    yield _residency()
+
+
+def _single_loads(block: int) -> Microbenchmark:
+    """Loads of single lines, each timed by itself, from the SM that runs a CTA: where a line lies decides how far it is."""
+    name = f"l2.each.{block}"
+
+    def launches() -> list[Launch]:
+        given = ("random", 64 * MB), ("u32", block), ("u32", LINES), ("u32", 640)
+        return [launch(name, "each", 1 + LINES, *given, grid=SMS, block=1)]
+
+    def read(outputs: Outputs) -> list[Reading]:
+        times = outputs[name][-1, 1:].astype(np.int64)
+        where = f"single loads past L1 from SM {int(outputs[name][-1, 0])}, over 20 MB, overhead of the clock included"
+        return [
+            Reading(f"{name}.p{percent}", float(np.percentile(times, percent)), "cycles", f"{percent}% of {where} take no longer")
+            for percent in (5, 50, 95)
+        ]
+
+    return Microbenchmark(name, launches, read)
+
+
+def _stream(name: str, kernel: str, size: int, rounds: int) -> Microbenchmark:
+    def launches() -> list[Launch]:
+        return [launch(name, kernel, 4, ("memory", size), ("u64", size // 16), ("u32", rounds), grid=SMS * 8, block=256)]
+
+    def read(outputs: Outputs) -> list[Reading]:
+        rate = size * rounds / float(outputs[f"{name}/seconds"].min()) / 1e9
+        what = f"{kernel} over {size // MB} MB, {rounds} times, by all SMs; bytes read and written, events around the launch"
+        return [Reading(name, rate, "GB/s", what)]
+
+    return Microbenchmark(name, launches, read)
+
+
+def _residency() -> Microbenchmark:
+    """Where CTAs go, and when: more of them than fit, each waits long enough for the others to come."""
+
+    def launches() -> list[Launch]:
+        return [
+            launch(name, "residency", 8 * grid, NOTHING, ("u32", WAIT), grid=grid, block=block)
+            for name, (grid, block) in SHAPES.items()
+        ]
+
+    def read(outputs: Outputs) -> list[Reading]:
+        found = []
+        for name, (grid, block) in SHAPES.items():
+            rows = outputs[name][-1].reshape(grid, 8).astype(np.int64)
+            sm, start, end = rows[:, 0], rows[:, 1] + (rows[:, 2] << 32), rows[:, 3] + (rows[:, 4] << 32)
+            together, gaps, first = [], [], []
+            for one in np.unique(sm):
+                mine = np.sort(start[sm == one])
+                together.append(int((mine < end[sm == one].min()).sum()))
+                gaps += np.diff(mine[: together[-1]]).tolist()
+                first.append(int(np.flatnonzero(sm == one)[0]))
+            ctas = f"CTAs of {block} threads"
+            fair = "the largest number of a CTA that is the first of its SM: 131 if each SM gets one before any gets two"
+            found += [
+                Reading(f"{name}.sms", len(together), "SMs", f"SMs that run {ctas}"),
+                Reading(f"{name}.together", float(np.median(together)), "CTAs", f"{ctas} on an SM at a time"),
+                Reading(
+                    f"{name}.gap", float(np.median(gaps)), "cycles", f"cycles between two {ctas} that start on an SM, median"
+                ),
+                Reading(f"{name}.first_round", float(max(first)), "CTA", fair),
+            ]
+        return found
+
+    return Microbenchmark("residency", launches, read)

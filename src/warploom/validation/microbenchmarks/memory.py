@@ -1,0 +1,133 @@
+"""The memory system: latencies, sizes, conflicts, atomics, constants; the kernels are in memory.cu."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+
+KB, MB = 1 << 10, 1 << 20
+LARGEST_MODELLED = 4 * MB  # larger chases take the model too long
+L1_KB = (4, 16, 64, 128, 160, 192, 208, 224, 240, 256, 320)
+L2_MB = (1, 4, 8, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 256, 1024)
+STEPS = ("steps", 0)  # stands for the argument that says how many steps are made
+NOTHING = ("u64", 0)
+ATOMICS = {  # name: kernel, words between lanes, threads of a CTA, CTAs, what one step is
+    "global.chain": ("atom_global", 1, 32, 1, "an atom.global of a warp, 32 words in a row, that needs the one before"),
+    "global.chain.one": ("atom_global", 0, 32, 1, "an atom.global of a warp, one word, that needs the one before"),
+    "shared.chain": ("atom_shared", 1, 32, 1, "an atom.shared of a warp, 32 words in a row, that needs the one before"),
+    "shared.chain.one": ("atom_shared", 0, 32, 1, "an atom.shared of a warp, one word, that needs the one before"),
+    "red.row.1sm": ("red_global", 1, 1024, 1, "a red.global of each of 32 warps of one SM, words in a row"),
+    "red.row.132sm": ("red_global", 1, 1024, 132, "a red.global of each of 32 warps on 132 SMs, words in a row"),
+    "red.one.132sm": ("red_global", 0, 32, 132, "a red.global of one warp on 132 SMs, all on one word"),
+    "red.lines.1sm": ("red_global", 32, 256, 1, "a red.global of each of 8 warps of one SM, every lane in a line of its own"),
+}
+
+
+@functools.cache
+def cubin() -> bytes:
+    """The machine code of memory.cu."""
+    from warploom.sass.module import from_cuda
+
+    source = Path(__file__).parent / "memory.cu"
+    return from_cuda(source.read_text(encoding="utf-8"), source.name, "sm_90").make(None)
+
+
+def launch(name: str, kernel: str, out: int, *arguments: tuple[str, Any], grid: int = 1, block: int = 32) -> Launch:
+    """A launch of a kernel of memory.cu, whose first argument is an array for so many words."""
+    return Launch(name, cubin(), grid, block, (("out", out), *arguments), kernel=kernel)
+
+
+def _per_step(
+    name: str,
+    kernel: str,
+    what: str,
+    *arguments: tuple[str, Any],
+    block: int = 32,
+    grid: int = 1,
+    lengths: tuple[int, int] = (256, 1280),
+    shared_out: int = 1,
+    modelled: bool = True,
+) -> Microbenchmark:
+    """Cycles for each step: the slowest warp's time with many steps less that with few; ``shared_out`` among so many warps."""
+    warps = grid * max(1, block // 32)
+    work = (lengths[1] - lengths[0]) * shared_out
+
+    def launches() -> list[Launch]:
+        given = ([("u32", steps) if one == STEPS else one for one in arguments] for steps in lengths)
+        names = (f"{name}.{steps}" for steps in lengths)
+        return [
+            launch(one, kernel, 2 * max(2, warps), *some, grid=grid, block=block) for one, some in zip(names, given, strict=True)
+        ]
+
+    def read(outputs: Outputs) -> list[Reading]:
+        short, long = (outputs[f"{name}.{steps}"][:, : 2 * warps : 2].max(axis=1).min() for steps in lengths)
+        return [Reading(name, float(int(long) - int(short)) / work, "cycles", what)]
+
+    terms = ((1, f"{name}.{lengths[1]}", None), (-1, f"{name}.{lengths[0]}", None))
+    return Microbenchmark(name, launches, read, ModelRun(name, terms, work) if modelled else None)
+
+
+def _chase(size: int, stride: int, random: bool = False) -> tuple[str, dict[str, Any]]:
+    return "chase", {"bytes": size, "stride": stride, "random": random}
+
+
+def benchmarks() -> Iterator[Microbenchmark]:
+    """All of them."""
+    yield from _latencies()
+    yield from _shared()
+    yield from _global()
+    for name, (kernel, stride, block, grid, what) in ATOMICS.items():
+        given = ("zeros", 64 * MB), ("u32", stride), STEPS
+        yield _per_step(f"atomic.{name}", kernel, f"cycles for each {what}", *given, block=block, grid=grid, lengths=(64, 320))
+    for size in (1, 2, 3, 4, 8, 16, 32, 64):
+        what = f"cycles of a step that loads a constant by index and computes the next, {size} KB in steps of 64 bytes"
+        constants = NOTHING, ("u32", size * KB // 4), ("u32", 16), STEPS
+        yield _per_step(f"constant.{size}KB", "constant_chase", what, *constants, lengths=(2048, 4096))
+
+
+def _latencies() -> Iterator[Microbenchmark]:
+    for kernel, what in (("chase_ca", "ld.global"), ("chase_generic", "generic ld"), ("chase_volatile", "ld.volatile")):
+        text = f"cycles from a 64-bit {what} to the next that needs its result, in 4 KB, lines in order"
+        yield _per_step(f"lat.{kernel}.4KB", kernel, text, _chase(4 * KB, 128), ("u32", 64), STEPS)
+    for size in L1_KB:
+        text = f"cycles of a dependent load, {size} KB in lines of 128 bytes in order, again and again"
+        yield _per_step(f"l1.{size}KB", "chase_ca", text, _chase(size * KB, 128), ("u32", size * KB // 128), STEPS)
+    text = "cycles of a dependent load, 32 KB in sectors of 32 bytes in order"
+    yield _per_step("l1.sector", "chase_ca", text, _chase(32 * KB, 32), ("u32", 1024), STEPS)
+    for size in L2_MB:
+        text = f"cycles of a dependent load past L1, {size} MB in lines of 128 bytes at random"
+        given = _chase(size * MB, 128, random=True), ("u32", min(size * MB // 128, 600_000)), STEPS
+        modelled = size * MB <= LARGEST_MODELLED
+        yield _per_step(f"l2.{size}MB", "chase_cg", text, *given, lengths=(256, 4352), modelled=modelled)
+
+
+def _shared() -> Iterator[Microbenchmark]:
+    for stride in (1, 2, 3, 4, 8, 16, 32):
+        ways = stride if stride != 3 else 1
+        text = f"cycles of a dependent LDS of a warp, {ways} words in the worst bank"
+        yield _per_step(f"shared.latency.stride{stride}", "shared_chase", text, NOTHING, ("u32", stride), STEPS)
+        for warps in (1, 4, 32):
+            text = f"cycles for each LDS of the SM, {ways} words in the worst bank, {warps} warps"
+            name, given = f"shared.flood.stride{stride}.{warps}w", (NOTHING, ("u32", stride), STEPS)
+            yield _per_step(name, "shared_flood_1", text, *given, block=32 * warps, shared_out=warps)
+    text = "cycles of a dependent LDS, all lanes at one word"
+    yield _per_step("shared.latency.uniform", "shared_chase", text, NOTHING, ("u32", 0), STEPS)
+    for width in (2, 4):
+        for warps in (1, 4, 32):
+            text = f"cycles for each LDS.{32 * width} of the SM without conflicts, {warps} warps"
+            name, given = f"shared.flood.{32 * width}bit.{warps}w", (NOTHING, ("u32", 1), STEPS)
+            yield _per_step(name, f"shared_flood_{width}", text, *given, block=32 * warps, shared_out=warps)
+
+
+def _global() -> Iterator[Microbenchmark]:
+    for width, strides in ((1, (0, 1, 2, 4, 8, 32)), (2, (1,)), (4, (1,))):
+        for stride in strides:
+            for warps in (1, 4, 32):
+                text = f"cycles for each LDG of {32 * width} bits of the SM that hits in L1, lanes {stride} apart, {warps} warps"
+                name = f"global.flood.{32 * width}bit.stride{stride}.{warps}w"
+                given = ("random", 128 * KB), ("u32", 16 * KB), ("u32", stride), STEPS, ("u32", 0)
+                yield _per_step(name, f"flood_ca_{width}", text, *given, block=32 * warps, shared_out=warps)

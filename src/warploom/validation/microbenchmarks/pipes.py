@@ -1,0 +1,102 @@
+"""Pipes: how often an instruction can issue, alone and mixed with others, and what stall counts and the yield bit do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, Outputs, Reading
+from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, WIDE, Instruction
+from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
+from warploom.validation.microbenchmarks.template import LEAST, VALUES, from_instructions, placeholder, usable_registers
+
+NOT_PATCHED = ("FFMA.CONST", "HMMA.16816.F32")
+WARPS = (1, 4, 8, 16, 32)
+MIXES = (
+    ("FFMA", "IADD3"),
+    ("FFMA", "IMAD"),
+    ("IADD3", "IMAD"),
+    ("FFMA", "HFMA2.MMA"),
+    ("HFMA2", "FFMA"),
+    ("LOP3", "IADD3"),
+    ("FFMA", "DFMA"),
+    ("MUFU.EX2", "FFMA"),
+)
+
+
+def benchmarks() -> Iterator[Microbenchmark]:
+    """All of them."""
+    for name in OPERATIONS:
+        if name not in NOT_PATCHED:
+            for warps in WARPS:
+                yield _issue(name, warps)
+    for first, second in MIXES:
+        for warps in (1, 8):
+            yield _mix(first, second, warps)
+    result = usable_registers()[0]
+    for stall in range(1, 16):
+        what = f"an FFMA with stall count {stall}, results unused"
+        yield Slope(f"stall.{stall}", what, [Instruction("FFMA", d=result, stall=stall)]).microbenchmark()
+    for warps in (1, 8):
+        what = f"an FFMA with stall count 1 and the yield bit, {warps} warps on the SM"
+        code = [Instruction("FFMA", d=result, gives_way=True)]
+        yield Slope(f"yield.{warps}w", what, code, warps=warps).microbenchmark()
+    yield _issue_order()
+
+
+def results_for(wide: bool) -> list[int]:
+    """Registers for results, with their neighbour where a result has two."""
+    registers = usable_registers()
+    return [r for r in registers[:16] if not wide or (r % 2 == 0 and r + 1 in registers)]
+
+
+def _issue(name: str, warps: int) -> Microbenchmark:
+    """Instructions that depend on nothing: results in turn, one operand in each bank."""
+    sources = usable_registers()[24:]
+    even, odd = [r for r in sources if r % 2 == 0], [r for r in sources if r % 2 == 1]
+    operands = {"a": even[0], "b": even[1] if name in WIDE else odd[1], "c": RZ}
+    results = results_for(name in WIDE)
+
+    def pattern(number: int) -> list[Instruction]:
+        used = {letter: operands[letter] for letter in OPERATIONS[name][2]}
+        return [Instruction(name, d=RZ if name in ("NOP", "BRA") else results[number % len(results)]).with_(**used)]
+
+    what = f"cycles between two {name} of a sub-core that depend on nothing, operands in both banks, {warps} warps on the SM"
+    return Slope(f"issue.{name}.{warps}w", what, pattern, warps=warps).microbenchmark()
+
+
+def _mix(first: str, second: str, warps: int) -> Microbenchmark:
+    results = results_for(wide=True)
+
+    def pattern(number: int) -> list[Instruction]:
+        return [Instruction(first, d=results[number % 3]), Instruction(second, d=results[3 + number % 3])]
+
+    what = f"cycles for each instruction of {first} and {second} in turn, operands RZ, {warps} warps on the SM"
+    return Slope(f"mix.{first}+{second}.{warps}w", what, pattern, per=2, warps=warps).microbenchmark()
+
+
+def _issue_order() -> Microbenchmark:
+    """When each of the warps of a sub-core issues: every instruction of the region reads the clock."""
+    counts = (8, 16)
+
+    def launches() -> list[Launch]:
+        values = placeholder(LEAST)[2]
+        cubin = from_instructions([Instruction("CS2R", d=register) for register in (*values, *values)], "issue order")
+        words = ("words", RANDOM_VALUES.reshape(-1).tolist())
+        return [
+            Launch(f"order.{warps}w", cubin, 1, 32 * warps, (("out", 64 * warps), words, ("u32", REPS), ("u64", 0)))
+            for warps in counts
+        ]
+
+    def read(outputs: Outputs) -> list[Reading]:
+        found = []
+        for warps in counts:
+            clocks = outputs[f"order.{warps}w"].reshape(-1, warps, 64)[-1, ::4, 8 : 8 + VALUES].astype(np.int64)
+            whose = np.argsort(clocks.reshape(-1), kind="stable") // VALUES  # the warp of each reading, in order of time
+            runs = 1 + int((np.diff(whose) != 0).sum())
+            what = f"readings of the clock by a warp before another of its sub-core has its turn, {warps} warps on the SM"
+            found.append(Reading(f"order.{warps}w", whose.size / runs, "instructions", what))
+        return found
+
+    return Microbenchmark("order", launches, read)

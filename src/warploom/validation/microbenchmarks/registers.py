@@ -1,0 +1,126 @@
+"""The register file: banks, ports, the reuse cache, write ports and the result queue.
+
+All of it is machine code that no compiler writes: registers, reuse flags and stall counts of our choice, results that nobody
+reads. One warp, unless said otherwise; a number above 1 cycle is a conflict. Patterns are written with e0, e1, ... for even and
+o0, o1, ... for odd registers that are read, w0, w1, ... for even and x0, x1, ... for odd ones that are written, z for RZ; ``*``
+marks a reuse flag.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from warploom.validation.microbenchmarks.benchmark import Microbenchmark
+from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, Instruction
+from warploom.validation.microbenchmarks.slopes import Slope
+from warploom.validation.microbenchmarks.template import usable_registers
+
+RESULTS = 12  # of the registers are written, the others read
+TWICE = 2  # each pattern comes twice, so that patterns of one instruction have company of their own kind
+
+READS = {
+    "one_register": ("one even register as all three operands", "FFMA w0 e0 e0 e0"),
+    "two_even_one_twice": ("two even registers, the first twice", "FFMA w0 e0 e0 e1"),
+    "imm_two_even": ("two even registers and an immediate", "FFMA.IMM w0 e0 e1"),
+    "imm_even_odd": ("an even and an odd register and an immediate", "FFMA.IMM w0 e0 o1"),
+    "const_two_even": ("two even registers and a constant", "FFMA.CONST w0 e0 e1"),
+    "const_even_odd": ("an even and an odd register and a constant", "FFMA.CONST w0 e0 o1"),
+    "rz_two_even": ("two even registers and RZ", "FFMA w0 e0 z e1"),
+    "rz_rz": ("one even register and RZ twice", "FFMA w0 e0 z z"),
+    "fadd_even_even": ("FADD of two even registers", "FADD w0 e0 e1"),
+    "fadd_even_odd": ("FADD of an even and an odd register", "FADD w0 e0 o1"),
+    "heavy_light": ("three even registers, then an FADD of one even register", "FFMA w0 e0 e1 e2; FADD x0 e3 z"),
+    "heavy_odd": ("three even registers, then an FADD of two odd ones", "FFMA w0 e0 e1 e2; FADD x0 o0 o1"),
+    "heavy_one_light": ("three even registers, then an FADD without registers", "FFMA w0 e0 e1 e2; FADD x0 z z"),
+    "heavy_two_light": ("three even registers, then two FADDs without", "FFMA w0 e0 e1 e2; FADD x0 z z; FADD w1 z z"),
+    "heavy_three_light": (
+        "three even registers, then three FADDs without",
+        "FFMA w0 e0 e1 e2; FADD x0 z z; FADD w1 z z; FADD x1 z z",
+    ),
+    "even3_odd3": ("three even, then three odd registers", "FFMA w0 e0 e1 e2; FFMA x0 o0 o1 o2"),
+    "eeo_ooe": ("two even and an odd, then two odd and an even register", "FFMA w0 e0 e1 o0; FFMA x0 o1 o2 e2"),
+    "heavy_stall2": ("three even registers, stall count 2", "FFMA:2 w0 e0 e1 e2"),
+    "heavy_stall3": ("three even registers, stall count 3", "FFMA:3 w0 e0 e1 e2"),
+}
+REUSE = {
+    "none": ("the first operand the same in two, no flag", "FFMA w0 e0 e1 e2; FFMA x0 e0 e3 e4"),
+    "a": ("A the same in the next, flag on the first", "FFMA w0 e0* e1 e2; FFMA x0 e0 e3 e4"),
+    "a_both": ("A the same in all, flag on all", "FFMA w0 e0* e1 e2; FFMA x0 e0* e3 e4"),
+    "ab_both": ("A and B the same in all, flags on all", "FFMA w0 e0* e1* e2; FFMA x0 e0* e1* e4"),
+    "abc_both": ("A, B and C the same in all, flags on all", "FFMA w0 e0* e1* e2*; FFMA x0 e0* e1* e2*"),
+    "wrong_slot": ("the register of A, flagged, is B in the next", "FFMA w0 e0* e1 e2; FFMA x0 e3 e0 e4"),
+    "evicted": ("between flag and use, another even A without flag", "FFMA w0 e0* e1 e2; FFMA x0 e3 z z; FFMA w1 e0 e4 e5"),
+    "other_bank_between": ("between flag and use, an odd A without flag", "FFMA w0 e0* e1 e2; FFMA x0 o0 z z; FFMA w1 e0 e4 e5"),
+    "rz_between": ("between flag and use, no registers", "FFMA w0 e0* e1 e2; FFMA x0 z z z; FFMA w1 e0 e4 e5"),
+    "iadd_between": ("between, an IADD3 with another even A", "FFMA w0 e0* e1 e2; IADD3 x0 e3 z z; FFMA w1 e0 e4 e5"),
+    "odd_flag_between": ("between, an odd A with a flag of its own", "FFMA w0 e0* e1 e2; FFMA x0 o0* z z; FFMA w1 e0 e4 e5"),
+    "overwritten": ("the flagged A is written by the instruction itself", "FFMA e0 e0* e1 e2; FFMA x0 e0 e3 e4"),
+    "twice": ("one flag, two uses after it", "FFMA w0 e0* e1 e2; FFMA x0 e0 e3 e4; FFMA w1 e0 e5 e6"),
+    "across_pipes": ("flag on an IADD3, use in an FFMA", "IADD3 w0 e0* e1 e2; FFMA x0 e0 e3 e4"),
+}
+WRITES = {
+    "ffma_imad_same": "FFMA w0 z z z; IMAD w1 z z z",
+    "ffma_imad_other": "FFMA w0 z z z; IMAD x1 z z z",
+    "iadd_ffma_same": "IADD3 w0 z z z; FFMA w1 z z z",
+    "iadd_ffma_other": "IADD3 w0 z z z; FFMA x1 z z z",
+    "hfma_ffma_same": "HFMA2.MMA w0 z z z; FFMA w1 z z z",
+    "hfma_ffma_other": "HFMA2.MMA w0 z z z; FFMA x1 z z z",
+    "hfma_iadd_same": "HFMA2.MMA w0 z z z; IADD3 w1 z z z",
+    "hfma_iadd_other": "HFMA2.MMA w0 z z z; IADD3 x1 z z z",
+    "popc_ffma_same": "POPC w0 z; FFMA w1 z z z; FFMA w2 z z z; FFMA w3 z z z; FFMA w4 z z z",
+    "popc_ffma_other": "POPC w0 z; FFMA x1 z z z; FFMA x2 z z z; FFMA x3 z z z; FFMA x4 z z z",
+}
+
+
+def pattern(text: str) -> list[Instruction]:
+    """The instructions of a pattern."""
+    registers = list(usable_registers())
+    written, read = registers[:RESULTS], registers[RESULTS:]
+    pools = {
+        "e": [r for r in read if r % 2 == 0],
+        "o": [r for r in read if r % 2 == 1],
+        "w": [r for r in written if r % 2 == 0],
+        "x": [r for r in written if r % 2 == 1],
+    }
+
+    def number(word: str) -> int:
+        return RZ if word == "z" else pools[word[0]][int(word[1:].rstrip("*"))]
+
+    made = []
+    for line in text.split(";"):
+        name, result, *operands = line.split()
+        operation, _, stall = name.partition(":")
+        letters = OPERATIONS[operation][2]
+        sources = {letter: number(word) for letter, word in zip(letters, operands, strict=True)}
+        reuse = "".join(letter for letter, word in zip(letters, operands, strict=True) if word.endswith("*"))
+        made.append(Instruction(operation, d=number(result), stall=int(stall or 1), reuse=reuse).with_(**sources))
+    return made
+
+
+def _each(name: str, what: str, code: list[Instruction], warps: int = 1) -> Microbenchmark:
+    """Cycles for each instruction of a pattern."""
+    text = f"{what}; cycles for each instruction" + (f" of a warp, {warps} warps on the SM" if warps > 1 else "")
+    return Slope(name, text, code * TWICE, per=len(code) * TWICE, warps=warps).microbenchmark()
+
+
+def benchmarks() -> Iterator[Microbenchmark]:
+    """All of them."""
+    read = list(usable_registers())[RESULTS:]
+    by_remainder = [[r for r in read if r % 4 == remainder] for remainder in range(4)]
+    first, second = pattern("FFMA w0 z z z; FFMA x0 z z z")
+    for remainders in itertools.product(range(4), repeat=3):
+        chosen = {}
+        for place, remainder in enumerate(remainders):
+            chosen["abc"[place]] = by_remainder[remainder][remainders[:place].count(remainder)]
+        a, b, c = remainders
+        what = f"an FFMA that reads registers of remainders {a}, {b}, {c} modulo 4, all different"
+        both = [first.with_(**chosen), second.with_(**chosen)]
+        yield Slope(f"bank.{a}{b}{c}", what, both, per=2).microbenchmark()
+    for name, (what, text) in READS.items():
+        yield _each(f"read.{name}", f"reads of the register file: {what}", pattern(text))
+    for warps in (1, 8):
+        for name, (what, text) in REUSE.items():
+            yield _each(f"reuse.{name}.{warps}w", f"reuse cache: {what}", pattern(text), warps)
+    for name, text in WRITES.items():
+        yield _each(f"write.{name}", f"write ports and result queue: {text}", pattern(text))

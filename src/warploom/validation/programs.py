@@ -1,0 +1,98 @@
+"""Measured kernels as programs that the simulator runs: kernels described in JSON beside their cubins, and microbenchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warploom.errors import WarploomError
+from warploom.validation.microbenchmarks.benchmark import Launch
+from warploom.workloads.program import Program
+from warploom.workloads.workload import Arrays, Gpu
+
+CODE = "sm_90"
+_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
+_REPS = 2  # the place of the template's argument that says how often its region runs
+
+
+def described_program(folder: Path, name: str) -> Program:
+    """A kernel of a folder with ``NAME.cubin`` and ``NAME.json``: its launch and what its arguments are before it."""
+    try:
+        about = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        cubin = (folder / f"{name}.cubin").read_bytes()
+    except (OSError, ValueError) as problem:
+        raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
+
+    def host(gpu: Gpu, _arrays: Arrays) -> Arrays:
+        values = [_initial(argument) for argument in about["args"]]
+        passed = [gpu.array(value) if value.ndim else value[()] for value in values]
+        gpu.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed)
+        return {}
+
+    return _program(name, cubin, host)
+
+
+def _initial(argument: dict[str, str]) -> np.ndarray:
+    """The value of an argument: an expression of ``i``, the element's number. The descriptions are files of the project."""
+    base, _, size = argument["type"].rstrip("]").partition("[")
+    i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
+    value = np.asarray(eval(argument["init"], {"np": np, "__builtins__": {}}, {"i": i}))
+    return np.broadcast_to(value, i.shape).astype(_TYPES[base])
+
+
+def microbenchmark_program(launch: Launch, reps: int | None) -> Program:
+    """A launch of a microbenchmark; ``reps`` is how often the template's region runs, if not as often as the launch says."""
+
+    def host(gpu: Gpu, _arrays: Arrays) -> Arrays:
+        passed = [_passed(gpu, kind, value) for kind, value in launch.arguments]
+        if reps is not None:
+            passed[_REPS] = np.uint32(reps)
+        gpu.launch(launch.kernel, (launch.grid,), (launch.block,), *passed, shared_bytes=launch.shared_bytes)
+        return {}
+
+    return _program(launch.name, launch.cubin, host)
+
+
+def _passed(gpu: Gpu, kind: str, value: Any) -> Any:
+    """One argument of a microbenchmark's launch, as `validation/measure.py` makes it on a GPU."""
+    if kind == "u32":
+        return np.uint32(value)
+    if kind == "u64":
+        return np.uint64(value)
+    if kind == "out":
+        return gpu.array(np.zeros(value, np.uint32))
+    if kind == "words":
+        return gpu.array(np.array(value, np.uint32))
+    if kind in ("zeros", "memory"):
+        return gpu.array(np.zeros(value, np.uint8))
+    if kind == "random":
+        return gpu.array(np.arange(value // 4, dtype=np.uint32) * np.uint32(2654435761))
+    if kind == "chase":
+        return _chase(gpu, value["bytes"], value["stride"], value["random"])
+    raise WarploomError(f"an argument of a microbenchmark cannot be a {kind!r}")
+
+
+def _chase(gpu: Gpu, size: int, stride: int, random: bool) -> Any:
+    """Memory in which every stride holds the address of the next to visit."""
+    count = size // stride
+    order = np.random.default_rng(1).permutation(count) if random else np.arange(count)
+    words = np.zeros(size // 8, np.uint64)
+    array: Any = gpu.array(words)
+    follows = np.empty(count, np.uint64)
+    follows[order] = np.roll(order, -1).astype(np.uint64)
+    words[:: stride // 8] = follows * np.uint64(stride) + np.uint64(array.address)
+    array.set(words)
+    return array
+
+
+def _program(name: str, cubin: bytes, host: Any) -> Program:
+    return Program(name, "", f"{name}.cubin", lambda _size: {}, host, origin={"name": name}, sized=False, code=CODE, cubin=cubin)
+
+
+def launches_named(launches: Sequence[Launch]) -> dict[str, Launch]:
+    """Launches by name."""
+    return {launch.name: launch for launch in launches}

@@ -1,0 +1,92 @@
+"""Simulating what was measured: workloads through the engine that stores and resumes, small kernels on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from warploom.designs import parse_design
+from warploom.errors import WarploomError
+from warploom.machines import Machine
+from warploom.simulation.simulate import simulate
+from warploom.simulation.task import Task
+from warploom.simulation.workers import Workers
+from warploom.sweeps.engine import load_results, perform
+from warploom.sweeps.store import Store
+from warploom.validation.compare import Compared, compared
+from warploom.validation.microbenchmarks import Microbenchmark, ModelRun
+from warploom.validation.programs import CODE, described_program, launches_named, microbenchmark_program
+from warploom.validation.recorded import OWN_SIZE, MeasuredLaunch, MeasuredNumber
+
+Step = Callable[[str], None]
+
+
+def tasks_of(measured: Iterable[MeasuredLaunch], machine: Machine, design: str) -> dict[tuple[str, str], Task]:
+    """One run for each workload and size: the launches that were measured of it."""
+    chosen: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for launch in measured:
+        if launch.size != OWN_SIZE:
+            chosen.setdefault((launch.program, launch.size), []).append((launch.kernel, launch.launch))
+    point = parse_design(design).to_dict()
+    return {
+        (program, size): Task(program, point, machine, size, code=CODE, launches=tuple(sorted(launches)))
+        for (program, size), launches in chosen.items()
+    }
+
+
+def run_kernels(
+    measured: Sequence[MeasuredLaunch], machine: Machine, design: str, store: Store, workers: Workers, kernels: Path, step: Step,
+    refused: Callable[[str, WarploomError], None],
+) -> list[Compared]:  # fmt: skip
+    """Every measured launch beside ours; a program that the model refuses is told of and left out."""
+    tasks = tasks_of(measured, machine, design)
+    perform(
+        list(tasks.values()),
+        store,
+        workers,
+        lambda task: step(f"{task.workload} {task.size}"),
+        lambda task, error: refused(f"{task.workload} {task.size}", error),
+    )
+    ours: dict[tuple[str, str, str, int], dict[str, Any]] = {}
+    for (program, size), result in zip(tasks, load_results(list(tasks.values()), store), strict=True):
+        for launch in result.get("kernels", ()):
+            ours[program, size, launch["kernel"], launch["launch"]] = launch
+    for one in measured:
+        if one.size == OWN_SIZE:
+            try:
+                run = simulate(described_program(kernels, one.program), design, machine, launches=((one.kernel, one.launch),))
+                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
+            except WarploomError as error:
+                refused(one.program, error)
+            step(one.program)
+    keys = {one: (one.program, one.size, one.kernel, one.launch) for one in measured}
+    return [compared(one, ours[key]) for one, key in keys.items() if key in ours]
+
+
+def run_numbers(
+    benchmarks: Iterable[Microbenchmark], measured: Sequence[MeasuredNumber], machine: Machine, design: str, step: Step,
+    refused: Callable[[str, WarploomError], None],
+) -> list[tuple[MeasuredNumber, float]]:  # fmt: skip
+    """The microbenchmarks' numbers beside ours, of those that whole launches can show."""
+    known = {number.name: number for number in measured}
+    found = []
+    for benchmark in benchmarks:
+        run = benchmark.model
+        if run is not None and run.reading in known:
+            try:
+                found.append((known[run.reading], _modelled(benchmark, run, machine, design)))
+            except WarploomError as error:
+                refused(benchmark.name, error)
+            step(benchmark.name)
+    return found
+
+
+def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design: str) -> float:
+    launches = launches_named(benchmark.launches())
+    cycles = 0
+    for sign, name, reps in run.terms:
+        launch = launches[name]
+        program = microbenchmark_program(launch, reps)
+        cycles += sign * simulate(program, design, machine, launches=((launch.kernel, 0),)).cycles
+    return cycles / run.work

@@ -1,0 +1,172 @@
+"""Sub-cores without operand collectors: small kernels whose cycles follow by hand from control bits, banks and ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+from timing_kernels import Access, Kernel, chain, r
+
+from warploom.code.instruction import Address, Binary, Code, Control, Instruction, Operation
+from warploom.core.simulate import TimingResult, time_launches
+from warploom.designs import design, parse_design
+from warploom.errors import WarploomError
+from warploom.machines import Machine, load_machine
+
+LENGTH = 40  # instructions: five lines of code, which the stream buffer brings before they are needed
+
+
+@dataclass
+class MachineCode(Kernel):
+    """A kernel of machine code, with control bits."""
+
+    def code(self) -> Code:
+        return replace(super().code(), binary=Binary(90, 0x210, ()))
+
+
+def controlled(name: str, dst: int | None, *srcs: int, reuse: str = "", **bits) -> Instruction:
+    """An instruction on registers; ``reuse`` names the operands that are kept, such as "AC"."""
+    control = Control(1, False, None, None, 0, tuple(operand in reuse for operand in "ABC"))._replace(**bits)
+    return Instruction(Operation(name), (r(dst),) if dst is not None else (), tuple(map(r, srcs)), control=control)
+
+
+def load_shared(dst: int, base: int, **bits) -> Instruction:
+    control = Control(2, False, 0, None, 0, (False,) * 3)._replace(**bits)
+    return Instruction(Operation("LDS"), (r(dst),), (Address(r(base)),), control=control)
+
+
+def leave() -> Instruction:
+    return Instruction(Operation("EXIT"), control=Control(5, False, None, None, 0, (False,) * 3))
+
+
+@pytest.fixture(scope="module")
+def hopper() -> Machine:
+    return load_machine("hopper").scaled(1)
+
+
+def run(body: list[Instruction], machine: Machine, named: str = "modern", **options) -> TimingResult:
+    kernel = MachineCode([[*body, leave()]], 32, **options)
+    return time_launches([kernel.launch()] * 2, parse_design(named).policies, machine, check=True)
+
+
+def warm(body: list[Instruction], machine: Machine, named: str = "modern", **options) -> int:
+    """Cycles of a second launch, whose code is in the SM's cache."""
+    return run(body, machine, named, **options).launches[1]["cycles"]
+
+
+def more(body: list[Instruction], than: list[Instruction], machine: Machine, named: str = "modern", **options) -> int:
+    """Cycles that one body takes more than another of the same length."""
+    assert len(body) == len(than)
+    return warm(body, machine, named, **options) - warm(than, machine, named, **options)
+
+
+FREE = [controlled("FMUL", 8, 2, 3)] * LENGTH  # one operand in each bank: an instruction a cycle
+
+
+def test_stall_counts_are_obeyed(hopper: Machine) -> None:
+    """A chain of dependent FFMA: four cycles each, as its compiler says."""
+    assert more([controlled("FFMA", 1, 1, 2, 3, stall=4)] * LENGTH, FREE, hopper) == pytest.approx(3 * LENGTH, abs=3)
+
+
+def test_a_yielding_warp_leaves_one_cycle(hopper: Machine) -> None:
+    assert more([controlled("FMUL", 8, 2, 3, yields=True)] * LENGTH, FREE, hopper) == LENGTH - 1
+
+
+def test_operands_of_one_bank_cost_a_cycle_each(hopper: Machine) -> None:
+    two = more([controlled("FMUL", 8, 2, 4)] * LENGTH, FREE, hopper)
+    three = more([controlled("FFMA", 8, 2, 4, 6)] * LENGTH, FREE, hopper)
+    assert abs(two - (LENGTH - 1)) <= 2  # what is still in the stages when the last one leaves
+    assert abs(three - 2 * (LENGTH - 1)) <= 2
+
+
+def test_the_reuse_cache_takes_the_conflict_away(hopper: Machine) -> None:
+    kept = [controlled("FMUL", 8, 2, 4, reuse="A")] * LENGTH
+    assert more(kept, FREE, hopper) <= 1
+    assert abs(more(kept, FREE, hopper, "scheduler=cggty") - (LENGTH - 1)) <= 2  # the same code without the cache
+
+
+def test_reuse_semantics_of_the_published_examples(hopper: Machine) -> None:
+    """Listing 4 of Huerta et al.: when R2 is still there for the third instruction."""
+
+    def hits(second: Instruction) -> int:
+        body = [controlled("IADD3", 1, 2, 3, 4, reuse="A"), second, controlled("IADD3", 10, 2, 12, 13)]
+        return run(body, hopper).counters["upper_reads"] // 2
+
+    assert hits(controlled("FFMA", 5, 2, 7, 8)) == 1  # hits, and is gone
+    assert hits(controlled("FFMA", 5, 2, 7, 8, reuse="A")) == 2  # hits, and is kept
+    assert hits(controlled("FFMA", 5, 7, 2, 8)) == 1  # another operand misses; R7 is of the other bank
+    assert hits(controlled("FFMA", 5, 4, 7, 8)) == 0  # R4 of the same bank and operand drives it out
+
+
+def test_a_cache_that_nobody_fills_changes_nothing(hopper: Machine) -> None:
+    body = [controlled("FFMA", 1 + n % 7, 2 + n % 5, 3, 4 + n % 3) for n in range(LENGTH)]
+    assert warm(body, hopper) == warm(body, hopper, "scheduler=cggty")
+
+
+def test_enough_ports_know_no_conflicts() -> None:
+    wide = load_machine("hopper", **{"register_file.read_ports": 4}).scaled(1)
+    assert more([controlled("FFMA", 8, 2, 4, 6)] * LENGTH, FREE, wide) == 0
+    assert run([controlled("FFMA", 8, 2, 4, 6)] * LENGTH, wide).counters["bank_conflicts"] == 0
+
+
+def test_units_of_half_a_warp_take_two_cycles(hopper: Machine) -> None:
+    assert more([controlled("IADD3", 8, 2, 3)] * LENGTH, FREE, hopper) == LENGTH - 1
+    assert more([controlled("IMAD", 8, 2, 3)] * LENGTH, FREE, hopper) == LENGTH - 1
+    mixed = [controlled("IMAD", 8, 2, 3), controlled("FMUL", 9, 2, 3)] * (LENGTH // 2)
+    assert more(mixed, FREE, hopper) == 0
+
+
+def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:
+    """A chain of loads from shared memory takes what the machine file says from issue to issue."""
+    waiting = [load_shared(1, 1, wait=1)] * 8
+    free = [load_shared(1, 2)] * 8
+    stages = hopper.stages
+    each = 2 + stages.shared_read_cycles + hopper.shared.latency
+    apart = max(stages.memory_interval, stages.shared_interval)
+    took = more(waiting, free, hopper, access=lambda *_: Access(passes=1))
+    assert took == pytest.approx(7 * (each - apart), abs=14)
+
+
+def test_a_scoreboard_in_place_of_control_bits() -> None:
+    """The same chain without stall counts, and PTX, which has none."""
+    machine = load_machine("hopper", **{"stages.dependences": "scoreboard"}).scaled(1)
+    independent = [controlled("FMUL", 8 + n % 8, 2, 3) for n in range(LENGTH)]
+    assert more([controlled("FFMA", 1, 1, 2, 3)] * LENGTH, independent, machine) == pytest.approx(3 * LENGTH, abs=3)
+    reading = [load_shared(8, 2), controlled("FMUL", 2, 3, 5)] * 4  # may not overwrite the address before it has been read
+    free = [load_shared(8, 2), controlled("FMUL", 7, 3, 5)] * 4
+    assert more(reading, free, machine, access=lambda *_: Access(passes=1)) > 4
+    assert time_launches([chain(4).launch()], design("modern").policies, machine, check=True).warp_instructions == 5
+
+
+@pytest.mark.parametrize("dependences", ["control_bits", "scoreboard"])
+def test_skipping_changes_nothing(dependences: str) -> None:
+    """The loop that jumps over idle cycles and the one that steps them all agree to the last counter."""
+    machine = load_machine("hopper", **{"stages.dependences": dependences}).scaled(1)
+    body = [
+        load_shared(1, 2),
+        controlled("FFMA", 3, 1, 1, 5, wait=1, stall=4, reuse="A"),
+        controlled("MUFU", 6, 3, write_barrier=1),
+    ]
+    body += [controlled("IMAD", 7, 6, 3, 6, wait=2), controlled("FMUL", 2, 4, 6, stall=5)]
+    kernel = MachineCode([[*body * 3, leave()]], 32, warps_per_cta=6, ctas=3, access=lambda *_: Access(passes=2))
+    policies = parse_design("modern").policies
+    fast, naive = (time_launches([kernel.launch()] * 2, policies, machine, check=True, naive=each) for each in (False, True))
+    assert (fast.counters, fast.cycles) == (naive.counters, naive.cycles)
+    assert fast.counters["rf_reads"] == fast.counters["mrf_reads"] + fast.counters["upper_reads"]
+
+
+def test_code_without_control_bits_is_refused(hopper: Machine) -> None:
+    with pytest.raises(WarploomError, match="PTX has none; run it with `--code sm_90`"):
+        time_launches([chain(4).launch()], design("modern").policies, hopper)
+
+
+@pytest.mark.parametrize("name", ["rfc", "compression", "bow", "ltrf"])
+def test_designs_without_a_meaning_are_refused(hopper: Machine, name: str) -> None:
+    with pytest.raises(WarploomError, match="cannot run on machine hopper: "):
+        run(FREE, hopper, name)
+
+
+@pytest.mark.parametrize("name", ["modern + rfv", "modern + regmutex", "modern + warped-rf"])
+def test_designs_that_keep_their_meaning_run_checked(hopper: Machine, name: str) -> None:
+    body = [controlled("FFMA", 1 + n % 7, 1 + (n + 3) % 7, 8, 9, stall=4) for n in range(24)]
+    assert run(body, hopper, name).warp_instructions == 2 * 25

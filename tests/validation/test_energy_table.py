@@ -1,0 +1,34 @@
+"""The technology table of Hopper says what the recorded windows of the power counter say."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import pytest
+
+from warploom.energy import load_technology
+from warploom.validation.recorded import folder_of, read_table
+
+
+def _joules(more: str, less: str, accesses: int) -> float:
+    _, rows = read_table(folder_of("h200") / "energy.tsv")
+    watts = {name: fmean(float(row["watts"]) for row in rows if row["loop"] == name) for name in (more, less)}
+    rate = fmean(float(row["instructions_per_second"]) for row in rows if row["loop"] in (more, less))
+    return (watts[more] - watts[less]) / rate / accesses
+
+
+@pytest.mark.parametrize(
+    ("more", "less", "accesses"),
+    [("zero_1_read", "zero_0_reads", 1), ("zero_2_reads", "zero_0_reads", 2), ("random_2_reads", "random_reuse", 2)],
+)
+def test_three_ways_to_measure_a_read_agree_with_the_table(more: str, less: str, accesses: int) -> None:
+    assert load_technology("hopper").access("read", 1e-9) == pytest.approx(_joules(more, less, accesses), rel=0.03)
+
+
+def test_a_write_agrees_with_the_table() -> None:
+    measured = _joules("random_reuse", "random_reuse_no_write", 1)
+    assert load_technology("hopper").access("write", 1e-9) == pytest.approx(measured, rel=0.02)
+
+
+def test_nothing_is_borrowed_from_another_node() -> None:
+    assert load_technology("hopper").borrowed == ()

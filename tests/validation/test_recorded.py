@@ -1,0 +1,100 @@
+"""Recorded measurements: what is in the project is sound, the split is the one that was fixed, and a damaged table is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warploom.errors import WarploomError
+from warploom.validation.recorded import KERNELS, folder_of, read_launches, read_numbers, read_table
+from warploom.validation.split import ADJUST, HELD_OUT, part_of
+from warploom.workloads.registry import workload_names
+
+H200 = folder_of("h200")
+HELD_OUT_WORKLOADS = [
+    "backprop",
+    "bloom",
+    "cutcp",
+    "heartwall",
+    "imageblur",
+    "jpeg",
+    "lbm",
+    "lud",
+    "mri-q",
+    "mum",
+    "nbody",
+    "neuralnet",
+    "nw",
+    "particlefilter",
+    "phong",
+    "scalarprod",
+    "spmv",
+    "videoenhance",
+]
+
+
+def test_the_split_is_the_one_that_was_fixed_before_measuring() -> None:
+    assert [name for name in workload_names() if part_of(name) == HELD_OUT] == HELD_OUT_WORKLOADS
+    assert part_of("hotspot") == ADJUST
+
+
+@given(st.text())
+def test_every_program_is_in_one_part(name: str) -> None:
+    assert part_of(name) in (ADJUST, HELD_OUT)
+    assert part_of(name) == part_of(name)
+
+
+def test_all_workloads_were_measured_in_two_sizes_and_27_kernels_once() -> None:
+    facts, launches = read_launches(H200)
+    assert facts["name"] == "NVIDIA H200"
+    for size in ("small", "paper"):
+        assert sorted({launch.program for launch in launches if launch.size == size}) == sorted(workload_names())
+    assert len({launch.program for launch in launches if launch.size == "own"}) == 27
+    assert all(launch.cycles > 0 and launch.instructions > 0 and launch.launch < launch.launches for launch in launches)
+    assert len({(one.program, one.size, one.kernel, one.launch) for one in launches}) == len(launches)
+
+
+def test_what_is_recorded_is_small() -> None:
+    assert sum(file.stat().st_size for file in H200.iterdir()) < 300_000
+
+
+def test_microbenchmarks_name_each_number_once() -> None:
+    _, numbers = read_numbers(H200)
+    assert len({number.name for number in numbers}) == len(numbers) > 200
+    named = {number.name: number.value for number in numbers}
+    assert named["bank.000"] == 3 and named["bank.001"] == 2  # three reads of one bank; two of one and one of the other
+    assert all(number.what and number.unit for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda lines: lines[1:], "the first line does not say"),
+        (lambda lines: ["# {", *lines[1:]], "is not JSON"),
+        (lambda lines: [*lines[:2], lines[2] + "\t1"], "line 3 has not as many columns"),
+        (lambda lines: [*lines[:2], lines[2].replace("adjust", "held-out", 1)], "belongs to the part adjust"),
+        (lambda lines: [*lines[:2], "\t".join("x" for _ in lines[1].split("\t"))], "line 3 has no good value"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path: Path, change, complaint: str) -> None:
+    lines = (H200 / KERNELS).read_text().splitlines()[:3]
+    (tmp_path / KERNELS).write_text("\n".join(change(lines)) + "\n")
+    with pytest.raises(WarploomError, match=complaint):
+        read_launches(tmp_path)
+
+
+def test_a_device_that_was_not_measured_is_refused_with_those_that_were() -> None:
+    with pytest.raises(WarploomError, match="recorded are h200"):
+        folder_of("b200")
+
+
+def test_energy_and_stalls_are_tables_too() -> None:
+    _, windows = read_table(H200 / "energy.tsv")
+    assert {row["loop"] for row in windows} >= {"nop", "zero_0_reads", "random_reuse", "random_2_reads"}
+    _, stalls = read_table(H200 / "stalls.tsv")
+    for row in stalls:
+        pipes = ("adu", "alu", "cbu", "fma", "fp64", "lsu", "tensor", "tex", "uniform", "xu")
+        assert sum(int(row[f"pipe_{pipe}"]) for pipe in pipes) <= int(row["issue_active"]) * 1.01

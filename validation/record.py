@@ -1,0 +1,115 @@
+"""Turn what `measure.py` brought back from a GPU into the recorded tables of a device.
+
+    PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
+
+RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
+there. Of launches that were measured several times, the median is recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warploom.validation.microbenchmarks import all_microbenchmarks
+from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
+from warploom.validation.split import part_of
+
+TAKEN = {
+    "instructions": "smsp__inst_executed.sum",
+    "thread_instructions": "smsp__thread_inst_executed.sum",
+    "registers": "launch__registers_per_thread",
+    "l1_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1_load_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+    "l2_sectors": "lts__t_sectors_srcunit_tex.sum",
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_write_bytes": "dram__bytes_write.sum",
+}
+SETTING = {
+    "caches": "all flushed and invalidated before every launch (ncu --cache-control all), but for cycles_as_is",
+    "clocks": "as they are (ncu --clock-control none)",
+    "code": "sm_90, the cubins that warploom --code sm_90 simulates; kernels of size own: nvcc 13.0",
+    "launches": "of each kernel all up to three, else the first, the middle and the last",
+}
+
+
+def identity(row: dict[str, str]) -> tuple[str, str, str, int]:
+    """Which launch a row is of."""
+    return row["workload"], row["size"] or OWN_SIZE, row["kernel"], int(row["launch"])
+
+
+def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
+    """All measurements of one launch under the columns of the record."""
+    last = measured[-1]
+    program, size, kernel, launch = identity(last)
+    cycles = [float(row[name]) for row in measured for name in ("sm__cycles_active.max", "cycles_again") if row[name]]
+    as_is = [float(row["cycles_caches_as_is"]) for row in measured if row["cycles_caches_as_is"]]
+    middle = statistics.median(cycles)
+    made: dict[str, Any] = {
+        "part": part_of(program),
+        "program": program,
+        "size": size,
+        "kernel": kernel,
+        "launch": launch,
+        "launches": last["of"],
+        "grid": last["grid"],
+        "block": last["block"],
+        "cycles": f"{middle:.1f}",
+        "measurements": len(cycles),
+        "spread": f"{(max(cycles) - min(cycles)) / middle:.4f}",
+        "cycles_as_is": f"{statistics.median(as_is):.1f}" if as_is else "nan",
+    }
+    return made | {name: str(round(float(last[metric]))) for name, metric in TAKEN.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("raw", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    facts: dict[str, Any] = {}
+    measured: dict[tuple[str, str, str, int], list[dict[str, str]]] = {}
+    for file in [file for raw in asked.raw for file in sorted(raw.glob("kernels-*.tsv"))]:
+        facts, table = read_table(file)
+        for row in table:
+            if row["sm__cycles_active.max"]:
+                measured.setdefault(identity(row), []).append(row)
+    if measured:
+        rows = [launch_row(some) for _, some in sorted(measured.items())]
+        write_table(
+            asked.out / KERNELS, facts | SETTING, LAUNCH_COLUMNS, ([row[name] for name in LAUNCH_COLUMNS] for row in rows)
+        )
+        print(f"{len(rows)} launches")
+    for raw in asked.raw:
+        for name in ("energy.tsv", "stalls.tsv"):
+            if (raw / name).is_file():
+                shutil.copyfile(raw / name, asked.out / name)
+        if (raw / "micro.npz").is_file():
+            record_microbenchmarks(raw, asked.out)
+
+
+def record_microbenchmarks(raw: Path, out: Path) -> None:
+    """Read every microbenchmark's number from what its launches wrote."""
+    facts = json.loads((raw / "micro.json").read_text())
+    with np.load(raw / "micro.npz") as outputs:
+        found = dict(outputs)
+    readings = []
+    for benchmark in all_microbenchmarks():
+        try:
+            readings += benchmark.read(found)
+        except KeyError as missing:
+            print(f"{benchmark.name}: {missing} was not measured")
+    rows = [(one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings]
+    write_table(out / MICROBENCHMARKS, facts, ("name", "value", "unit", "what"), rows)
+    print(f"{len(rows)} numbers of microbenchmarks")
+
+
+if __name__ == "__main__":
+    main()
