@@ -116,14 +116,14 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
             if (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
                 over |= np.uint32(1) << np.uint32(lane)
             continue
+        arrivals = _amount(instruction.type, rows, instruction.rows[1], lane)  # before the result, which may be the same register
+        expected = _amount(instruction.elements, rows, instruction.rows[1], lane)
         if instruction.rows[0] >= 0:
             put32(rows + instruction.rows[0] + 4 * lane, get32(place))
             put32(rows + instruction.rows[0] + 128 + 4 * lane, get32(place + 4))
         if instruction.size == 4:
             _arrived_before_hopper(place)
             continue
-        arrivals = _amount(instruction.type, rows, instruction.rows[1], lane)
-        expected = _amount(instruction.elements, rows, instruction.rows[1], lane)
         _arrive(place, arrivals, -expected if instruction.elements == DONE else expected, instruction.signed != 0)
     if instruction.predicate_out >= 0:
         at = predicates + 4 * instruction.predicate_out
