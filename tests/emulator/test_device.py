@@ -88,7 +88,7 @@ def test_launches_are_checked() -> None:
         gpu.launch("k", (1,), (32,), buffer, 1)
     with pytest.raises(WarploomError, match="pointer"):
         gpu.launch("k", (1,), (32,), 5)
-    with pytest.raises(WarploomError, match="there is no kernel nothing"):
+    with pytest.raises(WarploomError, match="there is no kernel 'nothing'"):
         gpu.launch("nothing", (1,), (32,), buffer)
 
 

@@ -14,7 +14,7 @@ from warploom.errors import WarploomError
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text("utf-8")
 SECTION = GUIDE.split("## Programs in Python\n")[1].split("\n### ")[0]
-EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    .*\n)+)", SECTION, re.DOTALL)
+EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", SECTION, re.DOTALL)
 TWO = """
 __constant__ int step = 5;
 __device__ int seen[3];
