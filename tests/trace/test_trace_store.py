@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 
 from warploom.errors import WarploomError
+from warploom.storage.kept import read_kept_json
 from warploom.trace.format import START_DTYPE
 from warploom.trace.store import COLUMNS, TraceStore
 
@@ -70,6 +72,23 @@ def test_two_writers_of_one_trace(tmp_path) -> None:
     write(store, "a", 10)
     write(store, "a", 10)
     assert [folder.name for folder in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(tmp_path, monkeypatch, capsys) -> None:
+    """Another process may put it there between the look at its record, which is not there yet, and the look at its folder."""
+    store, reads = TraceStore(tmp_path), []
+
+    def read_late(path: Path, within: Path) -> object:
+        if not reads:
+            reads.append(path)
+            found = read_kept_json(path, within)
+            write(TraceStore(tmp_path), "a")
+            return found
+        return read_kept_json(path, within)
+
+    monkeypatch.setattr("warploom.trace.store.read_kept_json", read_late)
+    assert store.get("a") is not None
+    assert "damaged" not in capsys.readouterr().err and (tmp_path / "a").is_dir()
 
 
 def test_a_bad_limit_is_refused(tmp_path, monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -56,6 +57,7 @@ def command(
 def _show_one(text: str, machine: str, out: Path | None, json: bool) -> None:
     """What one design is and does: in words here, as a drawing in a file."""
     from warploom.designs import parse_design, storage_bits
+    from warploom.designs.grammar import format_value
     from warploom.errors import WarploomError
     from warploom.machines import load_machine
     from warploom.report.design_pages import about_design, choice_rows, design_facts
@@ -72,15 +74,18 @@ def _show_one(text: str, machine: str, out: Path | None, json: bool) -> None:
     if json:
         print_json(design_facts(design, chip))
         return
-    console = results_console()
-    console.print(f"{design.name}: {about_design(design)}\n", highlight=False, markup=False)
-    rows = []
+    lines = [*_wrapped(f"{design.name}: {about_design(design)}"), ""]
     for row in choice_rows(design):
-        meanings = "".join(f"; {parameter}: {meaning}" for parameter, meaning in row.meanings.items())
-        rows.append(((row.choice, row.policy.partition("(")[0]), f"{row.policy}: {row.says}{meanings}"))
-    narrow_table(console, ("choice", "policy"), rows)
-    options = [f"register_file={design.register_file:g}"] if design.register_file != 1 else []
-    options += [f"max_registers={design.max_registers}"] if design.max_registers is not None else []
-    if options:
-        console.print(f"\n{', '.join(options)}", highlight=False)
-    console.print(f"\nbits added to an SM of {chip.name}: {storage_bits(design, chip):,}", highlight=False)
+        lines += _wrapped(f"{row.choice}: {row.policy}, {row.says}")
+        for parameter, value, meaning in row.parameters:
+            lines += _wrapped(f"{parameter}={format_value(value)}{f': {meaning}' if meaning else ''}", "    ")
+    if design.register_file != 1:
+        lines += _wrapped(f"register_file={design.register_file:g}: physical registers as a share of the machine's")
+    if design.max_registers is not None:
+        lines += _wrapped(f"max_registers={design.max_registers}: registers of a thread at most; the compiler spills the rest")
+    print("\n".join([*lines, "", f"bits added to an SM of {chip.name}: {storage_bits(design, chip):,}"]))
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines of at most 80 columns; what follows the first is indented further."""
+    return wrap(text, 80, initial_indent=indent, subsequent_indent=indent + "    ", break_on_hyphens=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,13 @@ from warploom.report.page import DesignSection
 
 @dataclass(frozen=True)
 class ChoiceRow:
-    """One of a design's six choices: its policy with parameters, what it does, and what the parameters mean."""
+    """One of a design's six choices: its policy, what it does, where it is from, and its parameters with what they mean."""
 
     choice: str
     policy: str
     says: str
     source: str
-    meanings: Mapping[str, str]  # of the parameters that somebody explained
+    parameters: Sequence[tuple[str, Any, str]]  # name, value, meaning
 
 
 def about_design(design: Design) -> str:
@@ -40,10 +40,8 @@ def choice_rows(design: Design) -> list[ChoiceRow]:
     rows = []
     for choice, policy in zip(CHOICES, design.policies, strict=True):
         about = known[choice, policy.NAME]
-        parameters = ", ".join(f"{name}={value}" for name, value in policy._asdict().items())
-        meanings = {name: entry["meaning"] for name, entry in about["parameters"].items() if entry["meaning"]}
-        text = f"{policy.NAME}({parameters})" if parameters else policy.NAME
-        rows.append(ChoiceRow(choice, text, drawn(policy).says, about["source"], meanings))
+        parameters = [(name, value, about["parameters"][name]["meaning"]) for name, value in policy._asdict().items()]
+        rows.append(ChoiceRow(choice, policy.NAME, drawn(policy).says, about["source"], parameters))
     return rows
 
 

@@ -20,13 +20,14 @@ _PLACES = {  # of the boxes: above the way of an instruction, below what is done
     "encoding": (220, 190),
     "power": (432, 190),
 }
-_LETTERS = 30  # of a line in a box
+_LETTERS, LINES = 26, 5  # of a line in a box, and lines
 _FILE_X, _FILE_Y, _COLUMNS, _ROWS, _CELL, _CELL_HEIGHT = 648, 48, 8, 16, 26, 13
+_KEY_X = (0, 68, 156)  # of the states below it
 _USED = 3  # entries that are being accessed
 _STYLE = """
-text { font: 13px system-ui, sans-serif; fill: var(--ink, #1d2733); }
-.choice, .small { fill: var(--soft, #55636f); font-size: 12px; }
-.name { font-weight: 600; font-size: 14px; }
+text { font: 12px system-ui, sans-serif; fill: var(--ink, #1d2733); }
+.choice, .small { fill: var(--soft, #55636f); font-size: 11.5px; }
+.name { font-weight: 600; font-size: 13px; }
 .box { fill: var(--paper, #fff); stroke: var(--line, #b9c3cc); }
 .changed { fill: var(--mark, #e3f1e9); stroke: var(--good, #17703f); stroke-width: 2; }
 .way { stroke: var(--soft, #55636f); stroke-width: 1.5; fill: none; }
@@ -77,8 +78,8 @@ def entry_states(allocation: Drawn, power: Drawn, rows: int) -> list[list[str]]:
 def _register_file(parts: dict[str, Drawn], share: float) -> str:
     rows = max(1, round(share * _ROWS))
     states = entry_states(parts["allocation"], parts["power"], rows)
-    size = "" if share == 1 else f", {share:.0%} of it built"
-    out = [f'<text class="name" x="{_FILE_X}" y="{_FILE_Y - 12}">main register file{size}</text>']
+    title = "main register file" if share == 1 else f"main file, {share:.0%} of it built"
+    out = [f'<text class="name" x="{_FILE_X}" y="{_FILE_Y - 12}">{title}</text>']
     for row in range(_ROWS):
         for column in range(_COLUMNS):
             where = f'x="{_FILE_X + column * _CELL}" y="{_FILE_Y + row * _CELL_HEIGHT}"'
@@ -88,8 +89,8 @@ def _register_file(parts: dict[str, Drawn], share: float) -> str:
             out.append(f'<rect class="{state if state in ("absent", "off") else "cell"}" {where} {extent}{colour}/>')
     counted = [state for line in states for state in line]
     below = _FILE_Y + _ROWS * _CELL_HEIGHT + 18
-    for place, state in enumerate(STATES):
-        x = _FILE_X + place * 72
+    for at, state in zip(_KEY_X, STATES, strict=True):
+        x = _FILE_X + at
         fill = f'fill="{FIXED[state]}"' if state != "off" else 'class="off"'
         out.append(f'<rect x="{x}" y="{below - 10}" width="11" height="11" {fill}/>')
         out.append(f'<text class="small" x="{x + 16}" y="{below}">{state} {counted.count(state) / len(counted):.0%}</text>')
@@ -100,14 +101,18 @@ def _register_file(parts: dict[str, Drawn], share: float) -> str:
 def _box(choice: str, part: Drawn, changed: bool) -> str:
     x, y = _PLACES[choice]
     lines = "".join(
-        f'<text x="{x + 10}" y="{y + 45 + 17 * number}">{escape(line)}</text>'
-        for number, line in enumerate(wrap(part.says, _LETTERS)[:5])
+        f'<text x="{x + 10}" y="{y + 45 + 17 * number}">{escape(line)}</text>' for number, line in enumerate(said_in_box(part))
     )
     return (
         f'<text class="choice" x="{x}" y="{y - 6}">{choice}</text>'
         f'<rect class="{"changed" if changed else "box"}" x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="6"/>'
         f'<text class="name" x="{x + 10}" y="{y + 23}">{escape(part.box)}</text>{lines}'
     )
+
+
+def said_in_box(part: Drawn) -> list[str]:
+    """The lines of a box; what nobody made short enough ends with an ellipsis."""
+    return wrap(part.says, _LETTERS, max_lines=LINES, placeholder=" …")
 
 
 def _ways() -> str:

@@ -173,9 +173,11 @@ class TraceStore:
             return None
         folder = self.root / key
         about = read_kept_json(folder / _ABOUT, within=folder)
-        if about is None:
-            if folder.is_dir():
+        if about is None and folder.is_dir():  # another process may have put it there since
+            about = read_kept_json(folder / _ABOUT, within=folder)
+            if about is None:
                 discard(folder)
+        if about is None:
             return None
         try:
             columns = {name: self._column(folder / f"{name}.npy", dtype, about) for name, dtype in COLUMNS.items()}
