@@ -122,10 +122,10 @@ extern "C" __global__ void stream_read(u32* out, const uint4* p, u64 vectors, u3
     uint4 sum = make_uint4(0, 0, 0, 0);
     u64 step = (u64)gridDim.x * blockDim.x;
     for (u32 r = 0; r < rounds; r++)
-        for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i + 3 * step < vectors; i += 4 * step) {
-            uint4 v[4];
+        for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < vectors; i += 4 * step) {
+            uint4 v[4] = {};
             _Pragma("unroll") for (int k = 0; k < 4; k++)
-                asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w) : "l"(p + i + k * step));
+                if (i + k * step < vectors) asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w) : "l"(p + i + k * step));
             _Pragma("unroll") for (int k = 0; k < 4; k++) { sum.x += v[k].x; sum.y += v[k].y; sum.z += v[k].z; sum.w += v[k].w; }
         }
     if (sum.x + sum.y + sum.z + sum.w == 0x12345678) out[0] = 1;
