@@ -18,13 +18,13 @@ NAMES = {
     "IDP": "IDP.4A.U8.U8",
     "I2FP": "I2FP.F32.S32",
 }
-NAMES |= {"F2I": "F2I.TRUNC.NTZ", "CS2R": "CS2R.32"}
+NAMES |= {"F2I": "F2I.TRUNC.NTZ"}
 
 
 def test_the_disassembler_reads_our_encodings_as_we_mean_them() -> None:
     registers = usable_registers()
     even = [r for r in registers if r % 4 == 0]
-    wanted = [Instruction(name, d=even[0], a=even[1], b=even[2], c=even[3], stall=3) for name in OPERATIONS]
+    wanted = [Instruction(name, d=even[0], a=even[1], b=even[2], c=even[3], stall=3) for name in OPERATIONS if name != "CS2R"]
     region = wanted + [Instruction("NOP")] * (LEAST - len(wanted))
     lines = between_clocks(from_instructions(region, "a test"), "a test")
     assert len(lines) == LEAST

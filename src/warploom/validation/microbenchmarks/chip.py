@@ -78,7 +78,9 @@ def _residency() -> Microbenchmark:
         for name, (grid, block) in SHAPES.items():
             rows = outputs[name][-1].reshape(grid, 8).astype(np.int64)
             sm, start, end = rows[:, 0], rows[:, 1] + (rows[:, 2] << 32), rows[:, 3] + (rows[:, 4] << 32)
-            together, gaps, first = [], [], []
+            together: list[int] = []
+            gaps: list[int] = []
+            first: list[int] = []
             for one in np.unique(sm):
                 mine = np.sort(start[sm == one])
                 together.append(int((mine < end[sm == one].min()).sum()))
