@@ -17,7 +17,7 @@ def begin(*words: Any) -> subprocess.Popen[str]:
 def complete(*words: Any) -> str:
     """``warploom sweep`` to its end; what it printed."""
     process = begin(*words)
-    printed, said = process.communicate(timeout=600)
+    printed, said = process.communicate(timeout=3000)
     assert process.returncode == 0, said
     return printed + said
 
