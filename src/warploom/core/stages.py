@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.instruction import Code
+from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.subcores import ControlledSubCores, ScoreboardedSubCores
 from warploom.errors import WarploomError
 from warploom.machines import Machine
@@ -34,6 +35,11 @@ def stages_of(machine: Machine, design: Policies) -> Any:
             if hasattr(policy, hook):
                 raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot run on machine {machine.name}: {reason}")
     return ControlledSubCores() if machine.stages.dependences == "control_bits" else ScoreboardedSubCores()
+
+
+def kept_by(stages: Any) -> Any:
+    """The record that stages keep in every SM."""
+    return SubCores if isinstance(stages, ControlledSubCores) else ()
 
 
 def check_code(machine: Machine, code: Code) -> None:
