@@ -15,7 +15,7 @@ from warploom.core.context import code_table, launch_info, with_notes
 from warploom.core.liveness import last_uses
 from warploom.core.memory import PORT_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
-from warploom.core.stages import check_code, stages_of
+from warploom.core.stages import check_code, kept_by, stages_of
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.jit import specialised
@@ -73,7 +73,7 @@ class Simulation:
         self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
         self.stages = stages_of(machine, self.design)
-        self.dtype = sm_dtype(self.design, check, observers, self.stages)
+        self.dtype = sm_dtype(self.design, check, observers, kept_by(self.stages))
         kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.instruction import Code
+from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.subcores import ControlledSubCores, ScoreboardedSubCores
 from warploom.errors import WarploomError
 from warploom.machines import Machine
@@ -35,6 +36,11 @@ def stages_of(machine: Machine, design: Policies) -> Any:
                 raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot run on machine {machine.name}: {reason}")
     kind: Any = ControlledSubCores if machine.stages.dependences == "control_bits" else ScoreboardedSubCores
     return kind()
+
+
+def kept_by(stages: Any) -> Any:
+    """The record that stages keep in every SM; None: nothing."""
+    return SubCores if isinstance(stages, ControlledSubCores) else None
 
 
 def check_code(machine: Machine, code: Code) -> None:

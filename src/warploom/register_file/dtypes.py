@@ -16,7 +16,7 @@ from warploom.register_file.observing import observed_dtype
 def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = (), stages: Any = None) -> np.dtype:
     """The record of one SM under a design, with those of its observers and of its machine's stages."""
     states = {choice: own_dtype(getattr(policy, "STATE", None)) for choice, policy in zip(CHOICES, design, strict=True)}
-    kept = own_dtype(getattr(stages, "STATE", None))
+    kept = own_dtype(stages)
     return dtype_of(CheckedSm if checked else Sm, {**states, "observed": observed_dtype(observers), "stages": kept})
 
 

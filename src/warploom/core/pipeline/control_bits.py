@@ -129,7 +129,9 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
         stall = max(2, stall)
     if row.traits & BARRIER != 0:
         stall = max(ctx.machine.stage_barrier_cycles, stall)
-    mine.stall_until = cycle + stall
+    core = warp % ctx.machine.sub_cores
+    mine.stall_until = cycle + stall + own.slipped[core]
+    own.slipped[core] = 0
     if row.unit != 0:
         if row.write_counter >= 0:
             mine.counter[row.write_counter] += 1

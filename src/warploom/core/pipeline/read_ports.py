@@ -2,8 +2,9 @@
 
 Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into the
 cycles that follow; only then does it go on, and what is behind it waits. Because that is decided in order, the cycle in which an
-instruction passes is known when it is issued, and the ports are reserved then. Instructions of variable latency wait in front of
-their unit and take the ports that are left.
+instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: its warp
+stalls for as much longer as it waits. Instructions of variable latency wait in front of their unit and take the ports that are
+left.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
             sm.count.bank_conflicts += 1
         _reserve(ctx, own, work, at, window)
     own.allocated_at[core] = at
+    own.slipped[core] = at - cycle - CONTROL
     own.issue_from[core] = max(own.issue_from[core], entered - 1)
     work.storing = TO_READ
     plan(sm, cycle, at + window - 1, slot)

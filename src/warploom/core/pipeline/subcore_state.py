@@ -40,6 +40,7 @@ class SubCores(Record):
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
     allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
+    slipped: Annotated[Array[i8], MAX_SUB_CORES]  # cycles that the instruction being issued comes late to its ports
     issue_from: Annotated[Array[i8], MAX_SUB_CORES]  # the stage behind issue is taken before
     memory_from: Annotated[Array[i8], MAX_SUB_CORES]  # the address unit takes no instruction before
     memory_inside: Annotated[Array[i2], MAX_SUB_CORES]  # memory instructions that have not been handed over

@@ -80,8 +80,6 @@ def next_movement(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
 class ControlledSubCores(NamedTuple):
     """Sub-cores that read operands through reserved ports and heed control bits."""
 
-    STATE = SubCores
-
     def step(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
         due = next_event(ctx.design.power, ctx, sm, cycle)
         if 0 <= due <= cycle:
