@@ -55,8 +55,8 @@ def run_kernels(
     for one in measured:
         if one.size == OWN_SIZE:
             try:
-                program = described_program(kernels, one.program)
-                run = simulate(program, design, machine, launches=((one.kernel, one.launch),))
+                kernel = described_program(kernels, one.program)
+                run = simulate(kernel, design, machine, launches=((one.kernel, one.launch),))
                 ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
             except WarploomError as error:
                 refused(one.program, error)

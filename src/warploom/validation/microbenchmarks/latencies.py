@@ -117,7 +117,7 @@ def _chain(operation: str, operand: str) -> list[tuple[bool, Instruction]]:
     code = []
     for number in range(LEAST):
         used = {letter: others[letter] for letter in OPERATIONS[operation][2]} | {operand: pool[(number - 1) % len(pool)]}
-        code.append((True, Instruction(operation, d=pool[number % len(pool)], **used)))
+        code.append((True, Instruction(operation, d=pool[number % len(pool)]).with_(**used)))
     return code
 
 
@@ -130,5 +130,5 @@ def _pairs(producer: str, consumer: str) -> list[tuple[bool, Instruction]]:
         operation = producer if number % 2 == 0 else consumer
         letters = OPERATIONS[operation][2]
         used = {letter: others[place] for place, letter in enumerate(letters)} | {letters[0]: pool[(number - 1) % len(pool)]}
-        code.append((number % 2 == 0, Instruction(operation, d=pool[number % len(pool)], **used)))
+        code.append((number % 2 == 0, Instruction(operation, d=pool[number % len(pool)]).with_(**used)))
     return code

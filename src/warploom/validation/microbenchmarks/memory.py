@@ -85,8 +85,8 @@ def benchmarks() -> Iterator[Microbenchmark]:
         yield _per_step(f"atomic.{name}", kernel, f"cycles for each {what}", *given, block=block, grid=grid, lengths=(64, 320))
     for size in (1, 2, 3, 4, 8, 16, 32, 64):
         what = f"cycles of a step that loads a constant by index and computes the next, {size} KB in steps of 64 bytes"
-        given = NOTHING, ("u32", size * KB // 4), ("u32", 16), STEPS
-        yield _per_step(f"constant.{size}KB", "constant_chase", what, *given, lengths=(2048, 4096))
+        span = ("u32", size * KB // 4)
+        yield _per_step(f"constant.{size}KB", "constant_chase", what, NOTHING, span, ("u32", 16), STEPS, lengths=(2048, 4096))
 
 
 def _latencies() -> Iterator[Microbenchmark]:

@@ -60,7 +60,7 @@ def _issue(name: str, warps: int) -> Microbenchmark:
 
     def pattern(number: int) -> list[Instruction]:
         used = {letter: operands[letter] for letter in OPERATIONS[name][2]}
-        return [Instruction(name, d=RZ if name in ("NOP", "BRA") else results[number % len(results)], **used)]
+        return [Instruction(name, d=RZ if name in ("NOP", "BRA") else results[number % len(results)]).with_(**used)]
 
     what = f"cycles between two {name} of a sub-core that depend on nothing, operands in both banks, {warps} warps on the SM"
     return Slope(f"issue.{name}.{warps}w", what, pattern, warps=warps).microbenchmark()

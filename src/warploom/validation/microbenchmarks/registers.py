@@ -94,7 +94,7 @@ def pattern(text: str) -> list[Instruction]:
         letters = OPERATIONS[operation][2]
         sources = {letter: number(word) for letter, word in zip(letters, operands, strict=True)}
         reuse = "".join(letter for letter, word in zip(letters, operands, strict=True) if word.endswith("*"))
-        made.append(Instruction(operation, d=number(result), stall=int(stall or 1), reuse=reuse, **sources))
+        made.append(Instruction(operation, d=number(result), stall=int(stall or 1), reuse=reuse).with_(**sources))
     return made
 
 
