@@ -51,7 +51,7 @@ def command(
     chip = chosen_machine(machine, override or (), None)
     folder = folder_of(measured)
     names = tuple(name.strip() for name in only.split(",")) if only else ()
-    point: str = design or getattr(chip, "design", "baseline")
+    point = str(design or getattr(chip, "design", "baseline"))
     announce_compilation()
     if microbenchmarks:
         facts, numbers = read_numbers(folder)
@@ -200,7 +200,9 @@ def _microbenchmarks(
     from warploom.validation.microbenchmarks import all_microbenchmarks
     from warploom.validation.runs import run_numbers
 
-    chosen = [one for one in all_microbenchmarks() if one.model is not None and (not names or one.name.startswith(names))]
+    recorded = {number.name for number in numbers}
+    shown = [one for one in all_microbenchmarks() if one.model is not None and one.model.reading in recorded]
+    chosen = [one for one in shown if not names or one.name.startswith(names)]
     if not chosen:
         raise WarploomError(f"--only {','.join(names)}: no microbenchmark that the model can show begins so")
     with progress_bar(len(chosen), "simulating") as step:
