@@ -146,50 +146,40 @@ def _plain(summary: Summary) -> dict[str, Any]:
 
 
 def _print_rows(rows: list[Compared]) -> None:
-    table = plain_table(
-        "part", "kernel", "size", "launch", "measured", "ours", "error", "instructions", *_TRAFFIC, numbers_from=3
-    )
-    for row in sorted(rows, key=lambda one: (one.measured.part, one.measured.name, one.measured.size, one.measured.launch)):
-        measured = row.measured
-        more = row.instructions - measured.instructions
-        table.add_row(
-            measured.part,
-            measured.name,
-            measured.size,
-            str(measured.launch),
-            f"{measured.cycles:,.0f}",
-            f"{row.cycles:,}",
-            f"{row.error:+.1%}",
-            "exact" if more == 0 else f"{more:+,}",
-            *(_percent(row.traffic_error(name), "+.1%") for name in _TRAFFIC.values()),
-        )
-    results_console().print(table)
+    """A table for each part: the kernel with its size and the number of its launch."""
+    from warploom.validation.split import PARTS
+
+    for part in PARTS:
+        some = [row for row in rows if row.measured.part == part]
+        if not some:
+            continue
+        table = plain_table("kernel", "measured", "ours", "error", "instr.", *_TRAFFIC, title=part)
+        for row in sorted(some, key=lambda one: (one.measured.name, one.measured.size, one.measured.launch)):
+            measured = row.measured
+            more = row.instructions - measured.instructions
+            table.add_row(
+                f"{measured.name} {measured.size} {measured.launch}",
+                f"{measured.cycles:,.0f}",
+                f"{row.cycles:,}",
+                f"{row.error:+.1%}",
+                "exact" if more == 0 else f"{more:+,}",
+                *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
+            )
+        results_console().print(table)
 
 
 def _print_summaries(totals: list[Summary]) -> None:
-    headings = (
-        "launches",
-        "kernels",
-        "mean |error|",
-        "median",
-        "correlation",
-        "of logs",
-        "exact instr.",
-        *(f"{one} median" for one in _TRAFFIC),
-    )
-    table = plain_table("part", *headings)
-    for one in totals:
-        table.add_row(
-            one.part,
-            str(one.launches),
-            str(one.kernels),
-            f"{one.mean_error:.1%}",
-            f"{one.median_error:.1%}",
-            f"{one.correlation:.4f}",
-            f"{one.log_correlation:.4f}",
-            f"{one.exact_instructions} of {one.launches}",
-            *(_percent(one.traffic[name], ".1%") for name in _TRAFFIC.values()),
-        )
+    """A row for each measure, a column for each part."""
+    table = plain_table("", *(one.part for one in totals))
+    table.add_row("launches", *(str(one.launches) for one in totals))
+    table.add_row("kernels", *(str(one.kernels) for one in totals))
+    table.add_row("mean absolute error of cycles", *(f"{one.mean_error:.1%}" for one in totals))
+    table.add_row("median", *(f"{one.median_error:.1%}" for one in totals))
+    table.add_row("correlation of cycles", *(f"{one.correlation:.4f}" for one in totals))
+    table.add_row("correlation of their logarithms", *(f"{one.log_correlation:.4f}" for one in totals))
+    table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
+    for heading, name in _TRAFFIC.items():
+        table.add_row(f"median error, {heading}", *(_percent(one.traffic[name], ".1%") for one in totals))
     results_console().print(table)
 
 
@@ -210,7 +200,9 @@ def _microbenchmarks(
     from warploom.validation.microbenchmarks import all_microbenchmarks
     from warploom.validation.runs import run_numbers
 
-    chosen = [one for one in all_microbenchmarks() if one.model is not None and (not names or one.name.startswith(names))]
+    recorded = {number.name for number in numbers}
+    shown = [one for one in all_microbenchmarks() if one.model is not None and one.model.reading in recorded]
+    chosen = [one for one in shown if not names or one.name.startswith(names)]
     if not chosen:
         raise WarploomError(f"--only {','.join(names)}: no microbenchmark that the model can show begins so")
     with progress_bar(len(chosen), "simulating") as step:
