@@ -132,9 +132,8 @@ def test_a_scoreboard_in_place_of_control_bits() -> None:
     machine = load_machine("hopper", **{"stages.dependences": "scoreboard"}).scaled(1)
     independent = [controlled("FMUL", 8 + n % 8, 2, 3) for n in range(LENGTH)]
     assert more([controlled("FFMA", 1, 1, 2, 3)] * LENGTH, independent, machine) == pytest.approx(3 * LENGTH, abs=3)
-    reading = [load_shared(8, 2), controlled("FMUL", 2, 3, 5)] * 4  # may not overwrite the address before it has been read
-    free = [load_shared(8, 2), controlled("FMUL", 7, 3, 5)] * 4
-    assert more(reading, free, machine, access=lambda *_: Access(passes=1)) > 4
+    apart, over = ([each for n in range(4) for each in (load_shared(8 + n, 2), controlled("FMUL", dst, 3, 5))] for dst in (7, 2))
+    assert more(over, apart, machine, access=lambda *_: Access(passes=1)) > 4  # an address is overwritten after it has been read
     assert time_launches([chain(4).launch()], design("modern").policies, machine, check=True).warp_instructions == 5
 
 
