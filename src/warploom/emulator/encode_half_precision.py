@@ -42,10 +42,10 @@ def _compute(rows: Rows, instruction: Instruction) -> None:
     op = instruction.op
     out = rows.row(instruction.dsts[0])
     sources = [_flushed(rows, op, source) for source in instruction.srcs]
-    if op.name == "neg":
-        rows.emit("xor.32", [sources[0], rows.constant(_SIGNS)], out)
-    elif op.name == "abs":
-        rows.emit("and.32", [sources[0], rows.constant(_MAGNITUDES)], out)
+    if op.name in ("neg", "abs"):  # -0 is added: it changes nothing but NaNs, which become the usual one
+        bits = ("xor.32", _SIGNS) if op.name == "neg" else ("and.32", _MAGNITUDES)
+        changed = rows.emit(bits[0], [sources[0], rows.constant(bits[1])], rows.temporary())
+        rows.emit("add2.f16", [changed, rows.constant(_SIGNS)], out)
     elif op.name == "sub":
         negative = rows.emit("xor.32", [sources[1], rows.constant(_SIGNS)], rows.temporary())
         rows.emit("add2.f16", [sources[0], negative], out)
