@@ -157,7 +157,7 @@ def test_listings_fit_80_columns_without_breaking_words(capsys, monkeypatch, wor
     assert max(map(len, lines)) <= 80
     text = " ".join(line.strip() for line in lines)
     whole = {
-        "machines": ["gpgpusim-gtx480", "16 x 128 B", "to show that nothing is Fermi only"],
+        "machines": ["gpgpusim-gtx480", "16 x 128 B", "with the stages of hopper; not measured"],
         "designs": ["allocation=rfv(shrink=0.5) + power=subarray-gating(wakeup=1)", "hardware-renaming", "active-mask"],
     }
     expected = whole[words[0]] if len(words) == 1 else ["clock_energy_mhz", "the core clock: one cycle of this model"]

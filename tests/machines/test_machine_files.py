@@ -156,7 +156,7 @@ def test_a_share_of_the_chip() -> None:
         ("[register_file]\nbanks = 8", "`register_file` holds 65536 bytes"),
         ("[register_file]\nentry_bytes = 48", "power of two"),
         ("[l1]\nsets = 33", "`l1.sets` must be a power of two"),
-        ("[l1]\nways = 64", "`l1` has 2048 lines"),
+        ("[l1]\nways = 128", "`l1` has 4096 lines"),
         ("[l2]\nslices = 13", "multiple of `dram.channels`"),
         ("[l2]\nslices = 24", "one or two per channel"),
         ("[chip]\nquantum = 200", "`chip.quantum` must not exceed"),
