@@ -74,6 +74,8 @@ class Simulation:
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
         self.stages = stages_of(machine, self.design)
         self.dtype = sm_dtype(self.design, check, observers, kept_by(self.stages))
+        # One array for all launches: new memory for each would cost more than clearing this.
+        self.sms: Any = np.zeros(machine.chip.sms, self.dtype).view(np.recarray)
         kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
@@ -98,7 +100,8 @@ class Simulation:
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)
-        sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
+        sms = self.sms
+        sms.view(np.ndarray).view(np.uint8).fill(0)
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every

@@ -322,8 +322,8 @@ class Memory(Record):
     replies: Crossbar  # and back
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
-    line: Annotated[Array[Line], MAX_L2_LINES]
     pool: Annotated[Array[Request], POOL_ENTRIES]
+    line: Annotated[Array[Line], MAX_L2_LINES]
 
 
 LDST_DTYPE, MEMORY_DTYPE, PORT_DTYPE = dtype_of(Ldst), dtype_of(Memory), dtype_of(Port)
