@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -48,7 +49,15 @@ class Array(Generic[Element]):
 
 def dtype_of(kind: type[Record], given: Mapping[str, np.dtype] | None = None) -> np.dtype:
     """The aligned dtype of a record; ``given`` has the dtypes of the fields that are annotated with `Any`."""
-    given = given or {}
+    return _dtype(kind, given) if given else _complete_dtype(kind)
+
+
+@cache
+def _complete_dtype(kind: type[Record]) -> np.dtype:
+    return _dtype(kind, {})
+
+
+def _dtype(kind: type[Record], given: Mapping[str, np.dtype]) -> np.dtype:
     fields: list[Any] = []
     for name, hint in _hints(kind).items():
         form = (given[name],) if hint is Any and name in given else _format(f"record {kind.__name__}: field {name!r}", hint)
@@ -73,6 +82,7 @@ def own_dtype(kind: Any) -> np.dtype:
     return dtype_of(kind)
 
 
+@cache
 def _hints(kind: type) -> dict[str, Any]:
     """The annotations of a class and, before them, of its bases from left to right."""
     found: dict[str, Any] = {}
