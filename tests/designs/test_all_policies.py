@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -52,12 +53,10 @@ def combinations() -> list[Kinds]:
 
 
 def _first_allowed(candidates: list[list[Any]]) -> Kinds:
-    """A policy for each choice: the first of its candidates with which the design is not refused, one choice after the other."""
-    for first in candidates[0]:
-        for second in candidates[1]:
-            chosen = (first, second, *(kinds[0] for kinds in candidates[2:]))
-            if _allowed({kind.CHOICE: make_policy(kind.CHOICE, kind.NAME) for kind in chosen}):
-                return chosen
+    """A policy for each choice: the first of the candidates' combinations that is not refused."""
+    for chosen in product(*candidates):
+        if _allowed({kind.CHOICE: make_policy(kind.CHOICE, kind.NAME) for kind in chosen}):
+            return chosen
     raise AssertionError(f"no combination has {[kinds[0].NAME for kinds in candidates if len(kinds) == 1]}")
 
 

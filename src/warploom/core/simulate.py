@@ -74,8 +74,7 @@ class Simulation:
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
         self.stages = stages_of(machine, self.design)
         self.dtype = sm_dtype(self.design, check, observers, kept_by(self.stages))
-        # One array for all launches: new memory for each would cost more than clearing this.
-        self.sms: Any = np.zeros(machine.chip.sms, self.dtype).view(np.recarray)
+        self.sms: Any = None
         kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
@@ -100,8 +99,7 @@ class Simulation:
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)
-        sms = self.sms
-        sms.view(np.ndarray).view(np.uint8).fill(0)
+        sms = self._blank_sms()
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
@@ -127,6 +125,14 @@ class Simulation:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
+
+    def _blank_sms(self) -> Any:
+        """The records of the SMs, all zeros: one array for all launches, for clearing it costs less than new memory."""
+        if self.sms is None:
+            self.sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
+        else:
+            self.sms.view(np.ndarray).view(np.uint8).fill(0)
+        return self.sms
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self._tables(code)

@@ -47,17 +47,17 @@ class Array(Generic[Element]):
         raise NotImplementedError("a record's class is for type checkers; records are made by NumPy")
 
 
-def dtype_of(kind: type[Record], given: Mapping[str, np.dtype] | None = None) -> np.dtype:
-    """The aligned dtype of a record; ``given`` has the dtypes of the fields that are annotated with `Any`."""
+def dtype_of(kind: Any, given: Mapping[str, np.dtype] | None = None) -> np.dtype:
+    """The aligned dtype of a record's class; ``given`` has the dtypes of the fields that are annotated with `Any`."""
     return _dtype(kind, given) if given else _complete_dtype(kind)
 
 
 @cache
-def _complete_dtype(kind: type[Record]) -> np.dtype:
+def _complete_dtype(kind: Any) -> np.dtype:
     return _dtype(kind, {})
 
 
-def _dtype(kind: type[Record], given: Mapping[str, np.dtype]) -> np.dtype:
+def _dtype(kind: Any, given: Mapping[str, np.dtype]) -> np.dtype:
     fields: list[Any] = []
     for name, hint in _hints(kind).items():
         form = (given[name],) if hint is Any and name in given else _format(f"record {kind.__name__}: field {name!r}", hint)
@@ -65,7 +65,7 @@ def _dtype(kind: type[Record], given: Mapping[str, np.dtype]) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def field_names(kind: type[Record]) -> tuple[str, ...]:
+def field_names(kind: Any) -> tuple[str, ...]:
     """The names of a record's fields, in order."""
     return tuple(_hints(kind))
 
@@ -83,7 +83,7 @@ def own_dtype(kind: Any) -> np.dtype:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """The annotations of a class and, before them, of its bases from left to right."""
     found: dict[str, Any] = {}
     for base in kind.__bases__:
