@@ -26,5 +26,4 @@ def test_every_opcode_of_the_census_is_executed(architecture: str) -> None:
 
 
 def test_every_opcode_that_is_executed_has_a_class() -> None:
-    inserted_by_passes = {"pir", "pbr", "acquire", "release"}
-    assert set(encoders()) - set(SASS_CLASSES) == inserted_by_passes
+    assert set(encoders()) <= set(SASS_CLASSES)
