@@ -37,8 +37,8 @@ def victim(cache: CacheState, first: int, ways: int) -> int:
 
 
 @callee
-def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
-    """Give a way to a line that is being fetched; the miss register that stands for it."""
+def _miss_register(cache: CacheState, way: int) -> int:
+    """Take a miss register for a way; nobody waits for it yet."""
     if cache.spare_count > 0:
         cache.spare_count -= 1
         mshr = cache.mshr_spare[cache.spare_count]
@@ -46,12 +46,19 @@ def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
         mshr = cache.fresh
         cache.fresh += 1
     cache.mshrs_used += 1
+    cache.mshr_line[mshr] = way
+    cache.mshr_count[mshr] = 0
+    return mshr
+
+
+@callee
+def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
+    """Give a way to a line that is being fetched; the miss register that stands for it."""
+    mshr = _miss_register(cache, way)
     cache.tag[way] = line
     cache.state[way] = RESERVED
     cache.mshr[way] = mshr
     cache.used[way] = cycle
-    cache.mshr_line[mshr] = way
-    cache.mshr_count[mshr] = 0
     return mshr
 
 
@@ -86,15 +93,7 @@ def sector_victim(cache: CacheState, first: int, ways: int) -> int:
 @callee
 def reserve_sectors(cache: CacheState, way: int, sectors: int) -> int:
     """Let sectors of a line be fetched; the miss register that stands for them."""
-    if cache.spare_count > 0:
-        cache.spare_count -= 1
-        mshr = cache.mshr_spare[cache.spare_count]
-    else:
-        mshr = cache.fresh
-        cache.fresh += 1
-    cache.mshrs_used += 1
-    cache.mshr_line[mshr] = way
-    cache.mshr_count[mshr] = 0
+    mshr = _miss_register(cache, way)
     cache.mshr_sectors[mshr] = sectors
     cache.arriving[way] |= sectors
     for sector in range(4):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from warploom.code.classes import Unit
 from warploom.core.memory import Memory, Port, ldst_next_event, ldst_step
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
@@ -39,7 +40,7 @@ from warploom.register_file.layout import UNITS, Sm
 from warploom.register_file.observing import observed
 from warploom.register_file.services import INSTRUCTION, separate
 
-MEM = 3
+MEM = int(Unit.MEM)
 NONE = int(Pipe.NONE)
 
 
