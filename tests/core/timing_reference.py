@@ -119,7 +119,7 @@ def simulate(executed: Executed, case: Case, machine_name: str = "gpgpusim-gtx48
     simulation = Simulation(design, machine)
     if case.warm:
         for first, count in executed.copied:
-            warm_l2(simulation.record, simulation.memory, first, count)
+            warm_l2(simulation.record, simulation.memory[0], first, count)
     simulation.launch(executed.code, executed.trace)
     return simulation.result()
 

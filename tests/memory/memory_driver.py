@@ -190,7 +190,7 @@ def run(machine: Machine, *streams: Stream, quantum: int = 0, jump: bool = True,
     ops = np.array(rows, OP_DTYPE)
     sectors = np.array([s for stream in streams for part in stream.sectors for s in part] or [0], np.uint32)
     lanes = np.array([m for stream in streams for part in stream.lanes for m in part] or [0], np.uint32)
-    record, memory = machine.record(), new_memory(machine)
+    record, memory = machine.record(), new_memory(machine)[0]
     sms = np.zeros(len(streams), SM_DTYPE).view(np.recarray)
     if warm is not None:
         warm_l2(record, memory, *warm)

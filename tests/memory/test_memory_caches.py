@@ -192,7 +192,7 @@ def test_sms_share_a_line_in_l2(machine: Machine) -> None:
 
 def test_addresses_spread_evenly_and_do_not_collide(machine: Machine) -> None:
     """Each line of a contiguous range has its own place: channel, bank, row and column together are unique."""
-    record, memory = machine.record(), new_memory(machine)
+    record, memory = machine.record(), new_memory(machine)[0]
     lines = range(BASE >> 2, (BASE >> 2) + 12 * 512)
     places = [(channel_of(record, memory, line), within_channel(record, memory, line)) for line in lines]
     slices = [slice_of(memory, channel, within) for channel, within in places]
@@ -207,7 +207,7 @@ def test_addresses_spread_evenly_and_do_not_collide(machine: Machine) -> None:
 
 
 def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> None:
-    record, memory = machine.record(), new_memory(machine)
+    record, memory = machine.record(), new_memory(machine)[0]
     sms = np.zeros(1, SM_DTYPE).view(np.recarray)
     sm = sms[0]
     per_line = machine.l1i.line_bytes // machine.l1i.instruction_bytes

@@ -15,6 +15,7 @@ from warploom.records import (
     Lanes,
     Mask,
     Record,
+    blank_records,
     dtype_of,
     f8,
     field_names,
@@ -116,3 +117,12 @@ def test_what_a_policy_keeps_is_a_record() -> None:
 def test_what_is_no_field_is_refused(kind: type[Record], words: str) -> None:
     with pytest.raises(WarploomError, match=words):
         dtype_of(kind)
+
+
+def test_blank_records_are_zeros_that_can_be_written() -> None:
+    dtype = np.dtype([("number", "i8"), ("table", "u2", (5,))], align=True)
+    records = blank_records(3, dtype)
+    assert records.shape == (3,) and records.dtype.fields == dtype.fields
+    assert not records.view(np.uint8).any()
+    records[1].table[4] = 7
+    assert records["table"].sum() == 7 and not blank_records(3, dtype).view(np.uint8).any()

@@ -18,7 +18,7 @@ from warploom.records import dtype_of, field_names
 from warploom.register_file import CHOICES, Policies
 from warploom.register_file.context import Info, StaticRow
 from warploom.register_file.dtypes import code_dtype, notes_dtype
-from warploom.register_file.layout import MAX_REGISTERS
+from warploom.register_file.layout import MAX_REGISTERS, REGISTER_WORDS
 from warploom.trace.format import Trace
 
 CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
@@ -51,20 +51,28 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
         table["unit"][(table["unit"] == Unit.NONE) & ~table["metadata"]] = Unit.SP
     table["predicates_used"] = static["predicates_read"] | static["predicates_written"]
     table["predicates_written"] = static["predicates_written"]
-    for pc, row in enumerate(static):
-        for register in row["reads"][: row["n_reads"]]:
-            table["uses"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
-        for register in row["writes"][: row["n_writes"]]:
-            table["uses"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
-            table["defines"][pc, register >> 6] |= np.uint64(1 << (int(register) & 63))
-    for pc, instruction in enumerate(code.instructions()):
-        kind = OpClass(table["op_class"][pc])
-        table["latency"][pc] = machine.latency_of(kind, instruction.op.name)
-        table["initiation"][pc] = machine.initiation_of(kind, instruction.op.name)
-        if machine.stages.operands == "ports":
-            _for_ports(table[pc], instruction, kind, machine)
-        table["arrives_only"][pc] = instruction.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(instruction.op.modifiers)
+    table["defines"] = _register_masks(static["writes"], static["n_writes"])
+    table["uses"] = table["defines"] | _register_masks(static["reads"], static["n_reads"])
+    kinds = [OpClass(kind) for kind in static["op_class"].tolist()]
+    instructions = list(code.instructions())
+    named = [(kind, instruction.op.name) for kind, instruction in zip(kinds, instructions, strict=True)]
+    table["latency"] = [machine.latency_of(*each) for each in named]
+    table["initiation"] = [machine.initiation_of(*each) for each in named]
+    table["arrives_only"] = [i.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(i.op.modifiers) for i in instructions]
+    if machine.stages.operands == "ports":
+        for row, kind, instruction in zip(table, kinds, instructions, strict=True):
+            _for_ports(row, instruction, kind, machine)
     return table
+
+
+def _register_masks(registers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The first so many registers of each row, as a set in words of 64 bits."""
+    masks = np.zeros((len(registers), REGISTER_WORDS), np.uint64)
+    for column in range(int(counts.max(initial=0))):
+        rows = np.flatnonzero(counts > column)
+        register = registers[rows, column].astype(np.int64)
+        masks[rows, register >> 6] |= np.uint64(1) << (register & 63).astype(np.uint64)
+    return masks
 
 
 def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machine) -> None:

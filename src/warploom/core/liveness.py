@@ -13,14 +13,19 @@ import numpy as np
 
 from warploom.jit import njit
 from warploom.register_file.columns import DEAD_WRITE
-from warploom.register_file.layout import MAX_REGISTERS
 
 
 @njit
 def last_uses(code: Any, pc: Any, mask: Any, start: Any) -> Any:
     """The column ``last`` of a trace."""
     last = np.zeros(len(pc), np.uint16)
-    needed = np.zeros(MAX_REGISTERS, np.uint32)
+    registers = 0
+    for row in code:
+        for write in range(row.n_writes):
+            registers = max(registers, row.writes[write] + 1)
+        for read in range(row.n_reads):
+            registers = max(registers, row.reads[read] + 1)
+    needed = np.zeros(registers, np.uint32)
     for warp in range(len(start) - 1):
         needed[:] = 0
         for index in range(start[warp + 1].instruction - 1, start[warp].instruction - 1, -1):

@@ -37,7 +37,7 @@ class TimingResult:
 
 def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     """The SMs' counters of one launch, added up."""
-    count = sms["count"]
+    count = sms.view(np.ndarray)["count"]
     total: dict[str, Any] = {name: int(count[name].sum()) for name in COUNTERS}
     total["bank_accesses"] = total["bank_reads"] + total["bank_writes"]
     total["stall_cycles"] = {name: int(value) for name, value in zip(STALLS, count["stall"].sum(axis=0), strict=True)}

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -138,19 +139,8 @@ class Machine:
         return {name: getattr(self, name) for name in TABLES}
 
     def record(self) -> MachineRecord:
-        """All numbers in one aligned record; words are numbered in the order in which the schema lists them."""
-        array = np.zeros(1, MACHINE_DTYPE)
-        row = array.view(np.recarray)[0]
-        for table in self.tables().values():
-            for item in fields(table):
-                value = getattr(table, item.name)
-                names = item.metadata.get("names")
-                row[table.PREFIX + item.name] = names.index(value) if names else value
-        row["latency"] = [self.latency_of(kind) for kind in OpClass]
-        row["initiation"] = [self.initiation_of(kind) for kind in OpClass]
-        row["xbar_flits"] = [self.interconnect.flits(32 * sectors) for sectors in range(5)]
-        row["rf_banks_per_register"] = 128 // self.register_file.entry_bytes
-        return cast(MachineRecord, row)
+        """All numbers in one aligned record, the caller's own; words are numbered in the order in which the schema lists them."""
+        return cast(MachineRecord, _numbers(self).copy().view(np.recarray)[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
@@ -159,6 +149,22 @@ class Machine:
         for name in ("latency", "initiation"):
             out[name] = {kind.name.lower(): getattr(self, name)[kind] for kind in OpClass}
         return out
+
+
+@lru_cache(maxsize=64)
+def _numbers(machine: Machine) -> np.ndarray:
+    array = np.zeros(1, MACHINE_DTYPE)
+    row = array[0]
+    for table in machine.tables().values():
+        for item in fields(table):
+            value = getattr(table, item.name)
+            names = item.metadata.get("names")
+            row[table.PREFIX + item.name] = names.index(value) if names else value
+    row["latency"] = [machine.latency_of(kind) for kind in OpClass]
+    row["initiation"] = [machine.initiation_of(kind) for kind in OpClass]
+    row["xbar_flits"] = [machine.interconnect.flits(32 * sectors) for sectors in range(5)]
+    row["rf_banks_per_register"] = 128 // machine.register_file.entry_bytes
+    return array
 
 
 TABLES: dict[str, type] = {

@@ -13,6 +13,7 @@ A class may derive from others: their fields come first, from left to right. A f
 only known later (the state of a policy); whoever asks for the dtype gives it.
 """
 
+from warploom.records.blank import blank_records
 from warploom.records.fields import (
     Array,
     Lanes,
@@ -38,6 +39,7 @@ __all__ = [
     "Lanes",
     "Mask",
     "Record",
+    "blank_records",
     "dtype_of",
     "f8",
     "field_names",

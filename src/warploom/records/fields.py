@@ -49,15 +49,12 @@ class Array(Generic[Element]):
 
 def dtype_of(kind: Any, given: Mapping[str, np.dtype] | None = None) -> np.dtype:
     """The aligned dtype of a record's class; ``given`` has the dtypes of the fields that are annotated with `Any`."""
-    return _dtype(kind, given) if given else _complete_dtype(kind)
+    return _dtype(kind, tuple((given or {}).items()))
 
 
 @cache
-def _complete_dtype(kind: Any) -> np.dtype:
-    return _dtype(kind, {})
-
-
-def _dtype(kind: Any, given: Mapping[str, np.dtype]) -> np.dtype:
+def _dtype(kind: Any, later: tuple[tuple[str, np.dtype], ...]) -> np.dtype:
+    given = dict(later)
     fields: list[Any] = []
     for name, hint in _hints(kind).items():
         form = (given[name],) if hint is Any and name in given else _format(f"record {kind.__name__}: field {name!r}", hint)

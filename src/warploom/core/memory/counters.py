@@ -26,7 +26,7 @@ _OF_DRAM = ("reads", "writes", "bursts", "row_hits", "activations")
 
 def memory_counters(memory: np.record, sms: np.ndarray) -> dict[str, int]:
     """Sums over the chip. L2 and DRAM count sectors of 32 bytes, first-level caches lines."""
-    ldst = sms["ldst"]
+    ldst = sms.view(np.ndarray)["ldst"]
     counters = {name: int(ldst[name].sum()) for name in field_names(LdstCounters)}
     for cache in _CACHES:
         counters |= {f"{cache}_{name}": int(ldst[cache][name].sum()) for name in _OF_CACHE}

@@ -7,9 +7,7 @@ the DRAM's clock is no multiple of the core's.
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import numpy as np
+from typing import Annotated, Any
 
 from warploom.errors import WarploomError
 from warploom.machines import Machine
@@ -24,7 +22,7 @@ from warploom.machines.schema import (
     MAX_SMS,
     MAX_WARPS,
 )
-from warploom.records import Array, Record, dtype_of, field_names, i2, i4, i8, u1, u4
+from warploom.records import Array, Record, blank_records, dtype_of, field_names, i2, i4, i8, u1, u4
 from warploom.register_file.layout import MAX_SLOTS
 
 FOREVER = 1 << 60
@@ -330,10 +328,15 @@ LDST_DTYPE, MEMORY_DTYPE, PORT_DTYPE = dtype_of(Ldst), dtype_of(Memory), dtype_o
 TIMES = tuple(name.removeprefix("t_") for name in field_names(Memory) if name.startswith("t_"))
 
 
-def new_memory(machine: Machine) -> np.record:
-    """The chip's memory system, empty and cold."""
+def new_memory(machine: Machine) -> Any:
+    """The chip's memory system, empty and cold, as an array of one record.
+
+    Compiled functions that Python calls often take the array: the address of a record is found by way of a description of all
+    its fields, which takes as long as thousands of simulated instructions.
+    """
     check_capacity(machine)
-    memory = np.zeros(1, MEMORY_DTYPE).view(np.recarray)[0]
+    memories = blank_records(1, MEMORY_DTYPE)
+    memory = memories[0]
     per_channel = machine.l2.slices // machine.dram.channels
     memory["channel"]["next_pick"] = FOREVER
     memory["slices_per_channel"] = per_channel
@@ -343,7 +346,7 @@ def new_memory(machine: Machine) -> np.record:
     for name in TIMES:
         cycles = machine.dram.burst_cycles if name == "burst" else getattr(machine.dram, name)
         memory[f"t_{name}"] = round(cycles * ratio)
-    return memory
+    return memories
 
 
 def check_capacity(machine: Machine) -> None:
