@@ -207,7 +207,8 @@ def test_addresses_spread_evenly_and_do_not_collide(machine: Machine) -> None:
 
 
 def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> None:
-    record, memory = machine.record(), new_memory(machine)[0]
+    record, memories = machine.record(), new_memory(machine)
+    memory = memories[0]
     sms = np.zeros(1, SM_DTYPE).view(np.recarray)
     sm = sms[0]
     per_line = machine.l1i.line_bytes // machine.l1i.instruction_bytes
@@ -229,10 +230,10 @@ def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> N
     assert first > machine.l2.latency + machine.dram.latency
     assert fetch_access(record, memory, sm, first, per_line - 1) == first + machine.l1i.latency
     assert fetch_access(record, memory, sm, first, per_line) == FOREVER
-    begin_launch(record, memory, sms, 0)
+    begin_launch(record, memories, sms, 0)
     start = first + 1000
     again = fetch_until_there(0, start) - start  # from L2 now
     assert machine.l2.latency < again < first - machine.dram.latency + 20
-    begin_launch(record, memory, sms, 1)
+    begin_launch(record, memories, sms, 1)
     start += 1000
     assert fetch_until_there(0, start) - start > machine.l2.latency + machine.dram.latency  # other code, other address

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from warploom.core.memory import FOREVER, Memory, Port, begin_launch, memory_next_event, memory_step
+from warploom.core.memory import FOREVER, Memory, Port, memory_next_event, memory_step
 from warploom.core.pipeline.residency import wants_cta
 from warploom.core.sm import reset_sm, run_sm, settle_sm
 from warploom.jit import by_reference
@@ -107,10 +107,9 @@ def _take_sample(ctx: Context, sms: Array[Sm], chip: Chip) -> None:
     chip.next_sample = chip.cycle + chip.sample_every
 
 
-def reset_chip(context: Context, memories: Array[Memory], sms: Array[Sm], ports: Array[Port], chip: Chip, kernel: int) -> None:
-    """Set up memory and SMs for a launch that begins at the chip's cycle; each kernel's code has a number."""
+def reset_chip(context: Context, sms: Array[Sm], ports: Array[Port], chip: Chip) -> None:
+    """Set up all SMs for a launch that begins at the chip's cycle."""
     ctx = by_reference(context)
-    begin_launch(ctx.machine, memories[0], ports, kernel)
     for number in range(len(sms)):
         reset_sm(ctx, sms[number], ports[number], number, chip.cycle)
 

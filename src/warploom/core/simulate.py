@@ -13,7 +13,7 @@ from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.core.context import code_table, launch_info, with_notes
 from warploom.core.liveness import last_uses
-from warploom.core.memory import PORT_DTYPE, memory_counters, new_memory
+from warploom.core.memory import PORT_DTYPE, begin_launch, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.core.stages import check_code, kept_by, stages_of
 from warploom.errors import WarploomError
@@ -105,7 +105,8 @@ class Simulation:
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
         chip.patience = PATIENCE
         kernel = self.kernels.setdefault(code.name, len(self.kernels))
-        self.reset_chip(context, self.memory, sms, self.ports, chip, kernel)
+        begin_launch(self.record, self.memory, self.ports, kernel)
+        self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):
             if hasattr(observer, "begin"):

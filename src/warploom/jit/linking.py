@@ -130,6 +130,23 @@ class WholeLowering(typed_passes.NativeLowering):
         return super().run_pass(state)
 
 
+# Passes for what the core does not have: with blocks, exceptions with values, closures, literals as types, array expressions,
+# overloads that Numba itself inlines, arguments that are None.
+_DROPPED = (
+    untyped_passes.DeadBranchPrune,
+    untyped_passes.FindLiterallyCalls,
+    untyped_passes.InlineClosureLikes,
+    untyped_passes.InlineInlinables,
+    untyped_passes.LiteralPropagationSubPipelinePass,
+    untyped_passes.LiteralUnroll,
+    untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.RewriteDynamicRaises,
+    untyped_passes.WithLifting,
+    typed_passes.InlineOverloads,
+    typed_passes.NopythonRewrites,
+)
+
+
 class _Compiler(compiler.CompilerBase):
     """Numba's passes with another end, and without those that look for what the core does not have."""
 
@@ -138,9 +155,8 @@ class _Compiler(compiler.CompilerBase):
     def define_pipelines(self) -> list:
         """The passes of nopython mode."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        dropped = (untyped_passes.InlineClosureLikes, typed_passes.NopythonRewrites)  # closures, array expressions
         replaced = {typed_passes.NativeLowering: self.lowering}
-        passes.passes = [(replaced.get(kind, kind), text) for kind, text in passes.passes if kind not in dropped]
+        passes.passes = [(replaced.get(kind, kind), text) for kind, text in passes.passes if kind not in _DROPPED]
         passes.finalize()
         return [passes]
 
@@ -166,8 +182,7 @@ class WholeCompiler(_Compiler):
 # What is used here besides what the imports name: of modules and classes, and of the instances of classes.
 INNER_PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (compiler, ("_LowerResult", "CompilerBase", "DefaultPassBuilder")),
-    (typed_passes, ("NativeLowering", "NopythonRewrites", "fallback_context")),
-    (untyped_passes, ("InlineClosureLikes",)),
+    (typed_passes, ("NativeLowering", "fallback_context")),
     (JITCodeLibrary, ("_codegen", "_final_module", "_finalized", "_linking_libraries", "_shared_module")),
     (JITCodeLibrary, ("_optimize_final_module", "_optimize_functions", "enable_object_caching", "finalize")),
     (JITCPUCodegen, ("_data_layout", "_module_pass_manager")),

@@ -38,7 +38,7 @@ def _quick() -> Way:
     """The quick way; ImportError or AttributeError where Numba lacks what it needs."""
     from warploom.jit import linking, tuning
 
-    for owner, names in linking.INNER_PARTS:
+    for owner, names in (*linking.INNER_PARTS, *tuning.INNER_PARTS):
         for name in names:
             if not _has(owner, name):
                 raise AttributeError(f"{owner.__name__} has no {name}")

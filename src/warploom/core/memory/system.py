@@ -183,11 +183,11 @@ def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_c
 
 
 @whole
-def begin_launch(machine: MachineRecord, memory: Memory, sms: Array[Port], kernel: int) -> None:
+def begin_launch(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], kernel: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
     if machine.l1i_brought > 0:
         sectors = machine.l1i_line_bytes // 32 * machine.l1i_brought
-        warm_l2(machine, memory, CODE_BASE + kernel % KERNELS * KERNEL_SECTORS, sectors)
+        warm_l2(machine, memories[0], CODE_BASE + kernel % KERNELS * KERNEL_SECTORS, sectors)
     for number in range(len(sms)):
         ldst = sms[number].ldst
         forget(ldst.l1)
