@@ -113,7 +113,7 @@ def compile_to_ptx(
 
 
 def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:
-    """Compile CUDA C++ to machine code, with line numbers, for a real architecture such as ``sm_90``; else like `compile_to_ptx`."""
+    """Compile CUDA C++ to machine code with line numbers, for a real architecture such as ``sm_90``; else as `compile_to_ptx`."""
     asked = (f"--gpu-architecture={arch}", "--generate-line-info", *options)
     return _compiled(source, file, options, lambda program, folders: program.cubin((*asked, *folders), file))
 
