@@ -3,10 +3,10 @@
     PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [--modules CUBINS] [NAME ...]
 
 Needs NumPy and CuPy alone (SciPy where a reference uses it). Writes ``workloads.npz`` and ``workloads.json`` (device, driver,
-date, and for each workload the digest of its PTX without lines and whether the outputs agree with the reference). In the archive, an
-output of up to 32 KiB is stored whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``, every n-th
-value of the flattened array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit status: 0
-if all agree, else 1.
+date, and for each workload the digest of its PTX without lines and whether the outputs agree with the reference). In the archive,
+an output of up to 32 KiB is stored whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``,
+every n-th value of the flattened array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit
+status: 0 if all agree, else 1.
 """
 
 from __future__ import annotations

@@ -51,14 +51,12 @@ class Launch:
 
         lenient = is_lenient(self.memory)
         if not is_file_name(target):
-            said = {
-                name: getattr(self, name) for name in ("kernel", "grid", "block", "arg", "shared", "symbol", "save", "expect")
-            }
-            for name, value in (said | {"memory": lenient}).items():
+            said: dict[str, Any] = {"kernel": self.kernel, "grid": self.grid, "block": self.block, "arg": self.arg}
+            said |= {"shared": self.shared, "symbol": self.symbol, "save": self.save, "expect": self.expect, "memory": lenient}
+            for name, value in said.items():
                 if value:
-                    raise typer.BadParameter(
-                        f"this goes with a .cu or .ptx file; {target} brings its own", param_hint=f"--{name}"
-                    )
+                    reason = f"this goes with a .cu or .ptx file; {target} brings its own"
+                    raise typer.BadParameter(reason, param_hint=f"--{name}")
             return None
         check_exists(target)
         if self.grid is None or self.block is None:

@@ -31,6 +31,7 @@ from warploom.records.fields import (
     u2,
     u4,
     u8,
+    with_length,
 )
 
 __all__ = [
@@ -51,4 +52,5 @@ __all__ = [
     "u2",
     "u4",
     "u8",
+    "with_length",
 ]
