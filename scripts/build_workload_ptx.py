@@ -1,4 +1,4 @@
-"""Compile every workload's ``kernel.cu`` to the ``kernel.ptx`` beside it, or check that the PTX is current.
+"""Compile every workload's ``kernel.cu`` to the ``kernel.ptx`` beside it, with its lines, or check that the PTX is current.
 
 python scripts/build_workload_ptx.py [NAME ...]        # rebuild all folders, or those named
 python scripts/build_workload_ptx.py --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
@@ -35,7 +35,8 @@ def main() -> int:
     options = parser.parse_args()
     stale = []
     for folder in folders(options.names):
-        ptx = compile_to_ptx((folder / "kernel.cu").read_text(), f"{folder.name}/kernel.cu", arch=ARCHITECTURE)
+        source = (folder / "kernel.cu").read_text()
+        ptx = compile_to_ptx(source, f"{folder.name}/kernel.cu", arch=ARCHITECTURE, line_numbers=True)
         target = folder / "kernel.ptx"
         if target.exists() and target.read_text() == ptx:
             continue

@@ -3,10 +3,10 @@
     PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [--modules CUBINS] [NAME ...]
 
 Needs NumPy and CuPy alone (SciPy where a reference uses it). Writes ``workloads.npz`` and ``workloads.json`` (device, driver,
-date, and for each workload the digest of its PTX and whether the outputs agree with the reference). In the archive, an output of
-up to 32 KiB is stored whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``, every n-th
-value of the flattened array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit status: 0
-if all agree, else 1.
+date, and for each workload the digest of its PTX without lines and whether the outputs agree with the reference). In the archive,
+an output of up to 32 KiB is stored whole as ``NAME/OUTPUT``; a larger one as ``NAME/OUTPUT/sha256`` and ``NAME/OUTPUT/sample``,
+every n-th value of the flattened array with n = ceil(size / 2048). A workload that cannot be run is reported and left out. Exit
+status: 0 if all agree, else 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SAMPLES = 2048
 
 def stand_in_for_packages() -> None:
     """Let modules be imported without the packages above them, which need more than is installed beside a GPU."""
-    for name in ("warploom", "warploom.workloads", "warploom.programs"):
+    for name in ("warploom", "warploom.workloads", "warploom.programs", "warploom.ptx"):
         module = types.ModuleType(name)
         module.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))]
         sys.modules[name] = module
@@ -106,6 +106,7 @@ def main() -> int:
     options = parser.parse_args()
     stand_in_for_packages()
     real = importlib.import_module("warploom.programs.real")
+    without_lines = importlib.import_module("warploom.ptx.source_lines").without_lines
     wanted = {name.replace("-", "_") for name in options.names}
 
     archive: dict[str, np.ndarray] = {}
@@ -121,7 +122,8 @@ def main() -> int:
             module = options.modules / f"{workload.name}.cubin" if options.modules else folder / "kernel.ptx"
             outputs = {name: np.asarray(values) for name, values in workload.host(real.RealDevice(module), arrays).items()}
             archive.update(stored(workload.name, outputs))
-            digests[workload.name] = hashlib.sha256((folder / "kernel.ptx").read_bytes()).hexdigest()
+            instructions = without_lines((folder / "kernel.ptx").read_text())
+            digests[workload.name] = hashlib.sha256(instructions.encode()).hexdigest()
         except Exception as problem:
             traceback.print_exc()
             verdicts[folder.name] = f"not run: {type(problem).__name__}: {problem}"

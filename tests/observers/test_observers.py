@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from warploom.code.instruction import Code
 from warploom.errors import WarploomError
+from warploom.machines import load_machine
 from warploom.observers import make_observers, observer_names
-from warploom.observers.hot_spots import COUNTERS_OF
+from warploom.observers.hot_spots import COUNTERS_OF, LONG_ROWS, ROWS, HotSpots
 from warploom.observers.pipeline_log import PipelineLog
 from warploom.observers.window import is_chosen, warp_mask
 from warploom.records import Record, i8, own_dtype
 from warploom.register_file.layout import STALLS
 from warploom.simulation.result import Result
+from warploom.simulation.simulate import simulate
+from warploom.workloads.own_kernel import OwnKernel
 
 
 def rows_of(watched: Result) -> list[dict[str, Any]]:
@@ -54,6 +59,40 @@ def test_watching_a_part_keeps_to_it() -> None:
     assert states["watched"].tolist() == [False, True, False]
     assert (states["first"] == 15).all() and (states["last"] == 25).all()
     assert [is_chosen(states[1], warp) for warp in (0, 1, 62, 63)] == [True, False, False, True]
+
+
+class _Code(Code):
+    """Code of which only the length is known."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+
+def test_code_of_any_length_has_its_rows() -> None:
+    """The record grows only where the code does not fit, and its other parts stay as they are."""
+    usual = HotSpots()
+    assert usual.for_code(_Code(ROWS - 1)) is usual
+    longer = usual.for_code(_Code(ROWS))
+    assert longer.for_code(_Code(LONG_ROWS - 1)) is longer and type(longer).NAME == "hot-spots"
+    small, large = own_dtype(usual.STATE), own_dtype(longer.STATE)
+    assert large.names == small.names and (large["issues"].shape, small["issues"].shape) == ((LONG_ROWS,), (ROWS,))
+    assert large["stalls"].shape == (LONG_ROWS, len(STALLS)) and large["since"] == small["since"]
+
+
+@pytest.mark.slow
+def test_a_kernel_of_many_instructions_is_watched(tmp_path: Path) -> None:
+    additions = "".join(f"add.s32 a, a, {n};\nmul.lo.s32 b, b, a;\n" for n in range(1, 3001))
+    body = f"ld.param.u64 p, [out]; mov.u32 a, %tid.x; mov.u32 b, a;\n{additions}st.global.u32 [p], b; ret;"
+    head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry long(.param .u64 out)"
+    (tmp_path / "long.ptx").write_text(f"{head}\n{{\n.reg .b64 p; .reg .b32 a, b;\n{body}\n}}\n")
+    program = OwnKernel(str(tmp_path / "long.ptx"), (1,), (32,), arguments=("out=u32[1]",)).program("ptx", "ptx", ())
+    watched = simulate(program, "baseline", load_machine("gtx480").scaled(1), observers=["hot-spots"])
+    rows = rows_of(watched)
+    assert len(rows) > 6000 and all(row["issues"] == 1 for row in rows[:-1])
+    assert sum(row["issues"] for row in rows) == watched.warp_instructions
 
 
 class Count(Record):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as trace_pb2
+from perfetto.trace_processor import TraceProcessor
+from trace_processor import trace_processor_address
 from watched_run import code_of, events_of
 
 from warploom.report.perfetto import TimelineWriter
 from warploom.simulation.result import Result
-
-trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="needs the extra looking")
-PROCESSOR = shutil.which("trace_processor_shell")
 
 
 class Track:
@@ -78,28 +78,56 @@ def named(tracks: dict[int, Track], beginning: str) -> list[Track]:
     return [track for track in tracks.values() if track.name.startswith(beginning)]
 
 
-@pytest.mark.skipif(
-    PROCESSOR is None, reason="no trace_processor_shell on the PATH; no package brings it, Perfetto's downloads it"
-)
-def test_perfettos_own_trace_processor_reads_the_same(trace: bytes, tracks: dict[int, Track]) -> None:
-    """Slices and counters by SQL, as its page asks for them: for each name of a track as many, and as long or large in sum."""
-    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+@pytest.fixture(scope="module")
+def processor(trace: bytes) -> Iterator[TraceProcessor]:
+    """Perfetto's own trace processor with the trace, asked by its own package."""
+    with trace_processor_address() as address, TraceProcessor(trace=io.BytesIO(trace), addr=address) as processor:
+        yield processor
 
+
+def test_perfettos_own_trace_processor_reads_the_same(processor: TraceProcessor, tracks: dict[int, Track]) -> None:
+    """Slices and counters by SQL, as its page asks for them: for each name of a track as many, and as long or large in sum."""
     slices = "select track.name as name, count(*) as number, sum(slice.dur) as total from slice join track on slice.track_id"
     points = "select track.name as name, count(*) as number, sum(value) as total from counter join track on counter.track_id"
-    with TraceProcessor(trace=io.BytesIO(trace), config=TraceProcessorConfig(bin_path=PROCESSOR)) as processor:
-        found = [{row.name: (row.number, row.total) for row in processor.query(f"{question} = track.id group by track.name")}
-                 for question in (slices, points)]  # fmt: skip
+    found = [
+        {row.name: (row.number, row.total) for row in processor.query(f"{question} = track.id group by track.name")}
+        for question in (slices, points)
+    ]
     ours: list[dict[str, tuple[int, float]]] = [{}, {}]
     for track in tracks.values():
-        for sums, values in zip(
-            ours, ([end - begin for _, begin, end in track.slices], [v for _, v in track.points]), strict=True
-        ):
+        lengths, values = [end - begin for _, begin, end in track.slices], [value for _, value in track.points]
+        for sums, numbers in zip(ours, (lengths, values), strict=True):
             number, total = sums.get(track.name, (0, 0))
-            if values:
-                sums[track.name] = number + len(values), total + sum(values)
+            if numbers:
+                sums[track.name] = number + len(numbers), total + sum(numbers)
     assert found[0] == ours[0]
     assert found[1] == {name: (number, pytest.approx(total)) for name, (number, total) in ours[1].items()}
+
+
+def test_sums_of_the_trace_processor_are_those_of_the_run(runs: tuple[Result, Result], processor: TraceProcessor) -> None:
+    """Nothing was lost on its way in, and what it adds up is what the run counted."""
+    _, watched = runs
+
+    def asked(sql: str) -> Any:
+        (row,) = processor.query(sql)
+        return row.answer
+
+    of = "from slice join track on slice.track_id = track.id where track.name"
+    assert asked("select count(*) as answer from stats where severity in ('error', 'data_loss') and value > 0") == 0
+    assert asked(f"select sum(dur) as answer {of} = 'launches'") == watched.cycles
+    assert asked(f"select count(*) as answer {of} glob 'CTA slot *'") == watched.counters["ctas"]
+    spent = {row.name: row.cycles for row in processor.query(
+        f"select slice.name as name, sum(dur) as cycles {of} glob 'warp *' group by 1")}  # fmt: skip
+    on_first_sm = Counter[str]()
+    for sm, kind, begin, end, _, what, _ in events_of(watched, "timeline"):
+        if sm == 0 and kind == "warp":
+            on_first_sm[what] += end - begin
+    assert spent == on_first_sm and spent["issuing"] > 0
+    issued = asked(
+        "select sum(value * (later - ts)) as answer from (select value, ts, lead(ts) over (order by ts) as later"
+        " from counter join track on counter.track_id = track.id where track.name = 'IPC')"
+    )
+    assert issued == pytest.approx(watched.warp_instructions)
 
 
 def test_launches_and_ctas_are_there(runs: tuple[Result, Result], tracks: dict[int, Track]) -> None:

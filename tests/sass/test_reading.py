@@ -15,9 +15,10 @@ from warploom.programs.device import Device
 from warploom.sass.cubin import read_cubin
 from warploom.sass.disassembly import listing
 from warploom.sass.load import load_kernel
-from warploom.sass.module import from_cubin, from_ptx
+from warploom.sass.module import from_cubin, from_cuda, from_ptx
 from warploom.sass.operands import parse_operand
-from warploom.workloads.registry import workload_ptx
+from warploom.workloads.program import workload_program
+from warploom.workloads.registry import workload_ptx, workload_source
 
 CUBINS = Path(__file__).parents[1] / "data" / "h200" / "cubin"
 TENSOR = """.version 9.0
@@ -51,6 +52,24 @@ def test_reuse_bits_are_those_that_the_text_shows() -> None:
                 assert sum(instruction.control.reuse) == line.text.count(".reuse"), line.text
                 compared += 1
     assert compared > 1000
+
+
+@pytest.mark.parametrize("code", ["sm_75", "sm_90"])
+def test_instructions_name_the_line_of_the_cuda_source(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a workload, whose PTX has the lines, and of the user's file; what a header does counts for the line that calls it."""
+    program = workload_program("matrixmul", code)
+    source = workload_source("matrixmul").splitlines()
+    made = program.module().kernel("matrixmul")
+    loads = {i.line for i in made.instructions() if i.op.name == "LDG"}
+    assert {source[line - 1].strip()[:6] for line in loads} == {"tile_a", "tile_b"}
+    assert all(0 < instruction.line <= len(source) for instruction in made.instructions())
+
+    monkeypatch.chdir(tmp_path)
+    source = ['#include "square.h"', 'extern "C" __global__ void own(float *x) {', "  x[0] =", "    square(x[1]);", "}"]
+    (tmp_path / "square.h").write_text("\n\n\n\n\n\n\n__device__ float square(float x) { return x * x; }\n")
+    (tmp_path / "own.cu").write_text("\n".join(source))
+    own = from_cuda((tmp_path / "own.cu").read_text(), "own.cu", code).kernel("own")
+    assert {i.line for i in own.instructions() if i.op.name == "FMUL"} == {4}
 
 
 def test_a_kernel_has_what_its_file_says() -> None:

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from warploom.cli.code_option import Code
-from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
-from warploom.cli.launch_options import Argument, Block, Grid, Kernel, Memory, SharedBytes, Symbol, own_program
+from warploom.cli.launch_options import NOTHING_SAID, Launch, with_launch_options
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
@@ -25,6 +24,7 @@ GROUPS = ("instruction", "line", "block", "loop")
 _ORDER_NAMES = "time, stalls, issues, reads, writes, conflicts, upper, wakeups, encoded, energy or pc"
 
 
+@with_launch_options
 def command(
     target: Annotated[
         str,
@@ -46,17 +46,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
-    kernel: Kernel = None,
-    grid: Grid = None,
-    block: Block = None,
-    arg: Argument = None,
-    shared: SharedBytes = 0,
-    symbol: Symbol = None,
-    memory: Memory = "strict",
-    include: Include = None,
-    define: Define = None,
-    std: Standard = None,
-    nvrtc_option: NvrtcOption = None,
+    launch: Launch = NOTHING_SAID,
     out: Annotated[Path | None, typer.Option(help="Write a page with all of it.", metavar="PAGE.html")] = None,
     timeline: Annotated[
         Path | None, typer.Option(help="Write what goes on over time as a trace for Perfetto.", metavar="RUN.pftrace")
@@ -101,22 +91,7 @@ def command(
     load_policies(policy)
     chip = chosen_machine(machine, override or (), sms)
     points = [parse_design(text) for text in design or [chip.design]]
-    own = own_program(
-        target,
-        kernel=kernel,
-        grid=grid,
-        block=block,
-        arg=arg,
-        shared=shared,
-        symbol=symbol,
-        save=None,
-        expect=None,
-        memory=memory,
-        seed=seed,
-        code=code,
-        usual=chip.code,
-        options=compiler_options(include, define, std, nvrtc_option),
-    )
+    own = launch.program(target, seed, code, chip.code)
     program = own or program_named(target, code or chip.code, seed)
     watched = Watched(timeline, pipeline, sm, warps, cycles, chip)
     if watched and len(points) > 1:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warploom.cli.code_option import Code
-from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
-from warploom.cli.launch_options import Argument, Block, Expect, Grid, Kernel, Memory, Save, SharedBytes, Symbol, own_program
+from warploom.cli.launch_options import NOTHING_SAID, Launch, with_launch_options
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
@@ -29,6 +28,7 @@ EXIT_DIFFERENT = 1
 _VERIFIED = {True: "yes", False: "NO", None: "no reference"}
 
 
+@with_launch_options
 def command(
     context: typer.Context,
     target: Annotated[
@@ -51,19 +51,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
-    kernel: Kernel = None,
-    grid: Grid = None,
-    block: Block = None,
-    arg: Argument = None,
-    shared: SharedBytes = 0,
-    include: Include = None,
-    define: Define = None,
-    std: Standard = None,
-    nvrtc_option: NvrtcOption = None,
-    symbol: Symbol = None,
-    save: Save = None,
-    expect: Expect = None,
-    memory: Memory = "strict",
+    launch: Launch = NOTHING_SAID,
     record: Annotated[
         str | None,
         typer.Option(
@@ -98,22 +86,7 @@ def command(
     load_policies(policy)
     chip = chosen_machine(machine, override or (), sms)
     designs = [parse_design(text) for text in design or [chip.design]]
-    own = own_program(
-        target,
-        kernel=kernel,
-        grid=grid,
-        block=block,
-        arg=arg,
-        shared=shared,
-        symbol=symbol,
-        save=save,
-        expect=expect,
-        memory=memory,
-        seed=seed,
-        code=code,
-        usual=chip.code,
-        options=compiler_options(include, define, std, nvrtc_option),
-    )
+    own = launch.program(target, seed, code, chip.code)
     names = [] if own is not None else chosen_programs([target])
     programs = [own] if own is not None else [program_named(name, code or chip.code, seed) for name in names]
     several = target in (*set_names(), ALL) or len(programs) * len(designs) > 1

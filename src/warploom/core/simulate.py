@@ -67,16 +67,13 @@ class Simulation:
         self.memory: Any = new_memory(machine)
         self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
-        self.observers = observers
         self.receive = receive  # takes what observers drain while they watch; without it the result keeps it
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
         self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
         self.chunk = min((CHUNK, *(observer.CHUNK for observer in observers if hasattr(observer, "CHUNK"))))
         self.stages = stages_of(machine, self.design)
-        self.dtype = sm_dtype(self.design, check, observers, kept_by(self.stages))
-        self.sms: Any = None
-        kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
-        self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
+        self.check = check
+        self._let_watch(observers)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.tables: dict[int, tuple[Code, Any, Any]] = {}  # by identity of the code
         self.launches: list[dict[str, Any]] = []
@@ -85,6 +82,14 @@ class Simulation:
         self.cycles = 0
         self.widest: tuple[int, Occupancy, int] | None = None
 
+    def _let_watch(self, observers: tuple[Any, ...]) -> None:
+        """Attach observers: the records of the SMs, and the code that is compiled for them, follow from who they are."""
+        self.observers = observers
+        self.dtype = sm_dtype(self.design, self.check, observers, kept_by(self.stages))
+        self.sms: Any = None
+        kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
+        self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
+
     def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> dict[str, Any]:
         """Run one launch to its end and add its counters, which are given back too."""
         if trace.warps_per_cta > self.machine.sm.warps_per_sm:
@@ -92,10 +97,10 @@ class Simulation:
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
-        for observer in self.observers:
-            if hasattr(observer, "check"):
-                observer.check(code)
         check_code(self.machine, code)
+        fitting = tuple(each.for_code(code) if hasattr(each, "for_code") else each for each in self.observers)
+        if any(now is not before for now, before in zip(fitting, self.observers, strict=True)):
+            self._let_watch(fitting)
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)

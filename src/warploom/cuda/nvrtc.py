@@ -108,13 +108,13 @@ def compile_to_ptx(
     lines = ("--generate-line-info",) if line_numbers else ()
     asked = (f"--gpu-architecture={arch}", *lines, *options)
     ptx = _compiled(source, file, options, lambda program, folders: program.ptx((*asked, *folders), file))
-    # NVRTC makes the name absolute; the PTX should not depend on the folder that it was compiled in.
-    return ptx.replace(f'"{Path.cwd() / file}"', f'"{file}"') if line_numbers else ptx
+    # NVRTC makes names absolute; the PTX should not depend on the folder that it was compiled in.
+    return ptx.replace(f'"{Path.cwd()}/', '"') if line_numbers else ptx
 
 
 def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:
-    """Compile CUDA C++ to machine code for a real architecture such as ``sm_90``; otherwise like `compile_to_ptx`."""
-    asked = (f"--gpu-architecture={arch}", *options)
+    """Compile CUDA C++ to machine code with line numbers, for a real architecture such as ``sm_90``; else as `compile_to_ptx`."""
+    asked = (f"--gpu-architecture={arch}", "--generate-line-info", *options)
     return _compiled(source, file, options, lambda program, folders: program.cubin((*asked, *folders), file))
 
 

@@ -11,9 +11,8 @@ from warploom.code.graph import flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import thread_liveness
 from warploom.code.loops import find_loops
-from warploom.errors import WarploomError
 from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Lanes, Record, field_names, i4, i8
+from warploom.records import Array, Lanes, Record, field_names, i4, i8, with_length
 from warploom.register_file.bits import count
 from warploom.register_file.context import Context
 from warploom.register_file.launch_facts import LaunchFacts
@@ -21,9 +20,8 @@ from warploom.register_file.layout import STALLS, WAITS
 from warploom.register_file.observing import FORWARDED, HIT
 from warploom.register_file.services import inlined
 
-MOST_INSTRUCTIONS = 4096
-OTHER = MOST_INSTRUCTIONS  # the row of what belongs to no instruction
-ROWS = MOST_INSTRUCTIONS + 1
+ROWS = 1 + 4096  # row 0 is of what belongs to no instruction, and row pc + 1 of an instruction
+LONG_ROWS = 1 + 65536  # of code as long as a trace can name; 20 MB for each SM, so only where it is needed
 
 
 class Sums(Record):
@@ -83,11 +81,6 @@ class Rows(Sums):
 
 
 @inlined
-def _row(pc: int) -> int:
-    return pc if pc >= 0 else OTHER
-
-
-@inlined
 def _settle(own: Rows, cycle: int, warp: int) -> None:
     """Count the cycles for which a warp has waited up to now, where it has."""
     if cycle > own.since[warp]:
@@ -105,12 +98,9 @@ class HotSpots(NamedTuple):
     NAME = "hot-spots"
     STATE = Rows
 
-    def check(observer, code: Code) -> None:
-        """Refuse code that is too long to count."""
-        if len(code) > MOST_INSTRUCTIONS:
-            raise WarploomError(
-                f"kernel {code.name}: its {len(code)} instructions are more than hot-spots holds, {MOST_INSTRUCTIONS}"
-            )
+    def for_code(observer, code: Code) -> HotSpots:
+        """The observer with room for code of this length."""
+        return observer if len(code) < ROWS else HotSpotsOfLongCode._make(())
 
     def on_launched(observer, own: Rows, ctx: Context, cycle: int, warp: int, cta: int) -> None:
         own.since[warp] = cycle
@@ -123,26 +113,27 @@ class HotSpots(NamedTuple):
     def on_waits(observer, own: Rows, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
         _settle(own, cycle, warp)
         own.since[warp] = cycle
-        own.place[warp] = _row(pc)
+        own.place[warp] = pc + 1
         own.wait[warp] = wait
 
     def on_issued(observer, own: Rows, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         _settle(own, cycle, warp)
+        row = pc + 1
         if own.since[warp] <= cycle:
-            own.issue_cycles[pc] += 1
+            own.issue_cycles[row] += 1
             own.since[warp] = cycle + 1
-        own.issues[pc] += 1
-        own.threads[pc] += count(np.uint64(mask))
-        own.register_reads[pc] += ctx.code[pc].n_reads
-        own.register_writes[pc] += ctx.code[pc].n_writes
+        own.issues[row] += 1
+        own.threads[row] += count(np.uint64(mask))
+        own.register_reads[row] += ctx.code[pc].n_reads
+        own.register_writes[row] += ctx.code[pc].n_writes
 
     def on_stalled(observer, own: Rows, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
-        own.stalls[_row(pc), reason] += cycles
+        own.stalls[pc + 1, reason] += cycles
 
     def on_accessed(
         observer, own: Rows, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
     ) -> None:
-        row = _row(pc)
+        row = pc + 1
         if write:
             own.main_file_writes[row] += 1
             own.write_lanes[row] += lanes
@@ -155,10 +146,10 @@ class HotSpots(NamedTuple):
             own.encoded_reads[row] += form != 0
 
     def on_conflict(observer, own: Rows, ctx: Context, cycle: int, pc: int) -> None:
-        own.bank_conflicts[_row(pc)] += 1
+        own.bank_conflicts[pc + 1] += 1
 
     def on_upper_level(observer, own: Rows, ctx: Context, cycle: int, pc: int, what: int) -> None:
-        row = _row(pc)
+        row = pc + 1
         if what == HIT:
             own.upper_reads[row] += 1
         elif what == FORWARDED:
@@ -167,13 +158,12 @@ class HotSpots(NamedTuple):
             own.upper_writes[row] += 1
 
     def on_woken(observer, own: Rows, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
-        own.wakeup_waits[_row(pc)] += 1
-        own.wakeup_wait_cycles[_row(pc)] += cycles
+        own.wakeup_waits[pc + 1] += 1
+        own.wakeup_wait_cycles[pc + 1] += cycles
 
     def report(observer, states: np.ndarray, run: LaunchFacts) -> list[dict[str, Any]]:
         """One row for each instruction, in order of pc; -1, which also says for how long warps were resident, is last."""
-        length = len(run.code)
-        places = [*range(length), OTHER]
+        places = [*range(1, len(run.code) + 1), 0]
         columns = {name: states[name].sum(axis=0)[places].tolist() for name in COLUMNS}
         stalls = states["stalls"].sum(axis=0)[places].tolist()
         waits = states["waits"].sum(axis=0)[places].tolist()
@@ -188,6 +178,16 @@ class HotSpots(NamedTuple):
         ]
         rows[-1]["resident_cycles"] = int(states["resident_cycles"].sum())
         return rows
+
+
+class HotSpotsOfLongCode(HotSpots):
+    """The same with more rows."""
+
+    STATE = with_length(Rows, ROWS, LONG_ROWS)
+
+    def for_code(observer, code: Code) -> HotSpots:
+        """Itself: no code is longer."""
+        return observer
 
 
 def _described(code: Code) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from warploom.records import own_dtype
 from warploom.register_file.observing import POINTS
 
 _KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog, Timeline)}
-_KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "check", "begin"}
+_KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "for_code", "begin"}
 
 
 def observer_names() -> list[str]:

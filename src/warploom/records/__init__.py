@@ -32,6 +32,7 @@ from warploom.records.fields import (
     u2,
     u4,
     u8,
+    with_length,
 )
 
 __all__ = [
@@ -53,4 +54,5 @@ __all__ = [
     "u2",
     "u4",
     "u8",
+    "with_length",
 ]

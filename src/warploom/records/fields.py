@@ -79,6 +79,16 @@ def own_dtype(kind: Any) -> np.dtype:
     return dtype_of(kind)
 
 
+def with_length(kind: Any, length: int, other: int) -> Any:
+    """The record with arrays of another length where it has this one: a class of its own, for its dtype alone."""
+    hints = {}
+    for name, hint in _hints(kind).items():
+        content, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        changed = tuple(other if each == length else each for each in given)
+        hints[name] = Annotated[(content, *changed)] if get_origin(content) is Array else hint
+    return type(f"{kind.__name__}Of{other}", (Record,), {"__annotations__": hints, "__module__": kind.__module__})
+
+
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     """The annotations of a class and, before them, of its bases from left to right."""

@@ -12,6 +12,7 @@ from warploom.energy.account import READS, WIRES, WRITES
 from warploom.observers.hot_spots import COLUMNS
 from warploom.simulation.result import Result
 from warploom.workloads.program import Program
+from warploom.workloads.registry import workload_source
 
 Row = dict[str, Any]
 TABLES = ("stalls", "waits")  # columns that are tables, cycles by reason
@@ -92,11 +93,13 @@ def profile(result: Result) -> list[KernelProfile]:
 
 
 def source_lines(program: Program) -> list[str]:
-    """The text whose lines instructions name: the user's file, or the workload's PTX; none for a cubin."""
-    file = program.origin.get("file")
+    """The text whose lines instructions name: the user's file, the workload's CUDA C++, or PTX; none for a cubin."""
+    file, workload = program.origin.get("file"), program.origin.get("workload")
     if program.cubin:
         return []
-    return (Path(str(file)).read_text("utf-8") if file else program.ptx).splitlines()
+    if file:
+        return Path(str(file)).read_text("utf-8").splitlines()
+    return (workload_source(str(workload)) if workload else program.ptx).splitlines()
 
 
 def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:

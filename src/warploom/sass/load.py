@@ -174,7 +174,7 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
     if name.startswith(("H", "VH")):
         operands = _halves_joined(texts, operands)
     instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
-    instruction.guard, instruction.control = guard, control_bits(line.high)
+    instruction.guard, instruction.control, instruction.line = guard, control_bits(line.high), line.source_line
     return instruction, target
 
 

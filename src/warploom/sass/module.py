@@ -84,7 +84,7 @@ def from_ptx(text: str, place: str, architecture: str) -> SassModule:
     check_architecture(architecture)
 
     def make(max_registers: int | None) -> bytes:
-        about = ("ptxas", metadata.version("nvidia-cuda-nvcc"), architecture, max_registers)
+        about = ("ptxas with lines", metadata.version("nvidia-cuda-nvcc"), architecture, max_registers)
         return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
 
     return SassModule(place, architecture, make)
@@ -98,7 +98,7 @@ def from_cuda(source: str, place: str, architecture: str, options: Sequence[str]
 
     def make(max_registers: int | None) -> bytes:
         limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
-        about = ("nvrtc", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers, *options)
+        about = ("nvrtc with lines", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers, *options)
         return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=(*limit, *options)))
 
     return SassModule(place, architecture, make)

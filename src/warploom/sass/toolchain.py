@@ -67,18 +67,19 @@ def _limited(ptx: str, max_registers: int) -> str:
 
 
 def assemble(ptx: str, place: str, architecture: str, max_registers: int | None = None) -> bytes:
-    """PTX to a cubin for an architecture such as ``sm_90``, by ptxas."""
+    """PTX to a cubin for an architecture such as ``sm_90``, by ptxas; with the lines that the PTX names."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx if max_registers is None else _limited(ptx, max_registers), encoding="utf-8")
         limit = [f"--maxrregcount={max_registers}"] if max_registers is not None else []
-        _run("ptxas", place, f"--gpu-name={architecture}", *limit, str(source), "--output-file", str(cubin))
+        asked = [f"--gpu-name={architecture}", "--generate-line-info", *limit]
+        _run("ptxas", place, *asked, str(source), "--output-file", str(cubin))
         return cubin.read_bytes()
 
 
 def disassemble(cubin: bytes, place: str) -> str:
-    """The text of all code sections of a cubin, with addresses and encodings, by nvdisasm."""
+    """The text of all code sections of a cubin, with addresses, encodings and lines of the source, by nvdisasm."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
-        return _run("nvdisasm", place, "--print-code", "--print-instruction-encoding", str(file))
+        return _run("nvdisasm", place, "--print-code", "--print-instruction-encoding", "--print-line-info-inline", str(file))

@@ -16,7 +16,7 @@ from warploom.ptx import parse
 from warploom.ptx.module import Module
 from warploom.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
 from warploom.storage.sources import file_digest
-from warploom.workloads.registry import load_workload, workload_ptx
+from warploom.workloads.registry import load_workload, source_place, workload_ptx
 from warploom.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
 
 PTX = "ptx"
@@ -45,7 +45,7 @@ class Program:
 
     name: str
     ptx: str
-    place: str  # the file of the PTX, for messages
+    place: str  # the file whose lines instructions name, for messages: the PTX's own, or the source that it was made of
     inputs: Callable[[Size], Arrays]
     host: Callable[[Gpu, Arrays], Arrays]
     reference: Callable[[Arrays], Arrays] | None = None  # None: nobody said what the result should be
@@ -81,7 +81,7 @@ def workload_program(name: str, code: str = PTX, seed: int | None = None) -> Pro
     return Program(
         name=workload.name,
         ptx=workload_ptx(name),
-        place=f"{workload.name}/kernel.ptx",
+        place=source_place(name),
         inputs=workload.inputs if seed is None else partial(workload.inputs, seed=check_seed(seed, workload)),
         host=workload.host,
         reference=workload.reference,

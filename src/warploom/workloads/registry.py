@@ -48,8 +48,22 @@ def load_workload(name: str) -> Workload:
 @cache
 def workload_ptx(name: str) -> str:
     """The PTX text of a workload."""
+    return _file_of(name, "kernel.ptx")
+
+
+def workload_source(name: str) -> str:
+    """The CUDA C++ of a workload, whose lines its PTX names."""
+    return _file_of(name, "kernel.cu")
+
+
+def source_place(name: str) -> str:
+    """Under which name the PTX of a workload speaks of that source."""
+    return f"{_folders()[load_workload(name).name]}/kernel.cu"
+
+
+def _file_of(name: str, file: str) -> str:
     load_workload(name)
-    return (resources.files("warploom.workloads") / _folders()[name] / "kernel.ptx").read_text(encoding="utf-8")
+    return (resources.files("warploom.workloads") / _folders()[name] / file).read_text(encoding="utf-8")
 
 
 def set_names() -> tuple[str, ...]:
