@@ -20,6 +20,7 @@ from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
+from warploom.emulator.sass.constants import synchronises_grid
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -148,7 +149,7 @@ class Emulator:
         self.place(code.variables, {})
         if _takes_memory(code):
             self.supplied.heap.open()
-        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials)
+        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or synchronises_grid(code)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         launch = Launch(
             kernel=prepared.kernel,

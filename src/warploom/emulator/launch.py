@@ -17,8 +17,8 @@ from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
-from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
-from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
+from warploom.emulator.sass.constants import WIDE_WINDOWS, LaunchFacts, constant_value, first_constant_bank
+from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
 from warploom.errors.progress import Activity, activity
 from warploom.trace.format import START_DTYPE
@@ -237,7 +237,8 @@ class Launch:
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if kernel.code.binary is None else WIDE_WINDOWS
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if kernel.code.binary is not None:
-            self.parameters = first_constant_bank(kernel.code, self.grid, self.block, self.parameters)
+            facts = LaunchFacts(self.grid, self.block, self.dynamic_bytes, self.number, SMS, self.grid_address)
+            self.parameters = first_constant_bank(kernel.code, facts, self.parameters)
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
         machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
         if self.counts is not None:
@@ -304,7 +305,7 @@ class Launch:
             "ntid": self.block,
             "nctaid": self.grid,
             "nwarpid": 48,
-            "nsmid": 15,
+            "nsmid": SMS,
             "gridid": self.number,
             "dynamic_smem_size": self.dynamic_bytes,
             "total_smem_size": self.shared_bytes,

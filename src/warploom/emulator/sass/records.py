@@ -35,6 +35,7 @@ class SassKind(IntEnum):
     BULK_COPY = 29
     TRANSACTION = 30  # on a barrier in shared memory
     SURFACE = 31
+    EXCLUSIVE = 48  # WARPSYNC: lanes go on in groups, each with those that its mask names
     CALL_SUPPLIED = 47  # a function that CUDA supplies; then back to the address in a pair of rows
 
 
@@ -66,6 +67,8 @@ class State(IntEnum):
     SYNCHRONISING = 1
     COLLECTING = 2
     AT_CTA_BARRIER = 3
+    PARTING = 4
+    READY_APART = 5  # ready, but not to be joined with others at its address
     AT_BARRIER = 8
 
 

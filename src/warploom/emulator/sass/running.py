@@ -52,6 +52,7 @@ from warploom.emulator.sass.groups import (
     lanes_left,
     leave_meeting,
     meeting_lanes,
+    part_exclusively,
     put_aside,
     release_collective,
     release_meeting,
@@ -76,7 +77,7 @@ JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", 
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
-CALL_SUPPLIED, SURFACE = int(SassKind.CALL_SUPPLIED), int(SassKind.SURFACE)
+CALL_SUPPLIED, SURFACE, EXCLUSIVE = (int(SassKind[n]) for n in ("CALL_SUPPLIED", "SURFACE", "EXCLUSIVE"))
 TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
@@ -291,6 +292,11 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
                 release_collective(warp, pc + 1)
             if warp.active == 0:
                 resume(warp)
+    elif kind == EXCLUSIVE:
+        part_exclusively(warp, pc + 1, mask, rows + instruction.rows[0])
+        warp.active = active & ~mask
+        if warp.active == 0:
+            resume(warp)
     elif kind == END_COLLECTIVE:
         split_by_address(warp, active)
     elif kind == YIELD:
