@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from warploom.emulator.device_memory import DeviceMemory
 from warploom.errors import WarploomError
 
 _SHAPE, _SHARED, _STACK, _NUMBER, _SMS, _RESERVED = 0x0, 0x18, 0x28, 0x30, 0x10C, 0x114  # where things lie in bank 0
+_CLUSTERS, _CLUSTER_SIZE = 0x140, 0x188
 HOPPER = 90
 _RESERVED_BYTES = 0x400  # of shared memory, before that of the program, from Hopper on
 WIDE_WINDOWS = (0x8000_0000_0000, 0x9000_0000_0000, 1 << 32)
@@ -26,6 +28,7 @@ class LaunchFacts(NamedTuple):
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
     dynamic_bytes: int  # of shared memory
     number: int
     sms: int
@@ -59,8 +62,19 @@ def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> by
     struct.pack_into("<I", bank, _RESERVED, _RESERVED_BYTES if code.binary.architecture >= HOPPER else 0)
     upper, lower = facts.grid_address >> 32, facts.grid_address & 0xFFFFFFFF
     struct.pack_into("<II", bank, _grid_address_offset(code), upper, lower)
+    if code.binary.architecture >= HOPPER:
+        _tell_clusters(bank, facts)
     bank[code.binary.parameter_offset : code.binary.parameter_offset + len(parameters)] = parameters
     return bytes(bank)
+
+
+def _tell_clusters(bank: bytearray, facts: LaunchFacts) -> None:
+    """Whether there are clusters; how large they are, with the reciprocals of that, by which code divides; how many there are."""
+    size = math.prod(facts.cluster)
+    struct.pack_into("<4I", bank, _CLUSTERS, size > 1, *facts.cluster)
+    struct.pack_into("<3f", bank, _CLUSTERS + 16, *(1 / extent for extent in facts.cluster))
+    struct.pack_into("<3I", bank, _CLUSTERS + 28, *(g // c for g, c in zip(facts.grid, facts.cluster, strict=True)))
+    struct.pack_into("<I", bank, _CLUSTER_SIZE, size)
 
 
 def constant_value(operand: Constant, code: Code, bank_0: bytes, symbols: dict[str, int], memory: DeviceMemory) -> int:

@@ -155,6 +155,16 @@ def _end_collective(_rows: SassRows, _instruction: Instruction, record: np.void)
     record["kind"] = SassKind.END_COLLECTIVE
 
 
+@encodes("UCGABAR_ARV")
+def _arrive_in_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.CLUSTER_ARRIVE
+
+
+@encodes("UCGABAR_WAIT")
+def _wait_for_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.CLUSTER_WAIT
+
+
 @encodes("YIELD")
 def _yield(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     record["kind"] = SassKind.YIELD

@@ -31,11 +31,13 @@ class SassKind(IntEnum):
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
     MATRIX_PRODUCT = 45
     MATRIX_TRANSPOSE = 46
+    EXCLUSIVE = 48  # WARPSYNC: lanes go on in groups, each with those that its mask names
     # below those that decide where lanes go on
+    CLUSTER_ARRIVE = 27
+    CLUSTER_WAIT = 28
     BULK_COPY = 29
     TRANSACTION = 30  # on a barrier in shared memory
     SURFACE = 31
-    EXCLUSIVE = 48  # WARPSYNC: lanes go on in groups, each with those that its mask names
     CALL_SUPPLIED = 47  # a function that CUDA supplies; then back to the address in a pair of rows
 
 
