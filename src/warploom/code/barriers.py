@@ -2,8 +2,8 @@
 
 BSSY notes the lanes that execute it in a barrier register, BSYNC waits for all lanes that the register holds. WARPSYNC brings
 together all lanes that are still there, if it names them all. Nothing else brings lanes together: groups of lanes that happen to
-be at one address stay apart. Code for sm_75 empties a register before it is set
-(BMOV.CLEAR); that takes nothing from the BSSY behind it.
+be at one address stay apart. WARPSYNC.EXCLUSIVE parts lanes that are on one way. Code for sm_75 empties a register before it is
+set (BMOV.CLEAR); that takes nothing from the BSSY behind it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from warploom.code.instruction import WAITS, Bank, Code, Imm, Instruction, Modified, Reg
 from warploom.code.lanes import FULL
 
+_OF_GROUPS = frozenset(("COLLECTIVE", "EXCLUSIVE"))  # what follows is executed by groups of their own
 _LEAVING_THEM = ("BREAK", "BMOV")  # take lanes out of a register, or put others into it
 
 
@@ -63,10 +64,15 @@ def find_barriers(code: Code, predecessors: list[list[int]], order: tuple[int, .
     return Barriers(frozenset(waiting), tuple(changed_in), tuple(closed), frozenset(gathering), tuple(after))
 
 
+def is_exclusive(instruction: Instruction) -> bool:
+    """Whether lanes part here on one way: those that a mask names go on together, and apart from all others."""
+    return instruction.op.name == "WARPSYNC" and "EXCLUSIVE" in instruction.op.modifiers
+
+
 def _calls_all(instruction: Instruction) -> bool:
     """Whether all lanes of the warp wait for each other here."""
     op = instruction.op
-    if op.name != "WARPSYNC" or instruction.guard is not None or "COLLECTIVE" in op.modifiers:
+    if op.name != "WARPSYNC" or instruction.guard is not None or not _OF_GROUPS.isdisjoint(op.modifiers):
         return False
     return "ALL" in op.modifiers or (len(instruction.srcs) == 1 and instruction.srcs[0] == Imm(int(FULL)))
 

@@ -111,10 +111,13 @@ def _parting_in_sass(graph: FlowGraph, barriers: Barriers, branch: int, divergen
         return frozenset(behind.union(*(graph.successors[other] for other in blocks & divergent)))
 
     region = apart_in_sass(graph, barriers, branch, successors)
+    waiting = frozenset(successors) | waits(region)
     ends = frozenset(block for block in region if block in barriers.waiting or block in graph.exits)
     ways = {successor: apart_in_sass(graph, barriers, branch, (successor,)) for successor in successors}
     arms = [
         (way, frozenset().union(*({other} | waits(others) for other, others in ways.items() if other != successor)))
         for successor, way in ways.items()
     ]
-    return Parting(region, frozenset(successors) | waits(region), ends, tuple(arms))
+    if len(successors) == 1:  # groups go one way, one after the other
+        arms = [(region, waiting)]
+    return Parting(region, waiting, ends, tuple(arms))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.barriers import Barriers
+from warploom.code.barriers import Barriers, is_exclusive
 from warploom.code.convergence import apart_in_sass, partings
 from warploom.code.dominators import immediate_post_dominators
 from warploom.code.graph import FlowGraph, flow_graph
@@ -34,7 +34,7 @@ _BY_GROUP = ("DIV", "ANY")  # branches of SASS that all lanes of a group take al
 class Divergence:
     """The result of the analysis."""
 
-    branches: frozenset[int]  # blocks that end in a divergent branch
+    branches: frozenset[int]  # blocks that end in a divergent branch, or where lanes that stay on one way part
     varying: frozenset[int]  # numbers of the values that may differ between lanes
     values: Values
 
@@ -76,9 +76,11 @@ class _Analysis:
     def visit(self, pc: int) -> None:
         instruction = self.instructions[pc]
         guard_varies = instruction.guard is not None and self._varies(pc, instruction.guard.predicate)
-        if instruction.op.name in BRANCHES and self._parts(pc, instruction, guard_varies):
+        exclusive = is_exclusive(instruction)
+        if exclusive or (instruction.op.name in BRANCHES and self._parts(pc, instruction, guard_varies)):
             block = self.block_of[pc]
-            if block not in self.branches and len(self.graph.successors[block]) > 1 and self.post[block] >= 0:
+            ways = len(self.graph.successors[block])
+            if block not in self.branches and (ways > 1 or exclusive) and self.post[block] >= 0:
                 self.branches.add(block)
                 self._merge(block) if self.graph.barriers is None else self._merge_at(block, self.graph.barriers)
         result_varies = self._result_varies if instruction.control is None else self._sass_result_varies

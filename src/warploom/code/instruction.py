@@ -366,6 +366,7 @@ class Binary(NamedTuple):
     architecture: int  # 90 for sm_90
     parameter_offset: int  # in constant bank 0
     banks: tuple[tuple[int, str], ...] = ()  # constant banks and the variables that hold them
+    cluster: tuple[int, int, int] | None = None  # blocks that the kernel wants to be resident together
 
 
 @dataclass(slots=True)

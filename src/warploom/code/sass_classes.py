@@ -30,22 +30,22 @@ SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("HMNMX2", "VHMNMX"), OpClass.F32_MINMAX),
     "MUFU": OpClass.SFU,
     **dict.fromkeys(("LD", "LDG", "LDS", "LDSM", "LDL", "ST", "STG", "STS", "STL", "ATOM", "ATOMG"), OpClass.MEMORY),
-    **dict.fromkeys(("ATOMS", "RED", "REDG", "LDGSTS", "SULD", "SUST", "SYNCS", "ARRIVES"), OpClass.MEMORY),
+    **dict.fromkeys(("ATOMS", "RED", "REDG", "LDGSTS", "SULD", "SUST", "SYNCS", "ARRIVES", "STAS", "REDAS"), OpClass.MEMORY),
     **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), OpClass.MEMORY),
     **dict.fromkeys(
         ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL", "BAR", "BSSY", "BSYNC", "BREAK"), OpClass.CONTROL
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR"), OpClass.CONTROL),
-    **dict.fromkeys(("FENCE", "UTMACMDFLUSH", "UBLKCP"), OpClass.CONTROL),
+    **dict.fromkeys(("FENCE", "UTMACMDFLUSH", "UBLKCP", "UCGABAR_ARV", "UCGABAR_WAIT"), OpClass.CONTROL),
 }
 SASS_SPACES = {
     **dict.fromkeys(("LDG", "LDGSTS", "STG", "ATOMG", "REDG", "RED", "SULD", "SUST"), "global"),
-    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS", "SYNCS", "ARRIVES"), "shared"),
+    **dict.fromkeys(("LDS", "LDSM", "STS", "ATOMS", "SYNCS", "ARRIVES", "STAS", "REDAS"), "shared"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
 TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
 LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "LDGSTS", "SULD")) | TEXTURES
-STORES = frozenset(("ST", "STG", "STS", "STL", "SUST"))
-ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "SYNCS", "ARRIVES"))
+STORES = frozenset(("ST", "STG", "STS", "STL", "SUST", "STAS"))
+ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "SYNCS", "ARRIVES", "REDAS"))
 FENCES = frozenset(("MEMBAR",))

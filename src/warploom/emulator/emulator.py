@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
+from warploom.emulator.sass.constants import synchronises_grid
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -28,6 +30,7 @@ from warploom.storage.sources import file_digest, surroundings
 from warploom.trace.format import Trace
 from warploom.trace.store import TraceStore
 
+MOST_CLUSTER = 16
 MOST_SHARED_BYTES = 227 * 1024
 
 
@@ -148,7 +151,7 @@ class Emulator:
         self.place(code.variables, {})
         if _takes_memory(code):
             self.supplied.heap.open()
-        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials)
+        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or synchronises_grid(code)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         launch = Launch(
             kernel=prepared.kernel,
@@ -158,6 +161,7 @@ class Emulator:
             symbols=self.symbols,
             grid=shape.grid,
             block=shape.block,
+            cluster=_cluster(code, shape),
             shared_bytes=shared_bytes,
             dynamic_bytes=shape.dynamic_shared_bytes,
             number=self._launches,
@@ -230,6 +234,19 @@ class Emulator:
                 contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
 
 
+def _cluster(code: Code, shape: LaunchShape) -> tuple[int, int, int]:
+    """The CTAs that are resident together, as the launch or the kernel says it."""
+    own = code.binary.cluster if code.binary is not None else None
+    cluster = shape.cluster or own or (1, 1, 1)
+    if own is not None and cluster != own:
+        raise WarploomError(f"{code.name}: the kernel demands clusters of {own}, not {cluster}.")
+    if any(blocks % extent for blocks, extent in zip(shape.grid, cluster, strict=True)):
+        raise WarploomError(f"{code.name}: the grid {shape.grid} does not consist of whole clusters of {cluster}.")
+    if math.prod(cluster) > MOST_CLUSTER:
+        raise WarploomError(f"{code.name}: clusters of {cluster} are too large: {MOST_CLUSTER} blocks are the most.")
+    return cluster
+
+
 def _takes_memory(code: Code) -> bool:
     """Whether code calls malloc."""
     calls = (instruction for instruction in code.instructions() if instruction.op.name in ("call", "CALL"))
@@ -239,7 +256,7 @@ def _takes_memory(code: Code) -> bool:
 def _content_key(launch: Launch, code: bytes) -> str:
     """A digest of all that the trace of a launch depends on."""
     digest = hashlib.sha256()
-    shape = (launch.grid, launch.block, launch.shared_bytes)
+    shape = (launch.grid, launch.block, launch.cluster, launch.shared_bytes)
     emulator = (file_digest(__file__), surroundings())
     digest.update(repr((emulator, shape, sorted(launch.symbols.items()))).encode())
     digest.update(code)

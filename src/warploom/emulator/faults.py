@@ -102,6 +102,9 @@ def _waits(launch: Launch) -> str:
         count = f", where {int(cta['arrived'][barrier])} of {wanted} warps have come" if wanted else ""
         line = f" of line {instructions[pc].line}" if instructions[pc].line else ""
         parts.append(f"{who} at barrier {barrier} ('{instructions[pc]}'{line}, instruction {pc}){count}")
+    ready = [int(number) for number in warps["number"][warps["status"] == Status.READY]]
+    if ready:
+        parts.append(f"warps {_numbers(ready)} wait for their cluster")
     ended = [int(number) for number in warps["number"][warps["status"] == Status.DONE]]
     if ended:
         parts.append(f"warp {ended[0]} has ended" if len(ended) == 1 else f"warps {_numbers(ended)} have ended")

@@ -12,13 +12,14 @@ from warploom.code.instruction import Constant, Imm, Param, Symbol
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.supplied import supplied_at
 from warploom.emulator.calls import Caller, SuppliedFunctions
+from warploom.emulator.clusters import RECORD_BYTES as CLUSTER_BYTES
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
-from warploom.emulator.sass.constants import WIDE_WINDOWS, constant_value, first_constant_bank
-from warploom.emulator.scheduler import SPECIALS, fill_constants, gather, run
+from warploom.emulator.sass.constants import WIDE_WINDOWS, LaunchFacts, constant_value, first_constant_bank
+from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
 from warploom.errors.progress import Activity, activity
 from warploom.trace.format import START_DTYPE
@@ -126,6 +127,7 @@ class Launch:
     number: int
     budget: int
     check: bool = False
+    cluster: tuple[int, int, int] = (1, 1, 1)  # CTAs that are resident together
     grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
     supplied: SuppliedFunctions | None = None  # what code calls that it does not have
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
@@ -222,6 +224,8 @@ class Launch:
         machine["instructions"] = len(kernel.instructions)
         machine["grid"], machine["block"], machine["threads"] = self.grid, self.block, threads
         machine["warps_per_cta"], machine["ctas"] = -(-threads // 32), math.prod(self.grid)
+        machine["cluster"], machine["cluster_size"] = self.cluster, math.prod(self.cluster)
+        machine["flush_unit"] = self._ctas_of_whole_rows()
         machine["grid_id"], machine["turn"], machine["budget"] = self.number, TURN, self.budget
         machine["row_bytes"] = kernel.rows * ROW_BYTES
         machine["register_bytes"] = kernel.registers * ROW_BYTES
@@ -230,14 +234,18 @@ class Launch:
         machine["local_bytes"] = kernel.code.local_bytes
         machine["local_stride"] = _rounded(kernel.code.local_bytes, 4) * 32
         machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
-        machine["most_slots"] = max(1, min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0])))
+        together = math.prod(self.cluster)
+        most = min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0]))
+        machine["most_slots"] = max(together, most // together * together)
         self._bounds = self.memory.bounds()
         machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, self.memory.first
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if kernel.code.binary is None else WIDE_WINDOWS
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if kernel.code.binary is not None:
-            self.parameters = first_constant_bank(kernel.code, self.grid, self.block, self.parameters)
+            shape = (self.grid, self.block, self.cluster)
+            facts = LaunchFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address)
+            self.parameters = first_constant_bank(kernel.code, facts, self.parameters)
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
         machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
         if self.counts is not None:
@@ -252,8 +260,14 @@ class Launch:
         log.attach(machine)
         self._warps, self._ctas = np.zeros(0, kernel.warp_dtype), np.zeros(0, CTA_DTYPE)
         self._rows = np.zeros(0, np.uint8)
-        self._predicates = self._local = self._shared = self._rows
-        self._make_slots(1)
+        self._predicates = self._local = self._shared = self._clusters = self._rows
+        self._make_slots(together)
+
+    def _ctas_of_whole_rows(self) -> int:
+        """How many CTAs, in the order in which clusters begin, come before none that the grid has before them."""
+        if self.cluster[2] > 1:
+            return self.grid[0] * self.grid[1] * self.cluster[2]
+        return self.grid[0] * self.cluster[1] if self.cluster[1] > 1 else 1
 
     def _make_slots(self, slots: int) -> None:
         """Make room for so many CTAs at a time; those that are resident move to their new places."""
@@ -265,9 +279,10 @@ class Launch:
         self._predicates = _longer(self._predicates, warps * int(machine["predicate_bytes"]))
         self._local = _longer(self._local, warps * int(machine["local_stride"]))
         self._shared = _longer(self._shared, slots * int(machine["shared_stride"]))
+        self._clusters = _longer(self._clusters, slots * CLUSTER_BYTES)
         machine["rows"], machine["predicates"] = self._rows.ctypes.data, self._predicates.ctypes.data
         machine["local"], machine["shared"] = self._local.ctypes.data, self._shared.ctypes.data
-        machine["slots"] = slots
+        machine["clusters"], machine["slots"] = self._clusters.ctypes.data, slots
         places = np.arange(warps)
         self._warps["rows"] = machine["rows"] + places * machine["row_bytes"]
         self._warps["predicates"] = machine["predicates"] + places * machine["predicate_bytes"]
@@ -304,7 +319,7 @@ class Launch:
             "ntid": self.block,
             "nctaid": self.grid,
             "nwarpid": 48,
-            "nsmid": 15,
+            "nsmid": SMS,
             "gridid": self.number,
             "dynamic_smem_size": self.dynamic_bytes,
             "total_smem_size": self.shared_bytes,

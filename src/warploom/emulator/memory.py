@@ -6,6 +6,7 @@ import numpy as np
 
 from warploom.code.lanes import FULL
 from warploom.code.table import Space
+from warploom.emulator.clusters import OFFSET, RANK_AT
 from warploom.emulator.half_numbers import add_bf16_pairs, add_f16_pairs
 from warploom.emulator.pointers import (
     bits_from_double,
@@ -213,7 +214,8 @@ def _flushed(bits):
 
 
 @callee
-def _updated32(operation, kind, old, operand, other, flush):
+def updated32(operation, kind, old, operand, other, flush):
+    """What an atomic operation leaves of a word."""
     if operation == _ADD:
         if kind == _F32:
             if flush:  # as the units beside the L2 cache do
@@ -292,13 +294,13 @@ def _atomic(machine, instruction, rows, mask, base, space):
                 put32(rows + result + 128 + at, np.uint32(old >> np.uint64(32)))
         elif instruction.size == 4:
             word = get32(place)
-            put32(place, _updated32(operation, kind, word, get32(operand + at), get32(other + at), space != SHARED))
+            put32(place, updated32(operation, kind, word, get32(operand + at), get32(other + at), space != SHARED))
             if result >= 0:
                 put32(rows + result + at, word)
         else:
             half = np.uint32(get16(place))
             wanted, swap16 = get32(operand + at) & np.uint32(0xFFFF), get32(other + at)
-            put16(place, np.uint16(_updated32(operation, kind, half, wanted, swap16, False)))
+            put16(place, np.uint16(updated32(operation, kind, half, wanted, swap16, False)))
             if result >= 0:
                 put32(rows + result + at, half)
 
@@ -422,8 +424,8 @@ def _log(machine, mask, space, size, serialise, regular):
 
 
 @callee
-def _within(machine, cta, warp, instruction, rows, mask, space, log):
-    """An access of lanes whose addresses all lie in one space."""
+def _within(machine, instruction, rows, mask, space, base, log):
+    """An access of lanes whose addresses all lie in one space, which begins at an address of the host."""
     size = instruction.size * instruction.elements
     survey_addresses(machine.addresses, mask, np.int64(size), machine.survey)
     low, high = np.int64(get64(machine.survey)), np.int64(get64(machine.survey + 8))
@@ -435,7 +437,6 @@ def _within(machine, cta, warp, instruction, rows, mask, space, log):
         fine = low >= 0 and high + size <= limit
     if (not fine or bits & (size - 1)) and not _check_lanes(machine, mask, size, space, limit):
         return False
-    base = _base(machine, cta, warp, space)
     if instruction.kind == LOAD:
         _load(machine, instruction, rows, mask, base, space, sequential, low == high)
     elif instruction.kind == STORE:
@@ -459,6 +460,30 @@ def _shift_addresses(machine, by):
 
 
 @callee
+def _shared_of_cluster(machine, cta, instruction, rows, mask, first):
+    """An access to the shared memory of CTAs of the cluster, one after the other; addresses keep their ranks."""
+    if machine.cluster_size == 1:
+        return _within(machine, instruction, rows, mask, SHARED, cta.shared, mask & first != 0)
+    left = mask
+    while left != 0:
+        rank = _address_of(machine, first_lane(left)) >> RANK_AT
+        if rank >= machine.cluster_size:
+            return fail(machine, BOUNDS, first_lane(left), _address_of(machine, first_lane(left)), SHARED)
+        group = np.uint32(0)
+        for lane in range(32):
+            bit = np.uint32(1) << np.uint32(lane)
+            if left & bit and _address_of(machine, lane) >> RANK_AT == rank:
+                group |= bit
+        left &= ~group
+        _shift_addresses(machine, rank << RANK_AT)
+        base = machine.shared + (cta.leader + rank) * machine.shared_stride
+        if not _within(machine, instruction, rows, group, SHARED, base, group & first != 0):
+            return False
+        _shift_addresses(machine, -(rank << RANK_AT))
+    return True
+
+
+@callee
 def _generic(machine, cta, warp, instruction, rows, mask):
     """A generic access: the lanes of each space in turn. The trace shows the space of the first lane."""
     shared, local = np.uint32(0), np.uint32(0)
@@ -474,17 +499,19 @@ def _generic(machine, cta, warp, instruction, rows, mask):
     rest = mask & ~(shared | local)
     if shared != 0:
         _shift_addresses(machine, shared_window)
-        if not _within(machine, cta, warp, instruction, rows, shared, SHARED, shared & first != 0):
+        if not _shared_of_cluster(machine, cta, instruction, rows, shared, first):
             machine.fault_address += np.uint64(shared_window)
             return False
         _shift_addresses(machine, -shared_window)
     if local != 0:
         _shift_addresses(machine, local_window)
-        if not _within(machine, cta, warp, instruction, rows, local, LOCAL, local & first != 0):
+        if not _within(machine, instruction, rows, local, LOCAL, warp.local, local & first != 0):
             machine.fault_address += np.uint64(local_window)
             return False
         _shift_addresses(machine, -local_window)
-    return rest == 0 or _within(machine, cta, warp, instruction, rows, rest, GLOBAL, rest & first != 0)
+    return rest == 0 or _within(
+        machine, instruction, rows, rest, GLOBAL, _base(machine, cta, warp, GLOBAL), rest & first != 0
+    )
 
 
 @callee
@@ -498,4 +525,7 @@ def access_memory(machine, cta, warp, instruction, rows, mask):
     lane_addresses(rows + instruction.address, np.int64(instruction.wide_address), instruction.offset, machine.addresses)
     if space == GENERIC:
         return _generic(machine, cta, warp, instruction, rows, mask)
-    return _within(machine, cta, warp, instruction, rows, mask, space, True)
+    if space == SHARED and machine.cluster_size > 1:  # an address of one's own, whatever rank it has
+        for lane in range(32):
+            put64(machine.addresses + 8 * lane, np.uint64(_address_of(machine, lane) & OFFSET))
+    return _within(machine, instruction, rows, mask, space, _base(machine, cta, warp, space), True)

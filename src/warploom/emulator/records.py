@@ -212,6 +212,8 @@ WARP_DTYPE = np.dtype(
         ("number", "i4"),  # within the CTA
         ("barrier_pc", "i4"),
         ("barrier_mask", "u4"),  # the lanes that came to the barrier
+        ("cluster_arrivals", "i4"),  # how often it has arrived at the barrier of its cluster
+        ("cluster_lanes", "u4"),  # those of its lanes that have, while others have still to
         ("value_at", "i8"),  # where bar.red has to correct the trace
         ("rows", "i8"),  # addresses
         ("predicates", "i8"),
@@ -228,6 +230,8 @@ CTA_DTYPE = np.dtype(
         ("index", "i8"),  # in the grid, x fastest
         ("running", "i4"),  # warps that have not ended
         ("shared", "i8"),
+        ("slot", "i8"),
+        ("leader", "i8"),  # the slot of the first CTA of its cluster
         ("arrived", "i4", (BARRIERS,)),  # warps at each barrier
         ("expected", "i4", (BARRIERS,)),  # 0: all
         ("reduction", "i4", (BARRIERS,)),  # threads with a true predicate
@@ -268,6 +272,8 @@ MACHINE_DTYPE = np.dtype(
         ("warps_per_cta", "i8"),
         ("ctas", "i8"),
         ("grid_id", "i8"),
+        ("cluster", "i8", (3,)),  # CTAs of a cluster
+        ("cluster_size", "i8"),
         # per warp and CTA
         ("rows", "i8"),
         ("row_bytes", "i8"),  # of one warp
@@ -281,6 +287,7 @@ MACHINE_DTYPE = np.dtype(
         ("shared", "i8"),
         ("shared_stride", "i8"),
         ("shared_bytes", "i8"),
+        ("clusters", "i8"),  # what their barriers have counted, one record for each slot
         ("slots", "i8"),  # CTAs that there is room for
         ("most_slots", "i8"),
         ("resident", "i8"),
@@ -288,6 +295,8 @@ MACHINE_DTYPE = np.dtype(
         ("cursor_cta", "i8"),  # whose turn it is
         ("cursor_warp", "i8"),
         ("stalled", "i8"),  # a warp polled through its whole turn
+        ("round_executed", "i8"),  # instructions before this round of turns
+        ("flush_unit", "i8"),  # CTAs that make whole rows of the grid: the log is written out between them
         ("running", "i8"),  # CTAs of this batch that have not ended
         ("turn", "i8"),  # instructions of one turn
         # memory

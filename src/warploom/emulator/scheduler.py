@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.lanes import FULL
+from warploom.emulator.clusters import RECORD_BYTES, index_in_grid, leave_cluster
 from warploom.emulator.interpreter import AT_BARRIER, CALLING, DONE, ENDED, FAULT, READY, WAITING, log_values
 from warploom.emulator.pointers import fill_row, get32, put32, put64
 from warploom.emulator.records import BARRIERS, BarrierOperation, Fault, ReturnReason
@@ -25,7 +26,7 @@ FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED, CALL = (
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
 SPECIALS: tuple[str, ...] = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
-SPECIALS += ("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt")
+SPECIALS += ("lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "cluster_ctarank")
 SMS = 15
 
 
@@ -36,7 +37,7 @@ def _clear(address, count):
 
 
 @callee
-def _set_specials(machine, special_rows, warp, index):
+def _set_specials(machine, special_rows, warp, index, rank):
     """Fill the rows of the special registers that differ between warps."""
     block_x, block_y = machine.block[0], machine.block[1]
     grid_x, grid_y = machine.grid[0], machine.grid[1]
@@ -74,21 +75,26 @@ def _set_specials(machine, special_rows, warp, index):
                 value = np.int64(bit - np.uint32(1))
             elif which == 12:
                 value = np.int64(~(bit - np.uint32(1)))
-            else:
+            elif which == 13:
                 value = np.int64(~(bit | (bit - np.uint32(1))))
+            else:
+                value = rank
             put32(at + 4 * lane, np.uint32(value & 0xFFFFFFFF))
 
 
 @callee
 def _begin(machine, special_rows, warps, ctas, slot):
     """Make the next CTA resident in a slot."""
-    index = machine.next_cta
+    index = index_in_grid(machine, machine.next_cta)
+    rank = machine.next_cta % machine.cluster_size
     machine.next_cta += 1
     machine.running += 1
     count = machine.warps_per_cta
     cta = ctas[slot]
     cta.index = index
     cta.running = np.int32(count)
+    cta.slot = slot
+    cta.leader = slot - rank
     cta.shared = machine.shared + slot * machine.shared_stride
     _clear(cta.shared, machine.shared_stride)
     for barrier in range(BARRIERS):
@@ -110,6 +116,8 @@ def _begin(machine, special_rows, warps, ctas, slot):
         warp.launched = lanes
         warp.turn = machine.turn
         warp.polled = 0
+        warp.cluster_arrivals = 0
+        warp.cluster_lanes = 0
         warp.cta = slot
         warp.number = number
         warp.rows = machine.rows + place * machine.row_bytes
@@ -119,7 +127,16 @@ def _begin(machine, special_rows, warps, ctas, slot):
         _clear(warp.predicates, machine.predicate_bytes)
         put32(warp.predicates + machine.always, FULL)
         _clear(warp.local, machine.local_stride)
-        _set_specials(machine, special_rows, warp, index)
+        _set_specials(machine, special_rows, warp, index, rank)
+
+
+@callee
+def _begin_cluster(machine, special_rows, warps, ctas):
+    """Make the CTAs of the next cluster resident, or the next CTA."""
+    _clear(machine.clusters + RECORD_BYTES * machine.resident, RECORD_BYTES)
+    for _ in range(machine.cluster_size):
+        _begin(machine, special_rows, warps, ctas, machine.resident)
+        machine.resident += 1
 
 
 @callee
@@ -177,14 +194,20 @@ def _fault(machine, fault, ctas, slot, warp):
 
 @callee
 def _deadlock(machine, warps, ctas):
-    """Whether a CTA waits for ever: warps of it wait at barriers, and no other is left that could let them go."""
+    """Whether a CTA waits for ever: warps of it wait at barriers, and no other is left that could let them go.
+
+    Warps that wait for their cluster are asked again in each round; where nobody did anything else, that is in vain.
+    """
+    idle = machine.executed == machine.round_executed and not machine.stalled
     for slot in range(machine.resident):
         first = -1
         ready = False
         for place in range(slot * machine.warps_per_cta, (slot + 1) * machine.warps_per_cta):
-            if warps[place].status == READY:
+            if warps[place].status == READY and not idle:
                 ready = True
                 break
+            if warps[place].status == READY and first < 0:
+                first = place
             if warps[place].status == WAITING and first < 0:
                 first = place
         if not ready and first >= 0:
@@ -200,17 +223,18 @@ def _next_round(machine, special_rows, warps, ctas):
         if machine.next_cta == machine.ctas:
             return FINISHED
         full = machine.n_instruction >= machine.flush_at or machine.n_sector >= machine.flush_at
-        if machine.tracing and (full or machine.n_segment + 64 >= machine.segment_room):
+        full = full or machine.n_segment + 64 >= machine.segment_room
+        if machine.tracing and full and machine.next_cta % machine.flush_unit == 0:
             return LOG_FULL
-        machine.resident = 1
-        _begin(machine, special_rows, warps, ctas, 0)
+        machine.resident = 0
+        _begin_cluster(machine, special_rows, warps, ctas)
     elif _deadlock(machine, warps, ctas):
         return STOPPED
-    elif machine.stalled and machine.next_cta < machine.ctas and machine.resident < machine.most_slots:
-        if machine.resident == machine.slots:
+    elif machine.stalled and machine.next_cta < machine.ctas and machine.resident + machine.cluster_size <= machine.most_slots:
+        if machine.resident + machine.cluster_size > machine.slots:
             return SLOTS_FULL
-        _begin(machine, special_rows, warps, ctas, machine.resident)
-        machine.resident += 1
+        _begin_cluster(machine, special_rows, warps, ctas)
+    machine.round_executed = machine.executed
     machine.cursor_cta = 0
     machine.cursor_warp = 0
     machine.stalled = 0
@@ -271,6 +295,8 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
         elif reason == ENDED:
             warp.status = DONE
             cta.running -= 1
+            if machine.cluster_size > 1:
+                leave_cluster(machine, cta, warp)
             if cta.running == 0:
                 machine.running -= 1
             for barrier in range(BARRIERS):

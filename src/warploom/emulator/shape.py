@@ -18,6 +18,7 @@ class LaunchShape:
     grid: Shape
     block: Shape
     dynamic_shared_bytes: int = 0
+    cluster: Shape | None = None  # blocks of a cluster, where the launch says it and not the kernel
 
     @property
     def ctas(self) -> int:
@@ -37,9 +38,16 @@ USUAL_SHAPE = LaunchShape((1, 1, 1), (256, 1, 1))
 """Where no launch says it."""
 
 
-def launch_shape(kernel: str, grid: tuple[int, ...], block: tuple[int, ...], dynamic_shared_bytes: int = 0) -> LaunchShape:
+def launch_shape(
+    kernel: str,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    dynamic_shared_bytes: int = 0,
+    cluster: tuple[int, ...] | None = None,
+) -> LaunchShape:
     """The shape that a host program asks for: one to three numbers each, within CUDA's limits."""
-    return LaunchShape(_whole(kernel, "grid", grid), _whole(kernel, "block", block), dynamic_shared_bytes)
+    together = None if cluster is None else _whole(kernel, "cluster", cluster)
+    return LaunchShape(_whole(kernel, "grid", grid), _whole(kernel, "block", block), dynamic_shared_bytes, together)
 
 
 def _whole(kernel: str, what: str, shape: tuple[int, ...]) -> Shape:

@@ -2,7 +2,7 @@
 
 Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter, 0x0a where
 parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest stack, 0x34 where branches
-through registers may go.
+through registers may go, 0x3d the cluster that it demands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warploom.errors import WarploomError
 
 _REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK = 0x2F, 0x11, 0x12, 0x23
 _INDIRECT_BRANCHES = 0x34
-_PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK = 0x17, 0x0A, 0x10
+_PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK, _CLUSTER = 0x17, 0x0A, 0x10, 0x3D
 _WITH_SIZE = 4  # the format of an attribute whose value follows with its size; others have 16 bits of value
 _CUDA = 190
 
@@ -33,6 +33,7 @@ class KernelFacts:
     parameters: tuple[tuple[int, int], ...]  # offset and size
     parameter_offset: int  # in bank 0
     required_block: tuple[int, int, int] | None
+    cluster: tuple[int, int, int] | None  # blocks that must be resident together
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Cubin:
                 if symbol < len(self.symbols) and self.symbols[symbol].name == kernel:
                     registers = amount if number == _REGISTERS else registers
                     frame = max(frame, amount) if number != _REGISTERS else frame
-        parameters, start, required = [], 0, None
+        parameters, start, required, cluster = [], 0, None, None
         for number, value in self._attributes(f".nv.info.{kernel}"):
             if number == _PARAMETER:
                 _, _, offset, flags = struct.unpack("<IHHI", value)
@@ -91,8 +92,10 @@ class Cubin:
                 start = struct.unpack("<IHH", value)[1]
             elif number == _REQUIRED_BLOCK:
                 required = struct.unpack("<III", value)
+            elif number == _CLUSTER and len(value) == 12 and all(extents := struct.unpack("<III", value)):
+                cluster = extents
         shared = len(self.sections.get(f".nv.shared.{kernel}", b""))
-        return KernelFacts(kernel, registers, frame, shared, tuple(sorted(parameters)), start, required)
+        return KernelFacts(kernel, registers, frame, shared, tuple(sorted(parameters)), start, required, cluster)
 
     def indirect_branches(self, function: str) -> dict[int, tuple[int, ...]]:
         """Of each branch through a register, by address, where it may go."""

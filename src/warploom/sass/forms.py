@@ -54,6 +54,7 @@ RESULTS: dict[str, Results] = {
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
+    **dict.fromkeys(("STAS", "REDAS"), Results.NONE),
     **dict.fromkeys(("ARRIVES", "UBLKCP", "FENCE", "UTMACMDFLUSH"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
     **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), Results.PREDICATES_THEN_ONE),
@@ -160,7 +161,7 @@ def _barrier_words(modifiers: Modifiers) -> Widths:
 
 WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "LDC", "ULDC", "LDCU"), _load),
-    **dict.fromkeys(("ST", "STG", "STS", "STL"), _store),
+    **dict.fromkeys(("ST", "STG", "STS", "STL", "STAS", "REDAS"), _store),
     **dict.fromkeys(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"), _atomic),
     **dict.fromkeys(("IMAD", "UIMAD"), _multiply_add),
     **dict.fromkeys(("DADD", "DMUL", "DFMA", "DMNMX"), _doubles(2)),
@@ -180,7 +181,7 @@ WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     "MATCH": lambda modifiers: (1, (2 if "U64" in modifiers else 1,)),
 }
 
-_WIDE_ADDRESSES = frozenset(("LD", "LDG", "ST", "STG", "ATOM", "ATOMG", "RED", "REDG", "QSPC", "CCTL"))
+_WIDE_ADDRESSES = frozenset(("LD", "LDG", "ST", "STG", "ATOM", "ATOMG", "RED", "REDG", "QSPC", "CCTL", "STAS", "REDAS"))
 
 
 def widths(name: str, modifiers: Modifiers) -> Widths:

@@ -114,7 +114,7 @@ def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: 
         allocated=True,
         required_block=facts.required_block,
         source=source,
-        binary=Binary(cubin.architecture, facts.parameter_offset, banks),
+        binary=Binary(cubin.architecture, facts.parameter_offset, banks, facts.cluster),
     )
 
 

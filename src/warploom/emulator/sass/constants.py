@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import struct
+from typing import NamedTuple
 
 from warploom.code.instruction import Code, Constant
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.errors import WarploomError
 
-_SHAPE, _SHARED, _LOCAL, _STACK = 0x0, 0x18, 0x20, 0x28  # where things lie in bank 0
+_SHAPE, _SHARED, _STACK, _NUMBER, _SMS, _RESERVED = 0x0, 0x18, 0x28, 0x30, 0x10C, 0x114  # where things lie in bank 0
+_CLUSTERS, _CLUSTER_SIZE = 0x140, 0x188
+HOPPER = 90
+_RESERVED_BYTES = 0x400  # of shared memory, before that of the program, from Hopper on
 WIDE_WINDOWS = (0x8000_0000_0000, 0x9000_0000_0000, 1 << 32)
 """Where shared and local memory appear among generic addresses of 64 bits, and the size of each: above all that a host has.
 
@@ -18,15 +23,58 @@ adding a constant of bank 0.
 _LEAST_BYTES = 0x240  # what comes before the parameters, on every architecture
 
 
-def first_constant_bank(code: Code, grid: tuple[int, int, int], block: tuple[int, int, int], parameters: bytes) -> bytes:
+class LaunchFacts(NamedTuple):
+    """What bank 0 tells of a launch beside its parameters."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    dynamic_bytes: int  # of shared memory
+    number: int
+    sms: int
+    grid_address: int  # of the bytes through which a cooperative grid synchronises
+
+
+def _grid_address_offset(code: Code) -> int:
+    """Where bank 0 holds that address, its upper word first."""
+    assert code.binary is not None
+    return 0x44 if code.binary.architecture >= HOPPER else 0x8C
+
+
+def synchronises_grid(code: Code) -> bool:
+    """Whether a kernel reads the address through which a cooperative grid synchronises."""
+    if code.binary is None:
+        return False
+    first = _grid_address_offset(code)
+    constants = (source for instruction in code.instructions() for source in instruction.srcs if isinstance(source, Constant))
+    return any(constant.bank == 0 and first - 8 < constant.offset < first + 8 for constant in constants)
+
+
+def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> bytes:
     """The bytes of bank 0: sizes of block and grid, where local memory lies and ends, parameters."""
     assert code.binary is not None
     bank = bytearray(max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES))
-    struct.pack_into("<6I", bank, _SHAPE, *block, *grid)
+    struct.pack_into("<6I", bank, _SHAPE, *facts.block, *facts.grid)
     struct.pack_into("<QQ", bank, _SHARED, WIDE_WINDOWS[0], WIDE_WINDOWS[1])
-    struct.pack_into("<Q", bank, _STACK, code.local_bytes)
+    struct.pack_into("<II", bank, _STACK, code.local_bytes, facts.dynamic_bytes)
+    struct.pack_into("<Q", bank, _NUMBER, facts.number)
+    struct.pack_into("<I", bank, _SMS, facts.sms)
+    struct.pack_into("<I", bank, _RESERVED, _RESERVED_BYTES if code.binary.architecture >= HOPPER else 0)
+    upper, lower = facts.grid_address >> 32, facts.grid_address & 0xFFFFFFFF
+    struct.pack_into("<II", bank, _grid_address_offset(code), upper, lower)
+    if code.binary.architecture >= HOPPER:
+        _tell_clusters(bank, facts)
     bank[code.binary.parameter_offset : code.binary.parameter_offset + len(parameters)] = parameters
     return bytes(bank)
+
+
+def _tell_clusters(bank: bytearray, facts: LaunchFacts) -> None:
+    """Whether there are clusters; how large they are, with the reciprocals of that, by which code divides; how many there are."""
+    size = math.prod(facts.cluster)
+    struct.pack_into("<4I", bank, _CLUSTERS, size > 1, *facts.cluster)
+    struct.pack_into("<3f", bank, _CLUSTERS + 16, *(1 / extent for extent in facts.cluster))
+    struct.pack_into("<3I", bank, _CLUSTERS + 28, *(g // c for g, c in zip(facts.grid, facts.cluster, strict=True)))
+    struct.pack_into("<I", bank, _CLUSTER_SIZE, size)
 
 
 def constant_value(operand: Constant, code: Code, bank_0: bytes, symbols: dict[str, int], memory: DeviceMemory) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.table import Space
+from warploom.emulator.clusters import OFFSET
 from warploom.emulator.memory import fail
 from warploom.emulator.pointers import first_lane, get32, put32
 from warploom.emulator.records import MOST_ELEMENTS, Fault
@@ -24,6 +25,8 @@ def put_into_shared(machine, cta, instruction, rows, mask):
         lane = first_lane(left)
         left &= left - np.uint32(1)
         address = np.int64(get32(rows + instruction.rows[ADDRESS_ROW] + 4 * lane))
+        if machine.cluster_size > 1:
+            address &= OFFSET
         if address + size > machine.shared_bytes:
             return fail(machine, BOUNDS, lane, address, SHARED)
         if address & (size - 1):

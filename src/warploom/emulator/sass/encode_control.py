@@ -12,6 +12,7 @@ from warploom.emulator.sass.records import RETURN_ROW, SassKind
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows, predicate_number
 
+_GROUPS = {"COLLECTIVE": SassKind.COLLECTIVE, "EXCLUSIVE": SassKind.EXCLUSIVE}  # forms of WARPSYNC
 _REDUCTIONS = {"POPC": BarrierOperation.POPC, "AND": BarrierOperation.AND, "OR": BarrierOperation.OR}
 
 
@@ -144,9 +145,7 @@ def _move_barrier(rows: SassRows, instruction: Instruction, record: np.void) -> 
 @encodes("WARPSYNC")
 def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     modifiers = instruction.op.modifiers
-    if "EXCLUSIVE" in modifiers:
-        raise rows.trouble("the emulator does not know this form")
-    record["kind"] = SassKind.COLLECTIVE if "COLLECTIVE" in modifiers else SassKind.WARPSYNC
+    record["kind"] = next((_GROUPS[word] for word in modifiers if word in _GROUPS), SassKind.WARPSYNC)
     operands = [*(dst for dst in instruction.dsts), *instruction.srcs]
     record["rows"][0] = rows.word(operands[0]) if operands and "ALL" not in modifiers else rows.constant(0xFFFFFFFF)
 
@@ -154,6 +153,16 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
 @encodes("ENDCOLLECTIVE")
 def _end_collective(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
     record["kind"] = SassKind.END_COLLECTIVE
+
+
+@encodes("UCGABAR_ARV")
+def _arrive_in_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.CLUSTER_ARRIVE
+
+
+@encodes("UCGABAR_WAIT")
+def _wait_for_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+    record["kind"] = SassKind.CLUSTER_WAIT
 
 
 @encodes("YIELD")

@@ -12,6 +12,7 @@ from warploom.emulator.sass.rows import SassRows
 from warploom.emulator.sass.words_lanes import COMMON_TABLES
 
 COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
+_BYTES = ("B0", "B1", "B2", "B3")
 _COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 
@@ -437,15 +438,25 @@ def _dot(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
 
 
+def _byte_of(rows: SassRows, instruction: Instruction) -> tuple[int, int]:
+    """The row of a register, and the first bit of the byte that is named (``R4.B1``, ``P2R.B1``), or of the lowest."""
+    operand = instruction.srcs[0]
+    byte = next((word for word in instruction.op.modifiers if word in _BYTES), "B0")
+    if isinstance(operand, Modified) and operand.part in _BYTES:
+        operand, byte = operand.operand, operand.part
+    return rows.word(operand), 8 * _BYTES.index(byte)
+
+
 @encodes("P2R")
 def _predicates_to_register(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    """The bits of a mask are replaced by predicates."""
-    other, mask, *predicates = instruction.srcs
+    """The bits of a mask, in a register or in one of its bytes, are replaced by predicates."""
+    _other, mask, *predicates = instruction.srcs
     assert isinstance(mask, Imm)
-    total = rows.emit("and.32", [rows.row(other), rows.constant(~mask.bits)], rows.temporary())
+    source, first = _byte_of(rows, instruction)
+    total = rows.emit("and.32", [source, rows.constant(~(mask.bits << first))], rows.temporary())
     for predicate in predicates:
         assert isinstance(predicate, Reg)
-        bit = rows.constant(1 << predicate.number)
+        bit = rows.constant(1 << first + predicate.number)
         flag = rows.emit("selp.32", [bit, rows.constant(0)], rows.temporary(), predicate=rows.predicate(predicate))
         rows.emit("or.32", [total, flag], total)
     rows.emit("mov.32", [total], rows.result(instruction.dsts[0]))
@@ -453,6 +464,7 @@ def _predicates_to_register(rows: SassRows, instruction: Instruction, _record: n
 
 @encodes("R2P")
 def _register_to_predicates(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    source = rows.word(instruction.srcs[0])
+    """Bits of a register, or of one of its bytes."""
+    source, first = _byte_of(rows, instruction)
     for predicate in instruction.dsts:
-        rows.emit("bit", [source, rows.constant(predicate.number)], predicate_out=rows.predicate_result(predicate))
+        rows.emit("bit", [source, rows.constant(first + predicate.number)], predicate_out=rows.predicate_result(predicate))

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.code.instruction import Address, Bank, Instruction, Reg
 from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import Kind
+from warploom.emulator.records import AtomicOperation, AtomicType, Kind
 from warploom.emulator.sass.addresses import encode_address
 from warploom.emulator.sass.records import SassKind, UniformOperation
 from warploom.emulator.sass.registry import encodes
@@ -17,6 +17,13 @@ from warploom.emulator.sass.transactions import Amount, Transaction
 _ARRIVALS = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER}
 _BYTES = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER, "X": Amount.DONE}
 _USUAL = "A1TR"
+_COPIES = {
+    ("S", "G"): Transaction.COPY_TO_SHARED,
+    ("G", "S"): Transaction.COPY_FROM_SHARED,
+    ("S", "S"): Transaction.COPY_WITHIN_SHARED,
+    ("S", "G", "MULTICAST"): Transaction.COPY_TO_MANY,
+}
+_REDUCED_TYPES = {"S32": AtomicType.S32}
 
 
 def _begin(rows: SassRows, instruction: Instruction, record: np.void, transaction: Transaction) -> None:
@@ -88,18 +95,36 @@ def encode_arrival(rows: SassRows, instruction: Instruction, record: np.void) ->
         record["rows"][0] = rows.row(instruction.dsts[0])
 
 
+@encodes("STAS", "REDAS")
+def _store_and_count(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Done at once. The register behind that of the address holds the address of the barrier."""
+    modifiers = instruction.op.modifiers
+    stores = instruction.op.name == "STAS"
+    _begin(rows, instruction, record, Transaction.STORE if stores else Transaction.REDUCE)
+    words = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
+    record["elements"] = words
+    first = rows.row(instruction.srcs[1], words)
+    record["rows"][:words] = [first + word * ROW_BYTES for word in range(words)]
+    if not stores:
+        name = next((word for word in modifiers if word in AtomicOperation.__members__), "")
+        if not name or words > 1:
+            raise rows.trouble("the emulator does not know this reduction")
+        record["type"] = AtomicOperation[name]
+        record["signed"] = next((_REDUCED_TYPES[word] for word in modifiers if word in _REDUCED_TYPES), AtomicType.U32)
+
+
 @encodes("UBLKCP")
 def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """A copy for the warp, done at once. The register behind the target in shared memory holds the address of a barrier."""
     modifiers = instruction.op.modifiers
-    if modifiers not in (("S", "G"), ("G", "S")):
+    if modifiers not in _COPIES:
         raise rows.trouble("the emulator does not know this copy")
     target, source, size = instruction.srcs[:3]
     assert isinstance(target, Address) and isinstance(source, Address)
     if target.uniform is None or source.uniform is None or target.offset or source.offset:
         raise rows.trouble("its addresses are more than uniform registers")
     record["kind"] = SassKind.BULK_COPY
-    record["operation"] = Transaction.COPY_TO_SHARED if modifiers[0] == "S" else Transaction.COPY_FROM_SHARED
+    record["operation"] = _COPIES[modifiers]
     record["rows"][0], record["rows"][1] = rows.row(target.uniform), rows.row(source.uniform)
     record["rows"][2] = rows.row(size)
     record["rows"][3] = rows.row(Reg(target.uniform.number + 1, Bank.U)) if modifiers[0] == "S" else -1

@@ -24,7 +24,7 @@ _SPECIALS = {
     "SR_GTMASK": "lanemask_gt",
     "SR_GEMASK": "lanemask_ge",
     "SR_VIRTUALSMID": "smid",
-    "SR_VIRTID": "smid",
+    "SR_CgaCtaId": "cluster_ctarank",
     "SR_SMEMSZ": "total_smem_size",
     "SR_CLOCKLO": "clock",
     "SR_CLOCKHI": "clock_hi",
@@ -32,7 +32,8 @@ _SPECIALS = {
     "SR_GLOBALTIMERHI": "globaltimer_hi",
 }
 _CLOCKS = ("clock", "clock_hi", "globaltimer_lo", "globaltimer_hi")
-_ZERO_SPECIALS = ("SRZ", "SR_CgaCtaId", "SR_CgaSize", "SR_SWINLO", "SR_LMEMLO")  # a grid without clusters
+_ZERO_SPECIALS = ("SRZ", "SR_CgaSize", "SR_SWINLO", "SR_LMEMLO")
+_IN_SECOND_BYTE = {"SR_VIRTID": "warpid", "SR_VIRTCFG": "nwarpid"}  # what is below it, code takes away
 _SHUFFLES = {
     "UP": WarpOperation.SHUFFLE_UP,
     "DOWN": WarpOperation.SHUFFLE_DOWN,
@@ -54,6 +55,9 @@ def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         row = rows.constant(WIDE_WINDOWS[0] >> 32, 2)
     elif source.name in _ZERO_SPECIALS:
         row = rows.constant(0, 2)
+    elif source.name in _IN_SECOND_BYTE:
+        number = rows.row(Special(_IN_SECOND_BYTE[source.name]))
+        row = rows.emit("shl.32", [number, rows.constant(8)], rows.temporary())
     elif source.name in _SPECIALS:
         name = _SPECIALS[source.name]
         if words == 2 and name in ("clock", "globaltimer_lo"):

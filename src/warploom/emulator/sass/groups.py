@@ -14,12 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.lanes import FULL
-from warploom.emulator.pointers import count_ones, first_lane
+from warploom.emulator.pointers import count_ones, first_lane, get32
 from warploom.emulator.sass.records import BARRIER_REGISTERS, State
 from warploom.jit import callee
 
 READY, SYNCHRONISING, COLLECTING = int(State.READY), int(State.SYNCHRONISING), int(State.COLLECTING)
 AT_CTA_BARRIER, AT_BARRIER = int(State.AT_CTA_BARRIER), int(State.AT_BARRIER)
+PARTING, READY_APART = int(State.PARTING), int(State.READY_APART)
 
 
 @callee
@@ -53,7 +54,7 @@ def _take_out(warp, index):
 def resume(warp):
     """Go on with the oldest group that is ready. Returns whether there was one."""
     for at in range(warp.depth):
-        if warp.group_state[at] == READY:
+        if warp.group_state[at] in (READY, READY_APART):
             warp.pc, warp.active = warp.group_pc[at], warp.group_mask[at]
             _take_out(warp, at)
             return True
@@ -182,11 +183,51 @@ def release_collective(warp, pc):
 
 
 @callee
+def part_exclusively(warp, pc, lanes, masks):
+    """Every lane has a mask at this address: those with the same one go on together, and apart from all others."""
+    left = lanes
+    while left != 0:
+        needed = get32(masks + 4 * first_lane(left))
+        group = np.uint32(0)
+        others = left
+        while others != 0:
+            lane = first_lane(others)
+            others &= others - np.uint32(1)
+            if get32(masks + 4 * lane) == needed:
+                group |= np.uint32(1) << np.uint32(lane)
+        left &= ~group
+        put_aside(warp, pc, group, PARTING, needed)
+    release_exclusive(warp)
+
+
+@callee
+def release_exclusive(warp):
+    """Let lanes with the same mask go on as one group if all that it names have come."""
+    for at in range(warp.depth):
+        if warp.group_state[at] == PARTING:
+            needed = warp.group_needed[at]
+            here = np.uint32(0)
+            for other in range(warp.depth):
+                if warp.group_state[other] == PARTING and warp.group_needed[other] == needed:
+                    here |= warp.group_mask[other]
+            if needed & warp.alive & ~here == 0:
+                warp.group_state[at] = READY_APART
+                warp.group_mask[at] = here
+                other = at + 1
+                while other < warp.depth:
+                    if warp.group_state[other] == PARTING and warp.group_needed[other] == needed:
+                        _take_out(warp, other)
+                    else:
+                        other += 1
+
+
+@callee
 def lanes_left(warp):
     """Lanes have left the warp: whoever waited for them goes on."""
     for barrier in range(BARRIER_REGISTERS):
         release_meeting(warp, barrier)
     release_synchronised(warp)
+    release_exclusive(warp)
 
 
 @callee

@@ -31,7 +31,10 @@ class SassKind(IntEnum):
     BRANCH_ANY = 44  # a branch of the whole group, taken if any lane's condition holds
     MATRIX_PRODUCT = 45
     MATRIX_TRANSPOSE = 46
+    EXCLUSIVE = 48  # WARPSYNC: lanes go on in groups, each with those that its mask names
     # below those that decide where lanes go on
+    CLUSTER_ARRIVE = 27
+    CLUSTER_WAIT = 28
     BULK_COPY = 29
     TRANSACTION = 30  # on a barrier in shared memory
     SURFACE = 31
@@ -66,6 +69,8 @@ class State(IntEnum):
     SYNCHRONISING = 1
     COLLECTING = 2
     AT_CTA_BARRIER = 3
+    PARTING = 4
+    READY_APART = 5  # ready, but not to be joined with others at its address
     AT_BARRIER = 8
 
 

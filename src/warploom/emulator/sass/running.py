@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.lanes import FULL
+from warploom.emulator.clusters import arrive_in_cluster, cluster_has_come
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.half_operations import halves
@@ -52,6 +53,7 @@ from warploom.emulator.sass.groups import (
     lanes_left,
     leave_meeting,
     meeting_lanes,
+    part_exclusively,
     put_aside,
     release_collective,
     release_meeting,
@@ -62,7 +64,7 @@ from warploom.emulator.sass.groups import (
 )
 from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
-from warploom.emulator.sass.transactions import copy_bytes, synchronise
+from warploom.emulator.sass.transactions import Transaction, copy_bytes, store_and_count, synchronise
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
 from warploom.emulator.surfaces import access_surface
@@ -76,8 +78,10 @@ JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", 
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
-CALL_SUPPLIED, SURFACE = int(SassKind.CALL_SUPPLIED), int(SassKind.SURFACE)
+CALL_SUPPLIED, SURFACE, EXCLUSIVE = (int(SassKind[n]) for n in ("CALL_SUPPLIED", "SURFACE", "EXCLUSIVE"))
 TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
+STORE_AND_COUNT, REDUCE_AND_COUNT = int(Transaction.STORE), int(Transaction.REDUCE)
+CLUSTER_ARRIVE, CLUSTER_WAIT = int(SassKind.CLUSTER_ARRIVE), int(SassKind.CLUSTER_WAIT)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
@@ -291,6 +295,11 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
                 release_collective(warp, pc + 1)
             if warp.active == 0:
                 resume(warp)
+    elif kind == EXCLUSIVE:
+        part_exclusively(warp, pc + 1, mask, rows + instruction.rows[0])
+        warp.active = active & ~mask
+        if warp.active == 0:
+            resume(warp)
     elif kind == END_COLLECTIVE:
         split_by_address(warp, active)
     elif kind == YIELD:
@@ -347,6 +356,9 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 reason = CALLING
                 break
             machine.called = 0
+        if kind == CLUSTER_WAIT and mask != 0 and not cluster_has_come(machine, cta, warp):
+            warp.turn = np.int32(executed)  # others of the cluster have still to come: it is not executed yet
+            break
         if machine.tracing:
             log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
@@ -420,8 +432,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind == TRANSACTION:
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            fine = synchronise(machine, cta, instruction, rows, predicates, mask)
+            if instruction.operation in (STORE_AND_COUNT, REDUCE_AND_COUNT):
+                fine = store_and_count(machine, cta, instruction, rows, mask)
+            else:
+                fine = synchronise(machine, cta, instruction, rows, predicates, mask)
             warp.polled |= 1 if instruction.polling else 2
+        elif kind == CLUSTER_ARRIVE:
+            if mask != 0:
+                arrive_in_cluster(machine, cta, warp, mask)
         elif kind == BULK_COPY:
             if mask != 0:
                 fine = copy_bytes(machine, cta, instruction, rows, mask)

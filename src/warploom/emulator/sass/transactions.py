@@ -14,7 +14,8 @@ from enum import IntEnum
 import numpy as np
 
 from warploom.code.table import Space
-from warploom.emulator.memory import allocated, fail, log_access
+from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
+from warploom.emulator.memory import allocated, fail, log_access, updated32
 from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
 from warploom.emulator.records import Fault
 from warploom.jit import callee
@@ -25,8 +26,12 @@ class Transaction(IntEnum):
 
     ARRIVE = 0  # and tell the state before
     CHECK = 1  # whether a phase is over
-    COPY_TO_SHARED = 2
-    COPY_FROM_SHARED = 3
+    STORE = 2  # words into shared memory of the cluster, and count them at a barrier there
+    REDUCE = 3  # likewise, one word that is added or the like
+    COPY_TO_SHARED = 4
+    COPY_FROM_SHARED = 5
+    COPY_WITHIN_SHARED = 6
+    COPY_TO_MANY = 7  # the same place in the shared memory of several CTAs of the cluster
 
 
 class Amount(IntEnum):
@@ -38,7 +43,9 @@ class Amount(IntEnum):
     DONE = 3  # bytes in a register are no longer expected
 
 
-CHECK, TO_SHARED = int(Transaction.CHECK), int(Transaction.COPY_TO_SHARED)
+CHECK, STORE, REDUCE = int(Transaction.CHECK), int(Transaction.STORE), int(Transaction.REDUCE)
+FROM_SHARED, WITHIN_SHARED = int(Transaction.COPY_FROM_SHARED), int(Transaction.COPY_WITHIN_SHARED)
+TO_MANY = int(Transaction.COPY_TO_MANY)
 ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
 SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
 _BYTES = 8
@@ -107,11 +114,11 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         lane = first_lane(left)
         left &= left - np.uint32(1)
         address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
-        if address < 0 or address + _BYTES > machine.shared_bytes:
+        place = shared_place(machine, cta, address, _BYTES)
+        if place == 0:
             return fail(machine, BOUNDS, lane, address, SHARED)
         if address & (_BYTES - 1):
             return fail(machine, ALIGNMENT, lane, address, SHARED)
-        place = cta.shared + address
         if instruction.operation == CHECK:
             if (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
                 over |= np.uint32(1) << np.uint32(lane)
@@ -134,30 +141,85 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
 
 
 @callee
+def store_and_count(machine, cta, instruction, rows, mask):
+    """Store words of lanes in the shared memory of the cluster, or reduce one with what is there, and count the bytes at a barrier.
+
+    Rows: the address, with that of the barrier behind it; the words.
+    """
+    size = np.int64(4) * instruction.elements
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        at = rows + instruction.address + 4 * lane
+        address, barrier = np.int64(get32(at)) + instruction.offset, np.int64(get32(at + 128))
+        place, count = shared_place(machine, cta, address, size), shared_place(machine, cta, barrier, _BYTES)
+        if place == 0 or count == 0:
+            return fail(machine, BOUNDS, lane, address if place == 0 else barrier, SHARED)
+        if address & (size - 1) or barrier & (_BYTES - 1):
+            return fail(machine, ALIGNMENT, lane, address if address & (size - 1) else barrier, SHARED)
+        if instruction.operation == REDUCE:
+            value = get32(rows + instruction.rows[0] + 4 * lane)
+            put32(place, updated32(instruction.type, np.int64(instruction.signed), get32(place), value, np.uint32(0), False))
+        else:
+            for element in range(instruction.elements):
+                put32(place + 4 * element, get32(rows + instruction.rows[element] + 4 * lane))
+        _arrive(count, np.int64(0), -size, False)
+    if machine.tracing:
+        log_access(machine, SHARED, np.int64(count_ones(mask)))
+    return True
+
+
+@callee
+def _copy(machine, cta, lane, target, source, size, barrier):
+    """Copy bytes between places of the host, and count them at a barrier, unless its address is negative."""
+    for byte in range(size):
+        put8(target + byte, get8(source + byte))
+    if barrier >= 0:
+        count = shared_place(machine, cta, barrier, _BYTES)
+        if count == 0:
+            return fail(machine, BOUNDS, lane, barrier, SHARED)
+        _arrive(count, np.int64(0), -size, False)
+    return True
+
+
+@callee
 def copy_bytes(machine, cta, instruction, rows, mask):
-    """Copy between device memory and shared memory, at once, for the warp. Rows: target, source, units of 16 bytes, barrier."""
+    """Copy between device memory and shared memory, at once, for the warp. Rows: target, source, units of 16 bytes, barrier.
+
+    Above the units, the size has a mask of the CTAs that get a copy, where several do.
+    """
     lane = first_lane(mask)
     at = 4 * lane
-    into_shared = instruction.operation == TO_SHARED
-    near, far = (instruction.rows[0], instruction.rows[1]) if into_shared else (instruction.rows[1], instruction.rows[0])
-    inside = np.int64(get32(rows + near + at))
-    outside = np.int64(get32(rows + far + at)) | (np.int64(get32(rows + far + 128 + at)) << np.int64(32))
-    size = np.int64(get32(rows + instruction.rows[2] + at)) * _COPY_UNIT
-    if inside + size > machine.shared_bytes:
+    operation = instruction.operation
+    amount = np.int64(get32(rows + instruction.rows[2] + at))
+    size = (amount & 0xFFFF) * _COPY_UNIT
+    near = instruction.rows[1] if operation == FROM_SHARED else instruction.rows[0]
+    far = instruction.rows[0] if operation == FROM_SHARED else instruction.rows[1]
+    inside, outside = np.int64(get32(rows + near + at)), np.int64(get32(rows + far + at))
+    barrier = np.int64(-1) if operation == FROM_SHARED else np.int64(get32(rows + instruction.rows[3] + at))
+    here = shared_place(machine, cta, inside, size)
+    if here == 0:
         return fail(machine, BOUNDS, lane, inside, SHARED)
-    if not allocated(machine, outside, outside + size - 1):
-        return fail(machine, BOUNDS, lane, outside, GLOBAL)
+    if operation == WITHIN_SHARED:
+        there = shared_place(machine, cta, outside, size)
+        if there == 0:
+            return fail(machine, BOUNDS, lane, outside, SHARED)
+    else:
+        outside |= np.int64(get32(rows + far + 128 + at)) << np.int64(32)
+        if not allocated(machine, outside, outside + size - 1):
+            return fail(machine, BOUNDS, lane, outside, GLOBAL)
+        there = machine.arena - machine.arena_start + outside
     if (inside | outside) & (_COPY_UNIT - 1):
         return fail(machine, ALIGNMENT, lane, inside if inside & (_COPY_UNIT - 1) else outside, GLOBAL)
-    here, there = cta.shared + inside, machine.arena - machine.arena_start + outside
-    for byte in range(size):
-        if into_shared:
-            put8(here + byte, get8(there + byte))
-        else:
-            put8(there + byte, get8(here + byte))
-    if into_shared:
-        barrier = np.int64(get32(rows + instruction.rows[3] + at))
-        if barrier + _BYTES > machine.shared_bytes:
-            return fail(machine, BOUNDS, lane, barrier, SHARED)
-        _arrive(cta.shared + barrier, np.int64(0), -size, False)
+    if operation == FROM_SHARED:
+        return _copy(machine, cta, lane, there, here, size, barrier)
+    if operation != TO_MANY:
+        return _copy(machine, cta, lane, here, there, size, barrier)
+    for rank in range(machine.cluster_size):
+        if (amount >> (16 + rank)) & 1:
+            upper = np.int64(rank) << RANK_AT
+            target = shared_place(machine, cta, upper | (inside & OFFSET), size)
+            if not _copy(machine, cta, lane, target, there, size, upper | (barrier & OFFSET)):
+                return False
     return True
