@@ -142,7 +142,7 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
 
 @callee
 def store_and_count(machine, cta, instruction, rows, mask):
-    """Store words of lanes in the shared memory of the cluster, or reduce one with what is there, and count the bytes at a barrier.
+    """Store words of lanes in the shared memory of the cluster, or reduce one with what is there; count the bytes at a barrier.
 
     Rows: the address, with that of the barrier behind it; the words.
     """
