@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
 from warploom.emulator.emulator import MOST_SHARED_BYTES, ExecutedLaunch
@@ -40,7 +41,6 @@ from warploom.trace.store import TraceStore
 FIRST_ADDRESS = 0x5000_0000
 """Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
 position-independent."""
-WARP = 32
 HEAP_SIZE = 2  # cudaLimitMallocHeapSize
 _FAULTS = {
     Fault.BOUNDS: Status.ILLEGAL_ADDRESS,
@@ -338,7 +338,7 @@ class Runtime:
 
     def function(self, number: int) -> Answer:
         """What is known of a kernel's code."""
-        code = self._code(number, WARP, 0)
+        code = self._code(number, LANES, 0)
         constant = sum(variable.size for variable in code.variables if variable.space == "const")
         threads = self._numbers["maxThreadsPerBlock"]
         version = 10 * self._numbers["major"] + self._numbers["minor"]
@@ -349,7 +349,7 @@ class Runtime:
         """How many blocks of a kernel an SM holds."""
         code = replace(self._code(number, threads, dynamic), threads=threads, dynamic_shared_bytes=dynamic)
         try:
-            fits = occupancy(code, self.settings.machine, baseline_policies().allocation, -(-threads // WARP))
+            fits = occupancy(code, self.settings.machine, baseline_policies().allocation, -(-threads // LANES))
         except WarploomError:
             return (0,), b""
         return (fits.ctas,), b""

@@ -15,7 +15,10 @@ from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, 
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
-SLOT_RESERVE = 544  # kept for evictions: more than a flush of all that an SM can have in an upper level, 128 values a scheduler
+MOST_FLUSHED = 128  # values of a scheduler's warps that an upper level may write down at once
+SLOT_RESERVE = (
+    MAX_SCHEDULERS * MOST_FLUSHED + 32
+)  # kept for evictions: more than a flush of all that an SM can have in an upper level
 MAX_SLOTS = SLOT_RESERVE + 864  # instructions in flight
 PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4

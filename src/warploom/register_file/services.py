@@ -11,7 +11,7 @@ from warploom.jit import inlined, separate
 from warploom.records import Lanes, Mask
 from warploom.register_file.bits import NOTHING, bit, lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
 from warploom.register_file.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
 from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
@@ -45,6 +45,16 @@ def scheduler_of(ctx: Context, warp: int) -> int:
         return warp & 1  # the usual case, without divisions
     per_core = machine.schedulers // machine.sub_cores
     return warp % machine.sub_cores * per_core + warp // machine.sub_cores % per_core
+
+
+@inlined
+def result_number(row: CodeRow, register: int) -> int:
+    """Which of its results an instruction writes to a register; compile-time hints on results are numbered like this."""
+    number = 0
+    for result in range(row.n_writes):
+        if row.writes[result] == register:
+            number = result
+    return number
 
 
 @inlined

@@ -9,7 +9,7 @@ left.
 
 from __future__ import annotations
 
-from warploom.code.classes import OpClass
+from warploom.code.classes import OpClass, Unit
 from warploom.code.table import Space
 from warploom.core.pipeline.collect import read_entry
 from warploom.core.pipeline.pipes import Pipe
@@ -25,7 +25,7 @@ FMA, HEAVY, SPECIAL, LANES, MEMORY = (int(p) for p in (Pipe.FMA, Pipe.HEAVY, Pip
 OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
-MEM = 3
+MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 CONTROL = 2  # cycles from issue to the stage that reserves ports
 
