@@ -235,7 +235,7 @@ class Check(Record):
     written_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
 
 
-class Fault(Record):
+class FoundFault(Record):
     """The first fault that the shadow checker found; `kind` 0: none."""
 
     kind: i4
@@ -349,7 +349,7 @@ class Sm(Record):
     issuing: i8  # the slot of the instruction that is being issued
     sectors: Annotated[Array[u4], 256]  # of the memory instruction that is being handed over
     lanes: Annotated[Array[u4], 256]
-    fault: Fault
+    fault: FoundFault
     count: Count
     warp: Annotated[Array[Warp], MAX_WARPS]
     cta: Annotated[Array[Cta], MAX_CTAS]

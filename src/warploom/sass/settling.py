@@ -16,7 +16,7 @@ from warploom.code.graph import flow_graph
 from warploom.code.instruction import CONTROL_COUNTERS, INSERTED, Block, Code, Control, Instruction, Reg
 from warploom.code.op_class import OpClass
 from warploom.code.sass_classes import SASS_CLASSES
-from warploom.code.slots import Access, slots_of
+from warploom.code.slots import SlotAccess, slots_of
 
 FIXED_LATENCY = 5  # cycles after which the results of arithmetic can be read by any unit
 NO_REUSE = (False, False, False)
@@ -110,13 +110,13 @@ def _joined(ways: Iterator[Pending]) -> Pending:
     return tuple(joined)
 
 
-def _needed(pending: Pending, access: Access) -> int:
+def _needed(pending: Pending, access: SlotAccess) -> int:
     """The counters that an instruction must wait for."""
     touched = access.reads | access.writes
     return sum(1 << n for n, (written, read) in enumerate(pending) if written & touched or read & access.writes)
 
 
-def _after(pending: Pending, control: Control, access: Access) -> Pending:
+def _after(pending: Pending, control: Control, access: SlotAccess) -> Pending:
     waited = control.wait | _needed(pending, access)
     left = [(0, 0) if waited >> number & 1 else both for number, both in enumerate(pending)]
     if control.write_barrier is not None and control.write_barrier < CONTROL_COUNTERS:

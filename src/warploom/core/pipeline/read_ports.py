@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from warploom.code.classes import OpClass, Unit
 from warploom.code.table import Space
-from warploom.core.pipeline.collect import read_entry
+from warploom.core.pipeline.collect import leave_latch, read_entry
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.subcore_state import AHEAD, SubCores
 from warploom.core.pipeline.writeback import plan
@@ -170,10 +170,7 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
                 sm.count.bank_conflicts += 1
                 continue
             _reserve(ctx, own, work, cycle, window)
-        for place in range(1, sm.issued_count[number]):
-            sm.issued[number, place - 1] = sm.issued[number, place]
-        sm.issued_count[number] -= 1
-        sm.in_latches -= 1
+        leave_latch(sm, number)
         own.memory_from[core] = cycle + ctx.machine.stage_memory_interval
         reading = ctx.machine.stage_global_read_cycles
         if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:

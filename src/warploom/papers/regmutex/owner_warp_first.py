@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warploom.papers.regmutex.owner_warp import Ownership
-from warploom.policies.scheduler.greedy import OLDEST, LastIssued, forget_last, greedy_then
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.records import Mask
 from warploom.register_file import Policies, policy
 from warploom.register_file.bits import NOTHING
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.register_file.services import OLDEST, scheduler_of
 
 
 @policy

@@ -6,11 +6,9 @@ from typing import Annotated
 
 from warploom.machines.schema import MAX_SCHEDULERS
 from warploom.records import Array, Mask, Record, i8
-from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.bits import has
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined
-
-OLDEST, YOUNGEST = 1, -1  # which of several warps comes first: the one that was launched first, or last
+from warploom.register_file.services import first_by_age, inlined
 
 
 class LastIssued(Record):
@@ -29,16 +27,9 @@ def forget_last(sm: Sm) -> None:
 
 @inlined
 def greedy_then(sm: Sm, scheduler: int, warps: Mask, order: int) -> int:
-    """Of some warps the one that this scheduler issued from last, else the first by age: `OLDEST` or `YOUNGEST`."""
+    """Of some warps the one that this scheduler issued from last, else the `OLDEST` or the `YOUNGEST`."""
     state: LastIssued = sm.scheduler
     last = state.last[scheduler]
     if last >= 0 and has(warps, last):
         return last
-    first = lowest(warps)
-    rest = without_lowest(warps)
-    while rest != NOTHING:
-        warp = lowest(rest)
-        if order * sm.warp[warp].age < order * sm.warp[first].age:
-            first = warp
-        rest = without_lowest(rest)
-    return first
+    return first_by_age(sm, warps, order)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.policies.scheduler.greedy import OLDEST, LastIssued, forget_last, greedy_then
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.records import Mask
 from warploom.register_file import policy
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.register_file.services import OLDEST, scheduler_of
 
 
 @policy
