@@ -14,7 +14,6 @@ import hashlib
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,9 @@ from warploom.machines import load_machine
 from warploom.programs.device import Device
 from warploom.sass.module import from_cubin
 from warploom.trace.format import Trace
+from warploom.validation.programs import initial_value
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
 NAMES = sorted(file.stem for file in (DATA / "h200" / "cubin").glob("*.cubin"))
 
 
@@ -35,21 +34,12 @@ ADJUSTED = sorted(NAMES, key=lambda name: hashlib.sha256(name.encode()).hexdiges
 """The half that the model was adjusted on: every other kernel in the order of the digests of their names."""
 
 
-def _value(argument: dict[str, Any]) -> Any:
-    kind = argument["type"]
-    if "[" not in kind:
-        return TYPES[kind](eval(argument["init"], {"np": np}, {"i": np.int64(0)}))
-    base, size = kind.rstrip("]").split("[")
-    i = np.arange(int(size), dtype=np.int64)
-    return np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])
-
-
 def traced(name: str) -> tuple[Code, Trace]:
     """A kernel's code and the trace of its launch."""
     about = json.loads((DATA / "timing-reference" / f"{name}.json").read_text())
     module = from_cubin((DATA / "h200" / "cubin" / f"{name}.cubin").read_bytes(), f"{name}.cubin")
     device = Device(lambda kernel, _threads: module.kernel(kernel))
-    values = [_value(argument) for argument in about["args"]]
+    values = [initial_value(argument) for argument in about["args"]]
     passed = [device.array(value) if isinstance(value, np.ndarray) and value.ndim else value for value in values]
     device.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed)
     record = device.launches[0]

@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "warploom"
 ENTRANCES = {"__init__.py", "__main__.py"}  # at the root: what `import warploom` offers, and `python -m warploom`
 FOR_ALL = {"warploom", "warploom.__version__"}
+OF_A_POLICY = {"State", "Notes", "Counts", "Hints"}  # every policy may call its own records so
+APART = {"Instruction", "Launch", "LaunchFacts", "Outcome"}  # of two rooms that have nothing to do with each other
 
 
 def rooms_in_order(page: str) -> list[str]:
@@ -75,6 +77,18 @@ def test_nobody_imports_anothers_paper() -> None:
     assert between_papers(PACKAGE) == []
 
 
+def test_the_core_and_what_it_shares_with_policies_name_no_paper() -> None:
+    names = {file.parent.name for file in (PACKAGE / "papers").glob("*/__init__.py")} - {"compression"}  # a plain word, too
+    word = re.compile(rf"\b({'|'.join(name.replace('_', '[-_ ]') for name in sorted(names))})\b", re.IGNORECASE)
+    files = [
+        file
+        for room in ("code", "backend", "register_file", "policies", "observers", "core")
+        for file in (PACKAGE / room).rglob("*.py")
+    ]
+    assert len(names) > 5
+    assert [str(file) for file in files if word.search(file.read_text("utf-8"))] == []
+
+
 def test_an_import_of_anothers_paper_is_found(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / "papers" / name).mkdir(parents=True)
@@ -111,3 +125,23 @@ def test_an_import_down_the_page_is_found(tmp_path: Path, source: str, complaint
     assert complaint in wrong_ways(page, tmp_path)[0]
     (tmp_path / "loose.py").write_text("")
     assert "loose.py stands in no room of the page" in wrong_ways(page, tmp_path)
+
+
+def classes_of(package: Path) -> dict[str, list[str]]:
+    """The public classes of a package by name, each with the files that define it."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(file.relative_to(package).as_posix())
+    return found
+
+
+def test_no_two_classes_share_a_name() -> None:
+    shared = {name: files for name, files in classes_of(PACKAGE).items() if len(files) > 1 and name not in OF_A_POLICY}
+    assert {name: files for name, files in shared.items() if name not in APART} == {}
+    assert sorted(APART) == sorted(shared), "names that are shared no more: take them out of the list"
+    for file in PACKAGE.rglob("*.py"):
+        imports = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+        names = [alias.name for node in imports for alias in node.names if alias.name in APART]
+        assert len(names) == len(set(names)), f"{file}: two classes of one name"

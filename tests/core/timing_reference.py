@@ -17,9 +17,9 @@ from warploom.machines import load_machine
 from warploom.programs.device import Device
 from warploom.register_file import baseline_policies, make_policy
 from warploom.trace.format import Trace
+from warploom.validation.programs import initial_value
 
 FOLDER = Path(__file__).parents[1] / "data" / "timing-reference"
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
 SCHEDULERS = {
     "gto": ("gto", {}),
     "lrr": ("lrr", {}),
@@ -60,15 +60,6 @@ def cases() -> list[Case]:
         ]
 
 
-def _initial(argument: dict) -> np.ndarray:
-    kind = argument["type"]
-    if "[" not in kind:
-        return TYPES[kind](eval(argument["init"], {"np": np}, {"i": np.int64(0)}))
-    base, size = kind.rstrip("]").split("[")
-    i = np.arange(int(size), dtype=np.int64)
-    return np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])
-
-
 @dataclass
 class Executed:
     """A kernel's trace, and which sectors the copies before the launch left in L2."""
@@ -83,7 +74,7 @@ def execute(name: str) -> Executed:
     about = json.loads((FOLDER / f"{name}.json").read_text())
     options = Options(literal=True, registers=about["regs_per_thread"])
     device = Device((FOLDER / f"{name}.ptx").read_text(), options, file=f"{name}.ptx")
-    values = {argument["name"]: _initial(argument) for argument in about["args"]}
+    values = {argument["name"]: initial_value(argument) for argument in about["args"]}
     passed, copied = [], []
     for argument in about["args"]:
         value = values[argument["name"]]

@@ -7,7 +7,7 @@ import pytest
 from warploom.ptx import parse
 from warploom.ptx.module import (
     Label,
-    Memory,
+    MemoryOperand,
     Negated,
     PtxConstant,
     PtxParameter,
@@ -89,7 +89,7 @@ def test_operands() -> None:
     target, memory = instruction.operands
     assert isinstance(target, Vector)
     assert target.elements[1] == Sink()
-    assert isinstance(memory, Memory)
+    assert isinstance(memory, MemoryOperand)
     assert memory.offset == -16
     assert only(".reg .b32 %r<6>; mov.u32 %r1, %ctaid.z;").operands[1] == SpecialRegister("ctaid.z")
     shared = only(".shared .align 8 .b8 s[64]; .reg .b64 %d<6>; mov.u64 %d1, s+24;").operands[1]
@@ -98,7 +98,7 @@ def test_operands() -> None:
     negated = only(".reg .pred %p<4>; .reg .b32 %r<3>; setp.eq.and.s32 %p1|%p2, %r1, %r2, !%p3;").operands[4]
     assert isinstance(negated, Negated)
     parameter = only(".reg .b32 %r<3>; ld.param.u32 %r1, [n+4];", ".param .align 4 .b8 n[8]").operands[1]
-    assert isinstance(parameter, Memory)
+    assert isinstance(parameter, MemoryOperand)
     assert isinstance(parameter.base, PtxParameter)
 
 

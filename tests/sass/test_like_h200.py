@@ -12,19 +12,10 @@ import pytest
 
 from warploom.programs.device import Device
 from warploom.sass.module import from_cubin
+from warploom.validation.programs import initial_value
 
 DATA = Path(__file__).parents[1] / "data"
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
 NAMES = sorted(file.stem for file in (DATA / "h200" / "cubin").glob("*.cubin"))
-
-
-def _value(argument: dict[str, Any]) -> Any:
-    kind = argument["type"]
-    if "[" not in kind:
-        return TYPES[kind](eval(argument["init"], {"np": np}, {"i": np.int64(0)}))
-    base, size = kind.rstrip("]").split("[")
-    i = np.arange(int(size), dtype=np.int64)
-    return np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +34,7 @@ def test_counts_of_every_instruction(name: str, counted: dict[str, list[tuple[st
     about = json.loads((DATA / "timing-reference" / f"{name}.json").read_text())
     module = from_cubin((DATA / "h200" / "cubin" / f"{name}.cubin").read_bytes(), f"{name}.cubin")
     device = Device(lambda kernel, _threads: module.kernel(kernel), record=None, count=True)
-    values = {argument["name"]: _value(argument) for argument in about["args"]}
+    values = {argument["name"]: initial_value(argument) for argument in about["args"]}
     passed = {
         key: device.array(value) if isinstance(value, np.ndarray) and value.ndim else value for key, value in values.items()
     }

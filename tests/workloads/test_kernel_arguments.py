@@ -5,11 +5,15 @@ import pytest
 
 from warploom.errors import WarploomError
 from warploom.programs.device import Device
-from warploom.workloads.arguments import Slot, match_arguments, parse_argument
+from warploom.workloads.arguments import KernelParameter, match_arguments, parse_argument
 from warploom.workloads.custom import parse_extent
 from warploom.workloads.signature import Declared, source_signature
 
-BLUR = [Slot("in", "u64", 8, True, "f32"), Slot("out", "u64", 8, True, "f32"), Slot("n", "u32", 4, False)]
+BLUR = [
+    KernelParameter("in", "u64", 8, True, "f32"),
+    KernelParameter("out", "u64", 8, True, "f32"),
+    KernelParameter("n", "u32", 4, False),
+]
 
 
 def arguments(*texts):
@@ -40,7 +44,7 @@ def test_arguments_go_by_name_in_any_order():
 
 
 def test_arguments_go_by_position_where_names_are_unknown():
-    slots = [Slot("param_0", "u64", 8, False), Slot("param_1", "f32", 4, False)]
+    slots = [KernelParameter("param_0", "u64", 8, False), KernelParameter("param_1", "f32", 4, False)]
     array, scalar = match_arguments(slots, arguments("x=s16[4]", "alpha=0.5"), "scale")
     assert array.dtype == np.int16
     assert scalar == np.float32(0.5)

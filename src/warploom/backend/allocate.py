@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from warploom.backend.allocation import Allocation, Origin
+from warploom.backend.allocation import MOST_REGISTERS, Allocation, Origin
 from warploom.backend.coalesce import Coalesced, coalesce
 from warploom.backend.colour import Colouring, colour_graph
 from warploom.backend.interference import Interference, build_interference
@@ -26,7 +26,6 @@ from warploom.code.loops import loop_depths
 from warploom.code.slots import bits
 from warploom.errors import WarploomError
 
-MOST_REGISTERS = 255
 MOST_PREDICATES = 7
 _ROUNDS = 100
 _REACH = 4  # for how many instructions a reloaded value is kept, while that fits

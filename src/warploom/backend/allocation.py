@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from warploom.code.instruction import Code
 
+MOST_REGISTERS = 255  # that the instructions of a kernel can name
+
 
 class Origin(NamedTuple):
     """Where an instruction of allocated code comes from."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warploom.code.classes import OpClass, is_added, op_class
 from warploom.code.instruction import Address, Instruction, Reg, Special, Symbol
-from warploom.code.slots import Access, bits
+from warploom.code.slots import SlotAccess, bits
 
 _LONG = 200  # cycles until a value comes from device memory
 _LATENCIES = {OpClass.MEMORY: 24, OpClass.SFU: 20, OpClass.INT_DIV: 60, OpClass.F32_DIV: 60, OpClass.F64_DIV: 100}
@@ -61,13 +61,13 @@ class _Memory:
         self.fence = -1
 
 
-def dependence_graph(instructions: list[Instruction], accesses: list[Access]) -> list[Node]:
+def dependence_graph(instructions: list[Instruction], accesses: list[SlotAccess]) -> list[Node]:
     """The dependences between the instructions of a block; what may leave the block depends on all the others."""
     return _Builder(instructions, accesses).build()
 
 
 class _Builder:
-    def __init__(self, instructions: list[Instruction], accesses: list[Access]):
+    def __init__(self, instructions: list[Instruction], accesses: list[SlotAccess]):
         self.instructions, self.accesses = instructions, accesses
         self.nodes = [Node({}) for _ in instructions]
         self.spaces = {space: _Memory() for space in _SPACES}

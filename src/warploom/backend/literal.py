@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.backend.allocation import Allocation, own_origins
+from warploom.backend.allocation import MOST_REGISTERS, Allocation, own_origins
 from warploom.backend.interference import Interference, build_interference
 from warploom.code.graph import flow_graph
 from warploom.code.instruction import Bank, Block, Code, Reg
 from warploom.code.liveness import thread_liveness
 from warploom.errors import WarploomError
 
-MOST_REGISTERS = 255
 MOST_PREDICATES = 63
 
 

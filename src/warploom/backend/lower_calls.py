@@ -14,7 +14,7 @@ from warploom.ptx.module import (
     Call,
     Function,
     Label,
-    Memory,
+    MemoryOperand,
     Module,
     Negated,
     Operand,
@@ -174,14 +174,16 @@ class _Inliner:
         for actual in call.arguments:
             assert isinstance(actual, PtxParameter)
             operands.append(self._fresh(actual.size))
-            load = PtxInstruction(opcode(f"ld.param.b{8 * actual.size}"), (operands[-1], Memory(caller.parameter(actual), 0)), 0)
+            load = PtxInstruction(
+                opcode(f"ld.param.b{8 * actual.size}"), (operands[-1], MemoryOperand(caller.parameter(actual), 0)), 0
+            )
             self.instructions.append(load)
         results = [self._fresh(result.size) for result in call.returns if isinstance(result, PtxParameter)]
         made = _supplied(call.function, results, operands)
         self.instructions.append(PtxInstruction(made, (*results, *operands), instruction.line))
         for register, result in zip(results, call.returns, strict=True):
             assert isinstance(result, PtxParameter)
-            memory = Memory(caller.parameter(result), 0)
+            memory = MemoryOperand(caller.parameter(result), 0)
             self.instructions.append(PtxInstruction(opcode(f"st.param.b{8 * result.size}"), (memory, register), 0))
 
     def _fresh(self, size: int) -> Register:
@@ -255,11 +257,11 @@ class _Instance:
     def _operand(self, operand: Operand) -> Operand:
         if isinstance(operand, Register):
             return self.register(operand)
-        if isinstance(operand, Memory):
+        if isinstance(operand, MemoryOperand):
             if isinstance(operand.base, Register):
-                return Memory(self.register(operand.base), operand.offset)
+                return MemoryOperand(self.register(operand.base), operand.offset)
             if isinstance(operand.base, PtxParameter):
-                return Memory(self.parameter(operand.base), operand.offset)
+                return MemoryOperand(self.parameter(operand.base), operand.offset)
         elif isinstance(operand, Vector):
             return Vector(tuple(self.register(item) if isinstance(item, Register) else item for item in operand.elements))
         elif isinstance(operand, Negated):
@@ -278,7 +280,7 @@ def _move(type_: str) -> Opcode:
 
 
 def _parameter_of(operand: Operand) -> PtxParameter | None:
-    if isinstance(operand, Memory) and isinstance(operand.base, PtxParameter):
+    if isinstance(operand, MemoryOperand) and isinstance(operand.base, PtxParameter):
         return operand.base
     return operand.parameter if isinstance(operand, ParameterAddress) else None
 
@@ -338,7 +340,7 @@ class _Staging:
                 if isinstance(operand, ParameterAddress):
                     in_memory[parameter] = None
                     continue
-                assert isinstance(operand, Memory)
+                assert isinstance(operand, MemoryOperand)
                 size = SIZE[instruction.opcode.type]
                 for element in range(instruction.opcode.vector):
                     if pieces.setdefault(operand.offset + element * size, size) != size:
@@ -369,13 +371,13 @@ class _Staging:
             if isinstance(operand, ParameterAddress):
                 operands[place] = SymbolAddress(variable, operand.offset)
                 return [replace(instruction, operands=tuple(operands))]
-            assert isinstance(operand, Memory)
-            operands[place] = Memory(variable, operand.offset)
+            assert isinstance(operand, MemoryOperand)
+            operands[place] = MemoryOperand(variable, operand.offset)
             name, _, rest = instruction.opcode.text.partition(".param")
             moved = opcode(f"{name}.local{rest.removeprefix('::func').removeprefix('::entry')}")
             return [replace(instruction, opcode=moved, operands=tuple(operands))]
         memory = operands[place]
-        assert isinstance(memory, Memory)
+        assert isinstance(memory, MemoryOperand)
         store = instruction.opcode.name == "st"
         values = _elements(operands[1 - place])
         type_ = instruction.opcode.type

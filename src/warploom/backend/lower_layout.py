@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from warploom.code import instruction as code
 from warploom.errors import WarploomError
-from warploom.ptx.module import Function, Memory, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
+from warploom.ptx.module import Function, MemoryOperand, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
 
 
 @dataclass
@@ -30,7 +30,7 @@ def lay_out(module: Module, kernel: Function, instructions: list[PtxInstruction]
         for operand in instruction.operands:
             if isinstance(operand, SymbolAddress):
                 used[operand.variable] = None
-            elif isinstance(operand, Memory) and isinstance(operand.base, PtxVariable):
+            elif isinstance(operand, MemoryOperand) and isinstance(operand.base, PtxVariable):
                 used[operand.base] = None
             elif isinstance(operand, Texel) and isinstance(operand.texture, PtxVariable):
                 used[operand.texture] = None

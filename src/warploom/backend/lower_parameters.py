@@ -19,7 +19,7 @@ def parameters(kernel: ptx.Function, instructions: list[ptx.PtxInstruction]) -> 
     pointers: set[ptx.PtxParameter] = set()
     for instruction in instructions:
         for operand in instruction.operands:
-            base = operand.base if isinstance(operand, ptx.Memory) else None
+            base = operand.base if isinstance(operand, ptx.MemoryOperand) else None
             if instruction.opcode.name == "cvta":
                 base = instruction.operands[1]  # type: ignore[assignment]
             if isinstance(base, ptx.Register):
@@ -46,7 +46,7 @@ def _follow(instruction: ptx.PtxInstruction, origins: dict[int, frozenset[ptx.Pt
     found: frozenset[ptx.PtxParameter] = frozenset()
     if name == "ld":
         memory = sources[0]
-        if isinstance(memory, ptx.Memory) and isinstance(memory.base, ptx.PtxParameter):
+        if isinstance(memory, ptx.MemoryOperand) and isinstance(memory.base, ptx.PtxParameter):
             whole = memory.offset == 0 and memory.base.size == 8 and memory.base.type != "f64"
             found = frozenset((memory.base,)) if whole else found
     else:

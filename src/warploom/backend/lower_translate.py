@@ -114,7 +114,7 @@ class Translator:
             return self._symbol(operand.variable, operand.offset, SIZE[instruction.opcode.type or "u64"])
         if isinstance(operand, ptx.ParameterAddress):
             return Imm(operand.parameter.offset + operand.offset)
-        if isinstance(operand, ptx.Memory):
+        if isinstance(operand, ptx.MemoryOperand):
             return self._address(operand)
         raise self._fail(instruction, "this operand has no meaning here")
 
@@ -124,7 +124,7 @@ class Translator:
             return Imm((place + offset) & ((1 << 8 * size) - 1))
         return Symbol(variable.name, offset)
 
-    def _address(self, memory: ptx.Memory) -> Address:
+    def _address(self, memory: ptx.MemoryOperand) -> Address:
         base = memory.base
         if isinstance(base, ptx.Register):
             return Address(self.register(base), memory.offset)
@@ -185,7 +185,7 @@ class Translator:
     def _resolved(self, op: Operation, instruction: ptx.PtxInstruction) -> Operation:
         """A generic access to a named variable is an access to the variable's space."""
         for operand in instruction.operands:
-            if isinstance(operand, ptx.Memory) and isinstance(operand.base, ptx.PtxVariable):
+            if isinstance(operand, ptx.MemoryOperand) and isinstance(operand.base, ptx.PtxVariable):
                 return op._replace(space=operand.base.space)
         return op
 
@@ -202,7 +202,7 @@ class Translator:
     def _load(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         target, memory = instruction.operands
-        assert isinstance(memory, ptx.Memory)
+        assert isinstance(memory, ptx.MemoryOperand)
         if op.space == "generic":
             op = self._resolved(op, instruction)
         elements = target.elements if isinstance(target, ptx.Vector) else (target,)
@@ -225,7 +225,7 @@ class Translator:
         loads = [Instruction(part, tuple(dsts[first:last]), (address,)) for part, first, last, address in self._parts(op, memory)]
         return [*loads, *extensions]
 
-    def _parts(self, op: Operation, memory: ptx.Memory) -> list[tuple[Operation, int, int, Address]]:
+    def _parts(self, op: Operation, memory: ptx.MemoryOperand) -> list[tuple[Operation, int, int, Address]]:
         """A vector access as hardware does it, 16 bytes at most at a time: operation, elements from and to, address."""
         address = self._address(memory)
         size = SIZE[op.type]
@@ -235,7 +235,9 @@ class Translator:
             for first in range(0, op.vector, step)
         ]
 
-    def _parameters_in_place(self, op: Operation, elements: tuple[ptx.Operand, ...], memory: ptx.Memory) -> list[Instruction]:
+    def _parameters_in_place(
+        self, op: Operation, elements: tuple[ptx.Operand, ...], memory: ptx.MemoryOperand
+    ) -> list[Instruction]:
         """ld.param: the parameter is an operand of its own, as hardware reads its constant bank."""
         made = []
         size = SIZE[op.type]
@@ -257,7 +259,7 @@ class Translator:
     def _store(self, instruction: ptx.PtxInstruction) -> list[Instruction]:
         op = _operation(instruction.opcode)
         memory, source = instruction.operands
-        assert isinstance(memory, ptx.Memory)
+        assert isinstance(memory, ptx.MemoryOperand)
         if op.space == "generic":
             op = self._resolved(op, instruction)
         if op.space == "param" and (not isinstance(memory.base, ptx.PtxParameter) or memory.base in self._kernel.parameters):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchOptions:
     """What the options say; each field is one of them."""
 
     kernel: Annotated[str | None, typer.Option(help="Of a file: the kernel to launch.")] = None
@@ -80,15 +80,15 @@ class Launch:
         return program
 
 
-NOTHING_SAID = Launch()
+NOTHING_SAID = LaunchOptions()
 
 
 def with_launch_options(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command have an option for each field of `Launch` where it takes a ``launch``."""
-    hints = get_type_hints(Launch, include_extras=True)
+    hints = get_type_hints(LaunchOptions, include_extras=True)
     own = [
         inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
-        for each in fields(Launch)
+        for each in fields(LaunchOptions)
     ]
     taken = inspect.signature(command, eval_str=True).parameters.values()
     options = [option for each in taken for option in (own if each.name == "launch" else [each])]
@@ -96,7 +96,7 @@ def with_launch_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def told(**given: Any) -> int:
-        launch = Launch(**{each.name: given.pop(each.name) for each in own})
+        launch = LaunchOptions(**{each.name: given.pop(each.name) for each in own})
         return command(**given, launch=launch)
 
     told.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from warploom.cli.code_option import Code
-from warploom.cli.launch_options import NOTHING_SAID, Launch, with_launch_options
+from warploom.cli.launch_options import NOTHING_SAID, LaunchOptions, with_launch_options
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
@@ -46,7 +46,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
-    launch: Launch = NOTHING_SAID,
+    launch: LaunchOptions = NOTHING_SAID,
     out: Annotated[Path | None, typer.Option(help="Write a page with all of it.", metavar="PAGE.html")] = None,
     timeline: Annotated[
         Path | None, typer.Option(help="Write what goes on over time as a trace for Perfetto.", metavar="RUN.pftrace")

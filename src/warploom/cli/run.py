@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warploom.cli.code_option import Code
-from warploom.cli.launch_options import NOTHING_SAID, Launch, with_launch_options
+from warploom.cli.launch_options import NOTHING_SAID, LaunchOptions, with_launch_options
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
@@ -51,7 +51,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
-    launch: Launch = NOTHING_SAID,
+    launch: LaunchOptions = NOTHING_SAID,
     record: Annotated[
         str | None,
         typer.Option(

@@ -194,6 +194,9 @@ def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
     return operand
 
 
+CONTROL_COUNTERS = 6  # of a warp, for results and operands of variable latency
+
+
 class Control(NamedTuple):
     """What the compiler tells the hardware beside each instruction of SASS."""
 
@@ -205,7 +208,7 @@ class Control(NamedTuple):
     reuse: tuple[bool, bool, bool]  # operands A, B, C are kept in the reuse cache
 
     def __str__(self) -> str:
-        waits = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(6))
+        waits = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(CONTROL_COUNTERS))
         read = "-" if self.read_barrier is None else str(self.read_barrier)
         write = "-" if self.write_barrier is None else str(self.write_barrier)
         return f"{waits}:R{read}:W{write}:{'Y' if self.yields else '-'}:S{self.stall:02}"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
-from warploom.code.slots import Access, Slots, slots_of
+from warploom.code.slots import SlotAccess, Slots, slots_of
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Liveness:
     """Live slots (see `warploom.code.slots`) at every point of a kernel, as bit masks."""
 
     slots: Slots
-    accesses: list[list[Access]]  # per block
+    accesses: list[list[SlotAccess]]  # per block
     block_in: list[int]
     block_out: list[int]
     defined_in: list[int]  # slots that some path has written before the block

@@ -46,7 +46,7 @@ def bits(mask: int) -> list[int]:
 
 
 @dataclass(slots=True)
-class Access:
+class SlotAccess:
     """What one instruction does to slots, as masks."""
 
     reads: int
@@ -85,7 +85,7 @@ class Slots:
                 return f"{letters}{slot - first}"
         return f"R{slot}"
 
-    def access(self, instruction: Instruction) -> Access:
+    def access(self, instruction: Instruction) -> SlotAccess:
         """The slots that an instruction reads and writes."""
         masks = self._masks
         reads = writes = 0
@@ -107,7 +107,7 @@ class Slots:
             for register in (*instruction.reads, *instruction.dsts):
                 self.mask(register)
             return self.access(instruction)
-        return Access(reads, writes, writes if guard is None else 0)
+        return SlotAccess(reads, writes, writes if guard is None else 0)
 
     @cached_property
     def _bank_masks(self) -> tuple[int, int]:
@@ -132,7 +132,7 @@ class Slots:
         return (mask >> PREDICATES & _PREDICATE_MASK).bit_count() if self.allocated else (mask & self._bank_masks[1]).bit_count()
 
 
-def slots_of(code: Code) -> tuple[Slots, list[list[Access]]]:
+def slots_of(code: Code) -> tuple[Slots, list[list[SlotAccess]]]:
     """The slots of a kernel and the accesses of each instruction, block by block."""
     slots = Slots(code.allocated)
     access = slots.access

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
-from warploom.code.slots import Access, Slots, bits, slots_of
+from warploom.code.slots import SlotAccess, Slots, bits, slots_of
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Values:
     """The value instances of a kernel, found by where they are defined and read."""
 
     slots: Slots
-    accesses: list[list[Access]]
+    accesses: list[list[SlotAccess]]
     values: list[Value]
     defined: dict[tuple[int, int], Value]  # (pc, slot) -> the value that the instruction writes there
     used: dict[tuple[int, int], Value]  # (pc, slot) -> the value that it reads there
@@ -123,7 +123,7 @@ def value_instances(code: Code, graph: FlowGraph | None = None) -> Values:
 
 
 def _reaching_definitions(
-    graph: FlowGraph, accesses: list[list[Access]]
+    graph: FlowGraph, accesses: list[list[SlotAccess]]
 ) -> tuple[list[tuple[int, int]], dict[int, int], list[int]]:
     """The definitions as (pc, slot), the mask of definitions of each slot, and the mask of those that reach each block."""
     sites: list[tuple[int, int]] = []

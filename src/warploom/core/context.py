@@ -108,7 +108,7 @@ def limited_counter(instruction: Instruction) -> tuple[int, int]:
 
 
 def constant_line(instruction: Instruction) -> int:
-    """The line of 64 bytes of the first constant that an instruction reads at a fixed place, over all banks; -1: none."""
+    """The line of 64 bytes of the first constant that an instruction reads at a fixed offset, over all banks; -1: none."""
     for source in instruction.srcs:
         constant = source.operand if isinstance(source, Modified) else source
         if isinstance(constant, Constant) and constant.register is None:

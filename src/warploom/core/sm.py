@@ -23,52 +23,21 @@ SFU, MEM = int(Unit.SFU), int(Unit.MEM)
 
 
 @hook()
-def step(stages: Any, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
-    """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
-    due = next_event(ctx.design.power, ctx, sm, cycle)
-    if 0 <= due <= cycle:
-        on_event(ctx.design.power, ctx, sm, cycle)
-    moved = write_results(ctx, sm, port, cycle)
+def advance(stages: Any, ctx: Context, sm: Sm, cycle: int) -> bool:
+    """Let issued instructions move on towards their units; whether any did."""
+    moved = False
     if sm.in_dispatch > 0:
         moved |= execute(ctx, sm, cycle)
     moved |= collect(ctx, sm, cycle)
-    ldst_step(ctx.machine, memory, port, cycle)
-    if sm.in_dispatch > 0:
-        moved |= start_memory(ctx, memory, sm, port, cycle)
-    if sm.exiting != NOTHING:
-        exit_warps(ctx, sm, port, cycle)
-        moved = True
-    moved |= issue(ctx, sm, port, cycle)
-    if sm.fetching != NOTHING:
-        moved |= decode(ctx, sm, cycle)
-    moved |= fetch(ctx, memory, sm, port, cycle)
     return moved
 
 
 @hook()
-def earliest_event(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
-    """The next cycle, after one in which nothing moved, at which something will."""
-    return _earliest_event(ctx, sm, port, cycle)
-
-
-@hook()
-def reset_stages(stages: Any, ctx: Context, sm: Sm, cycle: int) -> None:
-    """A launch begins; what the stages keep is all zeros."""
-
-
-@separate
-def _earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
-    event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle))
-    if sm.write_head >= 0 or sm.queued_groups != NOTHING or sm.woken != NOTHING or sm.exiting != NOTHING:
+def next_advance(stages: Any, ctx: Context, sm: Sm, cycle: int) -> int:
+    """The next cycle, after one in which nothing moved, at which an issued instruction can move on towards its unit."""
+    if sm.queued_groups != NOTHING:
         return cycle + 1
-    waiting = sm.fetching
-    while waiting != NOTHING:
-        event = min(event, sm.warp[lowest(waiting)].decode_at)
-        waiting = without_lowest(waiting)
-    waiting = sm.fetchable
-    while waiting != NOTHING:
-        event = min(event, sm.warp[lowest(waiting)].fetch_from)
-        waiting = without_lowest(waiting)
+    event = FOREVER
     for number in range(UNITS * ctx.machine.sub_cores):
         if sm.issued_count[number] > 0:
             ready = sm.slot[sm.issued[number, 0]].ready_at
@@ -90,6 +59,44 @@ def _earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
         event = min(event, sm.arriving[sm.arriving_head].at)
     for number in range(sm.delayed_count):
         event = min(event, sm.delayed[number].at)
+    return event
+
+
+@inlined
+def _step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
+    """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
+    due = next_event(ctx.design.power, ctx, sm, cycle)
+    if 0 <= due <= cycle:
+        on_event(ctx.design.power, ctx, sm, cycle)
+    moved = write_results(ctx, sm, port, cycle)
+    moved |= advance(ctx.stages, ctx, sm, cycle)
+    ldst_step(ctx.machine, memory, port, cycle)
+    if sm.in_dispatch > 0:
+        moved |= start_memory(ctx, memory, sm, port, cycle)
+    if sm.exiting != NOTHING:
+        exit_warps(ctx, sm, port, cycle)
+        moved = True
+    moved |= issue(ctx, sm, port, cycle)
+    if sm.fetching != NOTHING:
+        moved |= decode(ctx, sm, cycle)
+    moved |= fetch(ctx, memory, sm, port, cycle)
+    return moved
+
+
+@separate
+def _earliest_event(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
+    """The next cycle, after one in which nothing moved, at which something will."""
+    if sm.write_head >= 0 or sm.woken != NOTHING or sm.exiting != NOTHING:
+        return cycle + 1
+    event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle), next_advance(ctx.stages, ctx, sm, cycle))
+    waiting = sm.fetching
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].decode_at)
+        waiting = without_lowest(waiting)
+    waiting = sm.fetchable
+    while waiting != NOTHING:
+        event = min(event, sm.warp[lowest(waiting)].fetch_from)
+        waiting = without_lowest(waiting)
     if sm.pending_count > 0:
         event = min(event, sm.pending_at[0])
     scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
@@ -118,10 +125,10 @@ def run_sm(ctx: Context, memory: Memory, sm: Sm, port: Port, until: int, skip: b
             cycle = jump
             continue
         launched = launch_pending(ctx, sm, cycle)
-        if step(ctx.stages, ctx, memory, sm, port, cycle) or launched:
+        if _step(ctx, memory, sm, port, cycle) or launched:
             sm.next_event = cycle + 1
         else:
-            sm.next_event = earliest_event(ctx.stages, ctx, sm, port, cycle)
+            sm.next_event = _earliest_event(ctx, sm, port, cycle)
             idle = sm.next_event >= FOREVER and sm.held != NOTHING and ldst_idle(port)
             if idle and on_stuck(ctx.design.allocation, ctx, sm, cycle):
                 sm.next_event = cycle + 1
@@ -186,7 +193,6 @@ def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
         sm.unit_count[port_number] = max(1, units // cores) if kind != MEM else 0
         first_unit += sm.unit_count[port_number]
     design = ctx.design
-    reset_stages(ctx.stages, ctx, sm, cycle)
     reset(design.scheduler, ctx, sm, cycle)
     reset(design.allocation, ctx, sm, cycle)
     reset(design.hierarchy, ctx, sm, cycle)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Constant, Imm, Param, Symbol
+from warploom.code.lanes import LANES
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.supplied import supplied_at
 from warploom.emulator.calls import Caller, SuppliedFunctions
@@ -30,7 +31,6 @@ GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowes
 GRID_BYTES = 64
 TURN = 2048  # instructions that a warp runs before another one may
 MOST_RESIDENT_WARPS = 2048
-WARP = 32
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
 MOST_LOG_BYTES = 4 << 30  # of CTAs that run at the same time; what they record is in memory until they end
 PAUSE_INSTRUCTIONS = 1 << 20  # warp instructions, or
@@ -191,7 +191,7 @@ class Launch:
         cta, warp = self._ctas[slot], self._warps[slot * int(state["warps_per_cta"]) + number]
         record = self.kernel.instructions[int(state["call_pc"])]
         assert self.supplied is not None
-        for lane in range(WARP):
+        for lane in range(LANES):
             if int(state["call_mask"]) >> lane & 1:
                 caller = Caller(self, cta, warp, record, lane)
                 function = supplied_at(caller.argument(0))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from warploom.code.lanes import LANES
 from warploom.emulator.extents import Shape, extent_problem
 from warploom.errors import WarploomError
-
-WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class LaunchShape:
 
     @property
     def warps_per_cta(self) -> int:
-        return -(-self.threads // WARP)
+        return -(-self.threads // LANES)
 
 
 USUAL_SHAPE = LaunchShape((1, 1, 1), (256, 1, 1))

@@ -19,6 +19,7 @@ from warploom.library import with_papers
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.
 SIZE_EXPONENT = -math.log2(0.8)
 SLICE_BITS = 128  # the access that tables quote: one register of four lanes
+SLICES = REGISTER_BITS // SLICE_BITS  # such accesses that one register of all lanes takes
 COMMON = "common"
 FOLDER = Path(__file__).parent / "technologies"
 
@@ -114,7 +115,7 @@ class Technology:
         rf = self.register_file
         if rf.access_in_leakage:
             return rf.access_in_leakage * rf.leakage * cycle_time
-        return (rf.read if kind == "read" else rf.write) * (REGISTER_BITS / SLICE_BITS)
+        return (rf.read if kind == "read" else rf.write) * SLICES
 
     def small_array(self, bits: int, word_bits: int, cycle_time: float) -> tuple[float, float]:
         """Joules to access one word of a small memory of so many bits, and the watts that it leaks, scaled from a bank's."""

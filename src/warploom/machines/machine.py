@@ -35,8 +35,8 @@ class Machine:
 
     name: str
     title: str
-    chip: schema.Chip
-    sm: schema.Sm
+    chip: schema.ChipTable
+    sm: schema.SmTable
     register_file: schema.RegisterFile
     collectors: schema.Collectors
     units: schema.Units
@@ -168,8 +168,8 @@ def _numbers(machine: Machine) -> np.ndarray:
 
 
 TABLES: dict[str, type] = {
-    "chip": schema.Chip,
-    "sm": schema.Sm,
+    "chip": schema.ChipTable,
+    "sm": schema.SmTable,
     "register_file": schema.RegisterFile,
     "collectors": schema.Collectors,
     "units": schema.Units,

@@ -45,7 +45,7 @@ def switch(meaning: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class ChipTable:
     """The chip: how many SMs, and how fast its parts run."""
 
     PREFIX: ClassVar[str] = ""
@@ -62,7 +62,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Sm:
+class SmTable:
     """An SM's limits and the front of its pipeline."""
 
     PREFIX: ClassVar[str] = ""

@@ -68,7 +68,7 @@ COUNTERS_OF = {
 }
 
 
-class Rows(Sums):
+class InstructionSums(Sums):
     """Sums of each instruction, and of what belongs to none; and what each warp is doing."""
 
     stalls: Annotated[Array[i8], ROWS, len(STALLS)]
@@ -81,7 +81,7 @@ class Rows(Sums):
 
 
 @inlined
-def _settle(own: Rows, cycle: int, warp: int) -> None:
+def _settle(own: InstructionSums, cycle: int, warp: int) -> None:
     """Count the cycles for which a warp has waited up to now, where it has."""
     if cycle > own.since[warp]:
         own.waits[own.place[warp], own.wait[warp]] += cycle - own.since[warp]
@@ -96,27 +96,27 @@ class HotSpots(NamedTuple):
     """
 
     NAME = "hot-spots"
-    STATE = Rows
+    STATE = InstructionSums
 
     def for_code(observer, code: Code) -> HotSpots:
         """The observer with room for code of this length."""
         return observer if len(code) < ROWS else HotSpotsOfLongCode._make(())
 
-    def on_launched(observer, own: Rows, ctx: Context, cycle: int, warp: int, cta: int) -> None:
+    def on_launched(observer, own: InstructionSums, ctx: Context, cycle: int, warp: int, cta: int) -> None:
         own.since[warp] = cycle
         own.began[warp] = cycle
 
-    def on_exited(observer, own: Rows, ctx: Context, cycle: int, warp: int) -> None:
+    def on_exited(observer, own: InstructionSums, ctx: Context, cycle: int, warp: int) -> None:
         _settle(own, cycle, warp)
         own.resident_cycles += cycle - own.began[warp]
 
-    def on_waits(observer, own: Rows, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+    def on_waits(observer, own: InstructionSums, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
         _settle(own, cycle, warp)
         own.since[warp] = cycle
         own.place[warp] = pc + 1
         own.wait[warp] = wait
 
-    def on_issued(observer, own: Rows, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
+    def on_issued(observer, own: InstructionSums, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         _settle(own, cycle, warp)
         row = pc + 1
         if own.since[warp] <= cycle:
@@ -127,11 +127,13 @@ class HotSpots(NamedTuple):
         own.register_reads[row] += ctx.code[pc].n_reads
         own.register_writes[row] += ctx.code[pc].n_writes
 
-    def on_stalled(observer, own: Rows, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int) -> None:
+    def on_stalled(
+        observer, own: InstructionSums, ctx: Context, cycle: int, scheduler: int, reason: int, pc: int, cycles: int
+    ) -> None:
         own.stalls[pc + 1, reason] += cycles
 
     def on_accessed(
-        observer, own: Rows, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
+        observer, own: InstructionSums, ctx: Context, cycle: int, pc: int, write: bool, lanes: int, banks: int, form: int
     ) -> None:
         row = pc + 1
         if write:
@@ -145,10 +147,10 @@ class HotSpots(NamedTuple):
             own.bank_reads[row] += banks
             own.encoded_reads[row] += form != 0
 
-    def on_conflict(observer, own: Rows, ctx: Context, cycle: int, pc: int) -> None:
+    def on_conflict(observer, own: InstructionSums, ctx: Context, cycle: int, pc: int) -> None:
         own.bank_conflicts[pc + 1] += 1
 
-    def on_upper_level(observer, own: Rows, ctx: Context, cycle: int, pc: int, what: int) -> None:
+    def on_upper_level(observer, own: InstructionSums, ctx: Context, cycle: int, pc: int, what: int) -> None:
         row = pc + 1
         if what == HIT:
             own.upper_reads[row] += 1
@@ -157,7 +159,7 @@ class HotSpots(NamedTuple):
         else:
             own.upper_writes[row] += 1
 
-    def on_woken(observer, own: Rows, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
+    def on_woken(observer, own: InstructionSums, ctx: Context, cycle: int, pc: int, cycles: int) -> None:
         own.wakeup_waits[pc + 1] += 1
         own.wakeup_wait_cycles[pc + 1] += cycles
 
@@ -183,7 +185,7 @@ class HotSpots(NamedTuple):
 class HotSpotsOfLongCode(HotSpots):
     """The same with more rows."""
 
-    STATE = with_length(Rows, ROWS, LONG_ROWS)
+    STATE = with_length(InstructionSums, ROWS, LONG_ROWS)
 
     def for_code(observer, code: Code) -> HotSpots:
         """Itself: no code is longer."""

@@ -19,7 +19,7 @@ EVENTS = (*STAGES, "wait", "exit")
 WAITING, EXITED = len(STAGES), len(STAGES) + 1
 
 
-class Log(Window):
+class EventLog(Window):
     """The events since the buffer was emptied."""
 
     count: i8
@@ -32,7 +32,7 @@ class Log(Window):
 
 
 @inlined
-def _note(own: Log, cycle: int, event: int, warp: int, pc: int, about: int) -> None:
+def _note(own: EventLog, cycle: int, event: int, warp: int, pc: int, about: int) -> None:
     if not (in_window(own, cycle) and is_chosen(own, warp)):
         return
     if own.count >= ROOM:
@@ -55,7 +55,7 @@ class PipelineLog(NamedTuple):
 
     NAME = "pipeline-log"
     CHUNK = 512  # cycles between two drainings
-    STATE = Log
+    STATE = EventLog
 
     first: int = 0  # cycle
     last: int = EVER
@@ -66,13 +66,13 @@ class PipelineLog(NamedTuple):
         """A launch begins: say what is watched."""
         open_window(states, later, observer.sm, observer.warps, observer.first, observer.last)
 
-    def on_staged(observer, own: Log, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
+    def on_staged(observer, own: EventLog, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
         _note(own, cycle, stage, warp, pc, slot)
 
-    def on_waits(observer, own: Log, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
+    def on_waits(observer, own: EventLog, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
         _note(own, cycle, WAITING, warp, pc, wait)
 
-    def on_exited(observer, own: Log, ctx: Context, cycle: int, warp: int) -> None:
+    def on_exited(observer, own: EventLog, ctx: Context, cycle: int, warp: int) -> None:
         _note(own, cycle, EXITED, warp, -1, 0)
 
     def drain(observer, states: np.ndarray) -> list[tuple[int, int, str, int, int, int | str]]:

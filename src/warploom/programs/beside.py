@@ -14,8 +14,8 @@ import numpy as np
 
 from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
 from warploom.errors import WarploomError
-from warploom.programs.blocks import Block
-from warploom.programs.codes import CudaError, Memory, Status
+from warploom.programs.blocks import PitchedRows
+from warploom.programs.codes import CudaError, CudaStatus, MemoryKind
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
 from warploom.programs.recorder import Recorder
@@ -67,7 +67,7 @@ class BesideGpu:
             shape = self._modules.find(module, name.decode())
         except WarploomError as problem:
             self.say(str(problem))
-            raise CudaError(Status.INVALID_DEVICE_FUNCTION) from None
+            raise CudaError(CudaStatus.INVALID_DEVICE_FUNCTION) from None
         self._kernels.append(shape)
         self._recorder.kernel(len(self._kernels) - 1, module, name.decode())
         table = b"".join(struct.pack("<II", offset, size) for offset, size in shape.parameters)
@@ -82,9 +82,9 @@ class BesideGpu:
 
     def allocated(self, address: int, size: int, kind: int) -> Answer:
         """The program has memory on the GPU."""
-        ours = self._memory.allocate(size, Memory(kind).words)
+        ours = self._memory.allocate(size, MemoryKind(kind).words)
         bisect.insort(self._places, (address, address + size, ours))
-        if Memory(kind).on_host:
+        if MemoryKind(kind).on_host:
             self._host_memory.add(address)
         self._recorder.allocate(ours, size, kind)
         return (), b""
@@ -112,7 +112,7 @@ class BesideGpu:
     def _note(self, what: str, *words: int | bytes) -> None:
         *shape, data = words
         assert isinstance(data, bytes)
-        block = Block(*(int(word) for word in shape))
+        block = PitchedRows(*(int(word) for word in shape))
         if block.address in self._host_memory:  # it is shown at every launch
             if self._seen.get(block.address) == data:
                 return
@@ -122,8 +122,8 @@ class BesideGpu:
     def moved(self, *words: int) -> Answer:
         """A copy from the GPU to itself."""
         to, to_pitch, to_slice, source, source_pitch, source_slice, *shape = words
-        target = Block(self._ours(to), to_pitch, to_slice, *shape)
-        self._recorder.moved(target, Block(self._ours(source), source_pitch, source_slice, *shape))
+        target = PitchedRows(self._ours(to), to_pitch, to_slice, *shape)
+        self._recorder.moved(target, PitchedRows(self._ours(source), source_pitch, source_slice, *shape))
         return (), b""
 
     def fill(self, address: int, *words: int) -> Answer:

@@ -10,7 +10,7 @@ import numpy as np
 from warploom.emulator.device_memory import DeviceMemory
 
 
-class Block(NamedTuple):
+class PitchedRows(NamedTuple):
     """Rows of ``width`` bytes, ``pitch`` apart; ``rows`` of them in each of ``slices``, which are ``slice`` apart."""
 
     address: int
@@ -26,7 +26,7 @@ class Block(NamedTuple):
             for row in range(self.rows):
                 yield self.address + index * self.slice + row * self.pitch
 
-    def at(self, address: int) -> Block:
+    def at(self, address: int) -> PitchedRows:
         """The same block elsewhere."""
         return self._replace(address=address)
 

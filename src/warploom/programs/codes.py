@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class Status(IntEnum):
+class CudaStatus(IntEnum):
     """The errors that Warploom returns; CUDA's numbers."""
 
     SUCCESS = 0
@@ -29,12 +29,12 @@ class Status(IntEnum):
 class CudaError(Exception):
     """A call that fails as CUDA would let it fail."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: CudaStatus) -> None:
         super().__init__(status.name)
         self.status = status
 
 
-class Memory(IntEnum):
+class MemoryKind(IntEnum):
     """Kinds of memory, as the library counts them."""
 
     DEVICE = 0
@@ -50,10 +50,10 @@ class Memory(IntEnum):
     @property
     def on_host(self) -> bool:
         """Whether the program reads and writes it without a call."""
-        return self in (Memory.PINNED, Memory.MANAGED)
+        return self in (MemoryKind.PINNED, MemoryKind.MANAGED)
 
 
-class Kind(IntEnum):
+class CopyKind(IntEnum):
     """cudaMemcpyKind."""
 
     ON_HOST = 0

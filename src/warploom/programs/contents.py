@@ -24,7 +24,7 @@ class KernelRow:
 
 
 @dataclass(frozen=True)
-class Contents:
+class RecordingContents:
     """A recording in numbers."""
 
     name: str
@@ -50,7 +50,7 @@ class Contents:
         return asdict(self)
 
 
-def recording_contents(path: str, code: str) -> Contents:
+def recording_contents(path: str, code: str) -> RecordingContents:
     """Read a recording and compile its kernels without any limit of registers."""
     recording = read_recording(path)
     modules = recorded_modules(recording, code)
@@ -70,7 +70,7 @@ def recording_contents(path: str, code: str) -> Contents:
         threads = ", ".join(str(shape) for shape in sorted(shapes))
         rows.append(KernelRow(name, len(launches), registers, sum(prod(step["grid"]) for step in launches), threads))
     allocations = steps.get("allocate", ())
-    return Contents(
+    return RecordingContents(
         name=str(recording.path),
         kernels=rows,
         allocations=len(allocations),

@@ -14,8 +14,7 @@ from warploom.ptx import parse
 from warploom.ptx.module import Module, PtxVariable
 from warploom.sass.fatbin import FatEntry
 from warploom.sass.module import SassModule, from_cubin, from_ptx
-
-PTX = "ptx"
+from warploom.workloads.program import PTX
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.ptx.module import Function, Memory, ParameterAddress, PtxParameter
+from warploom.ptx.module import Function, MemoryOperand, ParameterAddress, PtxParameter
 from warploom.ptx.types import SIZE
 
 
@@ -15,7 +15,11 @@ def read_bytes(kernel: Function, size: int) -> tuple[bool, ...]:
         for operand in instruction.operands:
             if isinstance(operand, ParameterAddress):
                 return (True,) * size
-            if isinstance(operand, Memory) and isinstance(operand.base, PtxParameter) and operand.base in kernel.parameters:
+            if (
+                isinstance(operand, MemoryOperand)
+                and isinstance(operand.base, PtxParameter)
+                and operand.base in kernel.parameters
+            ):
                 start = operand.base.offset + operand.offset
                 end = start + instruction.opcode.vector * SIZE[instruction.opcode.type or "b64"]
                 used[start:end] = [True] * (min(end, size) - start)

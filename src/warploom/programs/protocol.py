@@ -16,7 +16,7 @@ _WORD = (1 << 64) - 1
 _AT_ONCE = 1 << 16  # bytes to take from the socket
 
 
-class Operation(NamedTuple):
+class LibraryCall(NamedTuple):
     """Something that the library may ask for."""
 
     name: str  # of the method of `Runtime` that does it
@@ -24,10 +24,10 @@ class Operation(NamedTuple):
     data: bool  # whether bytes follow
 
 
-def _operations() -> tuple[Operation, ...]:
+def _operations() -> tuple[LibraryCall, ...]:
     text = (resources.files("warploom.programs") / "cudart" / "operations.h").read_text(encoding="utf-8")
     rows = re.findall(r"OPERATION\((\w+), (\d+), ([01])\)", text)
-    return tuple(Operation(name.lower(), int(words), data == "1") for name, words, data in rows)
+    return tuple(LibraryCall(name.lower(), int(words), data == "1") for name, words, data in rows)
 
 
 OPERATIONS = _operations()
@@ -37,7 +37,7 @@ class Gone(Exception):
     """The program has ended, or speaks another language."""
 
 
-class Line:
+class Connection:
     """One program's connection."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -53,7 +53,7 @@ class Line:
         """For selectors."""
         return self._connection.fileno()
 
-    def question(self) -> tuple[Operation, list[int | bytes], bool]:
+    def question(self) -> tuple[LibraryCall, list[int | bytes], bool]:
         """The next question: what, its words and data, and whether an answer is wanted."""
         number, unanswered, size, *words = _QUESTION.unpack(self._take(_QUESTION.size))
         if number >= len(OPERATIONS):

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warploom.emulator.device_memory import DeviceMemory
-from warploom.programs.blocks import Block
-from warploom.programs.codes import Memory
+from warploom.programs.blocks import PitchedRows
+from warploom.programs.codes import MemoryKind
 from warploom.programs.recording import RecordingWriter
 
 
@@ -55,8 +55,8 @@ class Recorder:
     def copy(self, memory: DeviceMemory, to_device: int, from_device: int, *words: int) -> None:
         """A copy that has been made: something written, something read back, or both."""
         to, to_pitch, to_slice, source, source_pitch, source_slice, width, rows, slices = words
-        target = Block(to, to_pitch, to_slice, width, rows, slices)
-        origin = Block(source, source_pitch, source_slice, width, rows, slices)
+        target = PitchedRows(to, to_pitch, to_slice, width, rows, slices)
+        origin = PitchedRows(source, source_pitch, source_slice, width, rows, slices)
         if to_device and from_device:
             self.moved(target, origin)
         elif to_device:
@@ -64,18 +64,18 @@ class Recorder:
         else:
             self.data("read", origin, origin.read(memory))
 
-    def moved(self, target: Block, origin: Block) -> None:
+    def moved(self, target: PitchedRows, origin: PitchedRows) -> None:
         """A copy from the device to itself."""
         self._write("copy", to=target, origin=origin)
 
-    def data(self, what: str, block: Block, data: bytes) -> None:
+    def data(self, what: str, block: PitchedRows, data: bytes) -> None:
         """Something written to the device, or read back from it."""
         self._write(what, data, block=block)
 
     def launch(
         self,
         memory: DeviceMemory,
-        kinds: Mapping[int, Memory],
+        kinds: Mapping[int, MemoryKind],
         kernel: int,
         grid: Sequence[int],
         block: Sequence[int],
@@ -88,7 +88,7 @@ class Recorder:
         shape = {"grid": list(grid), "block": list(block), "dynamic": dynamic, "cooperative": cooperative}
         self._write("launch", parameters, kernel=kernel, **shape)
 
-    def launched(self, memory: DeviceMemory, kinds: Mapping[int, Memory]) -> None:
+    def launched(self, memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
         """The launch has ended."""
         self._look("read", memory, kinds)
 
@@ -100,7 +100,7 @@ class Recorder:
         """A texture object."""
         self._write("texture", handle=handle, words=list(words))
 
-    def _look(self, what: str, memory: DeviceMemory, kinds: Mapping[int, Memory]) -> None:
+    def _look(self, what: str, memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
         for address, kind in kinds.items():
             if not kind.on_host:
                 continue
@@ -110,4 +110,4 @@ class Recorder:
             now, before = memory.view(address, size), self._seen.get(address)
             if before is None or not np.array_equal(now, before):
                 self._seen[address] = now.copy()
-                self._write(what, now.tobytes(), block=Block(address, size, size, size, 1, 1))
+                self._write(what, now.tobytes(), block=PitchedRows(address, size, size, size, 1, 1))

@@ -15,7 +15,7 @@ import numpy as np
 
 from warploom.code.instruction import Variable
 from warploom.errors import WarploomError
-from warploom.programs.blocks import Block
+from warploom.programs.blocks import PitchedRows
 from warploom.programs.device import Device
 from warploom.programs.modules import KernelShape, LoadedModule, ProgramModules
 from warploom.programs.recording import SUFFIX, Recording, read_recording
@@ -160,8 +160,8 @@ class _Replay:
             return address - self._moved[place][0] + self._moved[place][2]
         return address
 
-    def _block(self, words: list[int]) -> Block:
-        block = Block(*words)
+    def _block(self, words: list[int]) -> PitchedRows:
+        block = PitchedRows(*words)
         return block.at(self._now(block.address))
 
     def _allocate(self, _number: int, step: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
 from warploom.emulator.emulator import MOST_SHARED_BYTES, ExecutedLaunch
@@ -25,7 +26,7 @@ from warploom.emulator.records import Fault
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
 from warploom.machines import Machine
-from warploom.programs.codes import CudaError, Kind, Memory, Status
+from warploom.programs.codes import CopyKind, CudaError, CudaStatus, MemoryKind
 from warploom.programs.device import Device
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
@@ -40,16 +41,15 @@ from warploom.trace.store import TraceStore
 FIRST_ADDRESS = 0x5000_0000
 """Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
 position-independent."""
-WARP = 32
 HEAP_SIZE = 2  # cudaLimitMallocHeapSize
 _FAULTS = {
-    Fault.BOUNDS: Status.ILLEGAL_ADDRESS,
-    Fault.READ_ONLY: Status.ILLEGAL_ADDRESS,
-    Fault.ALIGNMENT: Status.MISALIGNED_ADDRESS,
-    Fault.BUDGET: Status.LAUNCH_TIMEOUT,
-    Fault.DEADLOCK: Status.LAUNCH_TIMEOUT,
-    Fault.JUMP: Status.INVALID_PC,
-    Fault.ASSERTION: Status.ASSERT,
+    Fault.BOUNDS: CudaStatus.ILLEGAL_ADDRESS,
+    Fault.READ_ONLY: CudaStatus.ILLEGAL_ADDRESS,
+    Fault.ALIGNMENT: CudaStatus.MISALIGNED_ADDRESS,
+    Fault.BUDGET: CudaStatus.LAUNCH_TIMEOUT,
+    Fault.DEADLOCK: CudaStatus.LAUNCH_TIMEOUT,
+    Fault.JUMP: CudaStatus.INVALID_PC,
+    Fault.ASSERTION: CudaStatus.ASSERT,
 }
 
 Answer = tuple[Sequence[int], bytes]
@@ -89,8 +89,8 @@ class Runtime:
         )
         self._printed = bytearray()  # by kernels, and not yet handed to the program
         self.kernels: list[KernelShape] = []
-        self.kinds: dict[int, Memory] = {}  # of allocations that the program made
-        self.broken = Status.SUCCESS  # once a kernel was stopped, all calls return this
+        self.kinds: dict[int, MemoryKind] = {}  # of allocations that the program made
+        self.broken = CudaStatus.SUCCESS  # once a kernel was stopped, all calls return this
         self.owed = 0  # an error of a launch that the program did not wait for
         self.nanoseconds = 0.0  # simulated
         self._loaded: set[int] = set()  # modules whose variables lie in memory
@@ -112,7 +112,7 @@ class Runtime:
         heap = self.device.emulator.supplied.heap
         if number == HEAP_SIZE:
             if heap.start:
-                raise CudaError(Status.INVALID_VALUE)
+                raise CudaError(CudaStatus.INVALID_VALUE)
             heap.size = value
         return (), b""
 
@@ -151,7 +151,7 @@ class Runtime:
             shape = self.modules.find(module, name.decode())
         except WarploomError as problem:
             self.say(str(problem))
-            raise CudaError(Status.INVALID_DEVICE_FUNCTION) from None
+            raise CudaError(CudaStatus.INVALID_DEVICE_FUNCTION) from None
         self.kernels.append(shape)
         table = b"".join(struct.pack("<II", offset, size) for offset, size in shape.parameters)
         if self.recorder is not None:
@@ -163,10 +163,10 @@ class Runtime:
         self._load(module)
         found = self.modules.modules[module].symbol(name.decode())
         if found is None or found[0] not in self.device.emulator.symbols:
-            raise CudaError(Status.INVALID_SYMBOL)
+            raise CudaError(CudaStatus.INVALID_SYMBOL)
         piece, offset, size = found
         if seen_by_host:
-            self.kinds.setdefault(self.device.emulator.symbols[piece], Memory.MANAGED)
+            self.kinds.setdefault(self.device.emulator.symbols[piece], MemoryKind.MANAGED)
         return (self.device.emulator.symbols[piece] + offset, size), b""
 
     def _load(self, module: int) -> None:
@@ -177,7 +177,7 @@ class Runtime:
             variables = self.modules.modules[module].variables()
         except WarploomError as problem:
             self.say(str(problem))
-            raise CudaError(Status.INVALID_KERNEL_IMAGE) from None
+            raise CudaError(CudaStatus.INVALID_KERNEL_IMAGE) from None
         self.device.emulator.place(variables, {})
         self._loaded.add(module)
         if self.recorder is not None:
@@ -198,20 +198,20 @@ class Runtime:
     def allocate(self, size: int, kind: int) -> Answer:
         """Memory of a kind."""
         try:
-            address = self.memory.allocate(size, f"{Memory(kind).words} {len(self.kinds)}")
+            address = self.memory.allocate(size, f"{MemoryKind(kind).words} {len(self.kinds)}")
         except WarploomError as problem:
             self.say(str(problem))
-            raise CudaError(Status.MEMORY_ALLOCATION) from None
-        self.kinds[address] = Memory(kind)
+            raise CudaError(CudaStatus.MEMORY_ALLOCATION) from None
+        self.kinds[address] = MemoryKind(kind)
         if self.recorder is not None:
             self.recorder.allocate(address, size, kind)
         return (address,), b""
 
     def free(self, address: int, kind: int) -> Answer:
         """An allocation is given back."""
-        fits = (Memory.DEVICE, Memory.MANAGED) if kind == Memory.DEVICE else (Memory(kind),)
+        fits = (MemoryKind.DEVICE, MemoryKind.MANAGED) if kind == MemoryKind.DEVICE else (MemoryKind(kind),)
         if self.kinds.get(address) not in fits:
-            raise CudaError(Status.INVALID_VALUE)
+            raise CudaError(CudaStatus.INVALID_VALUE)
         del self.kinds[address]
         self.memory.free(address)
         if self.recorder is not None:
@@ -226,16 +226,16 @@ class Runtime:
         """What is known of an address."""
         found = self.memory.find(address)
         if found is None:
-            raise CudaError(Status.INVALID_VALUE)
-        return (self.kinds.get(found[0], Memory.DEVICE), found[0], found[1] - found[0]), b""
+            raise CudaError(CudaStatus.INVALID_VALUE)
+        return (self.kinds.get(found[0], MemoryKind.DEVICE), found[0], found[1] - found[0]), b""
 
     def copy(self, *words: int) -> Answer:
         """Whether a copy may be made; the library makes it, for it sees both sides."""
         to, to_pitch, to_slice, source, source_pitch, source_slice, width, rows, slices, kind = words
-        to_device = kind in (Kind.TO_DEVICE, Kind.ON_DEVICE) or (kind == Kind.DEFAULT and self._on_device(to))
-        from_device = kind in (Kind.FROM_DEVICE, Kind.ON_DEVICE) or (kind == Kind.DEFAULT and self._on_device(source))
-        if kind > Kind.DEFAULT:
-            raise CudaError(Status.INVALID_DIRECTION)
+        to_device = kind in (CopyKind.TO_DEVICE, CopyKind.ON_DEVICE) or (kind == CopyKind.DEFAULT and self._on_device(to))
+        from_device = kind in (CopyKind.FROM_DEVICE, CopyKind.ON_DEVICE) or (kind == CopyKind.DEFAULT and self._on_device(source))
+        if kind > CopyKind.DEFAULT:
+            raise CudaError(CudaStatus.INVALID_DIRECTION)
         if to_device:
             self._check_range("cudaMemcpy", to, _span(width, to_pitch, rows, to_slice, slices))
         if from_device:
@@ -263,13 +263,13 @@ class Runtime:
 
     def _on_device(self, address: int) -> bool:
         found = self.memory.find(address)
-        return found is not None and self.kinds.get(found[0]) != Memory.PINNED
+        return found is not None and self.kinds.get(found[0]) != MemoryKind.PINNED
 
     def _check_range(self, call: str, address: int, size: int) -> None:
         found = self.memory.find(address)
         if found is None or address + size > found[1]:
             self.say(f"{call}: {size} bytes at {address:#x} are no part of an allocation: {self.memory.nearest(address)}")
-            raise CudaError(Status.INVALID_VALUE)
+            raise CudaError(CudaStatus.INVALID_VALUE)
 
     # Launches
 
@@ -278,9 +278,9 @@ class Runtime:
         gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, parameters = words
         shape, grid, block = self.kernels[number], (gx, gy, gz), (bx, by, bz)
         if min(*grid, *block) < 1 or extent_problem("grid", grid) or extent_problem("block", block):
-            raise CudaError(Status.INVALID_CONFIGURATION)
+            raise CudaError(CudaStatus.INVALID_CONFIGURATION)
         if dynamic > MOST_SHARED_BYTES:
-            raise CudaError(Status.INVALID_VALUE)
+            raise CudaError(CudaStatus.INVALID_VALUE)
         assert isinstance(parameters, bytes)
         given = masked(parameters, shape.used)
         if self.recorder is not None:
@@ -289,14 +289,14 @@ class Runtime:
             self._run(shape, grid, block, dynamic, given)
         except KernelFault as fault:  # as on hardware, the launch itself succeeds and what comes after does not
             self.say(str(fault))
-            self.broken = _FAULTS.get(fault.fault, Status.LAUNCH_FAILURE)
+            self.broken = _FAULTS.get(fault.fault, CudaStatus.LAUNCH_FAILURE)
             if self.recorder is not None:
                 self.recorder.failed(str(fault))
         except WarploomError as problem:
             self.say(str(problem))
             if self.recorder is not None:
                 self.recorder.failed(str(problem))
-            raise CudaError(Status.NOT_SUPPORTED) from None
+            raise CudaError(CudaStatus.NOT_SUPPORTED) from None
         if self.recorder is not None:
             self.recorder.launched(self.memory, self.kinds)
         return (), b""
@@ -333,12 +333,12 @@ class Runtime:
     def attribute(self, number: int) -> Answer:
         """A cudaDeviceAttr."""
         if not 1 <= number <= MOST_ATTRIBUTE:
-            raise CudaError(Status.INVALID_VALUE)
+            raise CudaError(CudaStatus.INVALID_VALUE)
         return (attribute(self._numbers, number),), b""
 
     def function(self, number: int) -> Answer:
         """What is known of a kernel's code."""
-        code = self._code(number, WARP, 0)
+        code = self._code(number, LANES, 0)
         constant = sum(variable.size for variable in code.variables if variable.space == "const")
         threads = self._numbers["maxThreadsPerBlock"]
         version = 10 * self._numbers["major"] + self._numbers["minor"]
@@ -349,7 +349,7 @@ class Runtime:
         """How many blocks of a kernel an SM holds."""
         code = replace(self._code(number, threads, dynamic), threads=threads, dynamic_shared_bytes=dynamic)
         try:
-            fits = occupancy(code, self.settings.machine, baseline_policies().allocation, -(-threads // WARP))
+            fits = occupancy(code, self.settings.machine, baseline_policies().allocation, -(-threads // LANES))
         except WarploomError:
             return (0,), b""
         return (fits.ctas,), b""
@@ -359,7 +359,7 @@ class Runtime:
             return self.device.code(self.kernels[number].name, LaunchShape((1, 1, 1), (threads, 1, 1), dynamic))
         except WarploomError as problem:
             self.say(str(problem))
-            raise CudaError(Status.NOT_SUPPORTED) from None
+            raise CudaError(CudaStatus.NOT_SUPPORTED) from None
 
     # Textures
 

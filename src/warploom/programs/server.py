@@ -15,10 +15,10 @@ from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.programs.beside import BesideGpu
-from warploom.programs.codes import CudaError, Status
+from warploom.programs.codes import CudaError, CudaStatus
 from warploom.programs.library import LINE, RECORDING, RECORDING_LINE, libraries
 from warploom.programs.linkage import needed_library
-from warploom.programs.protocol import Gone, Line, Operation
+from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
 
 _LOOK_EVERY = 0.2  # seconds between two looks at a program that asks for nothing
@@ -34,7 +34,7 @@ def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | Bes
         door.listen()
         selector.register(door, selectors.EVENT_READ)
         process = _start(command, name, beside_gpu)
-        runtimes: dict[Line, Runtime | BesideGpu] = {}
+        runtimes: dict[Connection, Runtime | BesideGpu] = {}
         try:
             while True:
                 ready = selector.select(_LOOK_EVERY)
@@ -63,7 +63,7 @@ def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | Bes
 def _accept(
     door: socket.socket,
     selector: selectors.BaseSelector,
-    runtimes: dict[Line, Runtime | BesideGpu],
+    runtimes: dict[Connection, Runtime | BesideGpu],
     make_runtime: Callable[[], Runtime | BesideGpu],
 ) -> None:
     connection, _ = door.accept()
@@ -71,12 +71,12 @@ def _accept(
     if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
         connection.close()
         return
-    line = Line(connection)
+    line = Connection(connection)
     runtimes[line] = make_runtime()
     selector.register(line, selectors.EVENT_READ, line)
 
 
-def _serve(runtime: Runtime | BesideGpu, line: Line) -> bool:
+def _serve(runtime: Runtime | BesideGpu, line: Connection) -> bool:
     """Answer what was asked so far; False if the program has gone."""
     try:
         while True:
@@ -95,7 +95,7 @@ def _serve(runtime: Runtime | BesideGpu, line: Line) -> bool:
         return False
 
 
-def _outcome(runtime: Runtime | BesideGpu, operation: Operation, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
+def _outcome(runtime: Runtime | BesideGpu, operation: LibraryCall, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
     if runtime.broken and operation.name not in _STICKY:
         return runtime.broken, (), b""
     try:
@@ -104,8 +104,8 @@ def _outcome(runtime: Runtime | BesideGpu, operation: Operation, given: Sequence
         return error.status, (), b""
     except WarploomError as problem:
         runtime.say(str(problem))
-        return Status.UNKNOWN, (), b""
-    return Status.SUCCESS, words, data
+        return CudaStatus.UNKNOWN, (), b""
+    return CudaStatus.SUCCESS, words, data
 
 
 def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Popen:

@@ -87,7 +87,7 @@ class ParameterAddress(NamedTuple):
     offset: int = 0
 
 
-class Memory(NamedTuple):
+class MemoryOperand(NamedTuple):
     """A memory operand. Without a base the offset is absolute."""
 
     base: Register | PtxVariable | PtxParameter | None
@@ -115,7 +115,7 @@ class Texel(NamedTuple):
 
 
 Value = Register | PtxConstant | SpecialRegister | SymbolAddress | ParameterAddress
-Operand = Value | Memory | Label | Vector | Negated | Sink | Texel
+Operand = Value | MemoryOperand | Label | Vector | Negated | Sink | Texel
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from warploom.ptx.cursor import Cursor
 from warploom.ptx.module import (
     Call,
     FunctionName,
-    Memory,
+    MemoryOperand,
     Negated,
     Operand,
     ParameterAddress,
@@ -144,7 +144,7 @@ class OperandReader:
             return cursor.integer()
         return 0
 
-    def _memory(self, opcode: Opcode) -> Memory:
+    def _memory(self, opcode: Opcode) -> MemoryOperand:
         cursor = self._cursor
         cursor.expect("[")
         base: Named | None = None
@@ -168,7 +168,7 @@ class OperandReader:
             cursor.fail(f"{base.name} is in {base.space} memory")
         if opcode.space == "param" and isinstance(base, PtxVariable | None):
             cursor.fail("a parameter should stand here")
-        return Memory(base, offset)
+        return MemoryOperand(base, offset)
 
     def _vector(self, rule: OperandRule, length: int) -> Operand:
         cursor = self._cursor

@@ -103,4 +103,4 @@ class Context(NamedTuple):
     info: Info
     code: Array[CodeRow]  # by pc
     trace: Columns
-    stages: Any  # the stages of the machine's sub-cores: `warploom.core.pipeline.stages`
+    stages: Any  # the stages of the machine's sub-cores: `warploom.core.stages`

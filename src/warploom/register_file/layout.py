@@ -15,7 +15,10 @@ from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, 
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
-SLOT_RESERVE = 544  # kept for evictions: more than a flush of all that an SM can have in an upper level, 128 values a scheduler
+MOST_FLUSHED = 128  # values of a scheduler's warps that an upper level may write down at once
+SLOT_RESERVE = (
+    MAX_SCHEDULERS * MOST_FLUSHED + 32
+)  # kept for evictions: more than a flush of all that an SM can have in an upper level
 MAX_SLOTS = SLOT_RESERVE + 864  # instructions in flight
 PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
@@ -232,7 +235,7 @@ class Check(Record):
     written_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
 
 
-class Fault(Record):
+class FoundFault(Record):
     """The first fault that the shadow checker found; `kind` 0: none."""
 
     kind: i4
@@ -346,7 +349,7 @@ class Sm(Record):
     issuing: i8  # the slot of the instruction that is being issued
     sectors: Annotated[Array[u4], 256]  # of the memory instruction that is being handed over
     lanes: Annotated[Array[u4], 256]
-    fault: Fault
+    fault: FoundFault
     count: Count
     warp: Annotated[Array[Warp], MAX_WARPS]
     cta: Annotated[Array[Cta], MAX_CTAS]

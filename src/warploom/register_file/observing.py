@@ -70,7 +70,7 @@ def on_launched(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, ct
 
 @hook()
 def on_waits(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, wait: int, pc: int) -> None:
-    """From this cycle on a warp does not issue for a new reason (a place in `WAITS`), until it is issued or this is told again.
+    """From this cycle on a warp does not issue for a new reason (its number in `WAITS`), until it issues or this is told again.
 
     The pc is of the instruction that it would issue; -1: all have been.
     """
@@ -78,7 +78,7 @@ def on_waits(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, wait:
 
 @hook()
 def on_staged(observer: Any, own: Any, ctx: Context, cycle: int, warp: int, pc: int, slot: int, stage: int) -> None:
-    """An instruction begins a stage (a place in `STAGES`). While it is under way, no other has its slot."""
+    """An instruction begins a stage (its number in `STAGES`). While it is under way, no other has its slot."""
 
 
 @hook()

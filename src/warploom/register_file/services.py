@@ -9,15 +9,16 @@ import numpy as np
 
 from warploom.jit import inlined, separate
 from warploom.records import Lanes, Mask
-from warploom.register_file.bits import NOTHING, bit, lowest
+from warploom.register_file.bits import NOTHING, bit, lowest, without_lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
 from warploom.register_file.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
 from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
+OLDEST, YOUNGEST = 1, -1  # orders of warps
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
 
 
@@ -45,6 +46,31 @@ def scheduler_of(ctx: Context, warp: int) -> int:
         return warp & 1  # the usual case, without divisions
     per_core = machine.schedulers // machine.sub_cores
     return warp % machine.sub_cores * per_core + warp // machine.sub_cores % per_core
+
+
+@inlined
+def first_by_age(sm: Sm, warps: Mask, order: int) -> int:
+    """Of some warps the one that was launched first (`OLDEST`) or last (`YOUNGEST`); -1: there are none."""
+    if warps == NOTHING:
+        return -1
+    first = lowest(warps)
+    rest = without_lowest(warps)
+    while rest != NOTHING:
+        warp = lowest(rest)
+        rest = without_lowest(rest)
+        if order * sm.warp[warp].age < order * sm.warp[first].age:
+            first = warp
+    return first
+
+
+@inlined
+def result_number(row: CodeRow, register: int) -> int:
+    """Which of its results an instruction writes to a register; compile-time hints on results are numbered like this."""
+    number = 0
+    for result in range(row.n_writes):
+        if row.writes[result] == register:
+            number = result
+    return number
 
 
 @inlined

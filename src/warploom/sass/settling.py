@@ -13,17 +13,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from warploom.code.graph import flow_graph
-from warploom.code.instruction import INSERTED, Block, Code, Control, Instruction, Reg
+from warploom.code.instruction import CONTROL_COUNTERS, INSERTED, Block, Code, Control, Instruction, Reg
 from warploom.code.op_class import OpClass
 from warploom.code.sass_classes import SASS_CLASSES
-from warploom.code.slots import Access, slots_of
+from warploom.code.slots import SlotAccess, slots_of
 
-COUNTERS = 6
 FIXED_LATENCY = 5  # cycles after which the results of arithmetic can be read by any unit
 NO_REUSE = (False, False, False)
 PASSES_BY = Control(1, False, None, None, 0, NO_REUSE)
 Pending = tuple[tuple[int, int], ...]  # per counter, slots still to be written and slots still to be read
-_NOTHING: Pending = ((0, 0),) * COUNTERS
+_NOTHING: Pending = ((0, 0),) * CONTROL_COUNTERS
 
 
 def settle(code: Code) -> Code:
@@ -69,7 +68,7 @@ def _control(instruction: Instruction) -> Control:
 
 def _give_read_counters(code: Code) -> None:
     """Memory instructions that hold no counter (stores whose operands nobody overwrote) get the one that is used least."""
-    used: Counter[int] = Counter(dict.fromkeys(range(COUNTERS), 0))
+    used: Counter[int] = Counter(dict.fromkeys(range(CONTROL_COUNTERS), 0))
     for instruction in code.instructions():
         control = _control(instruction)
         used.update(number for number in (control.write_barrier, control.read_barrier) if number is not None)
@@ -111,19 +110,19 @@ def _joined(ways: Iterator[Pending]) -> Pending:
     return tuple(joined)
 
 
-def _needed(pending: Pending, access: Access) -> int:
+def _needed(pending: Pending, access: SlotAccess) -> int:
     """The counters that an instruction must wait for."""
     touched = access.reads | access.writes
     return sum(1 << n for n, (written, read) in enumerate(pending) if written & touched or read & access.writes)
 
 
-def _after(pending: Pending, control: Control, access: Access) -> Pending:
+def _after(pending: Pending, control: Control, access: SlotAccess) -> Pending:
     waited = control.wait | _needed(pending, access)
     left = [(0, 0) if waited >> number & 1 else both for number, both in enumerate(pending)]
-    if control.write_barrier is not None and control.write_barrier < COUNTERS:
+    if control.write_barrier is not None and control.write_barrier < CONTROL_COUNTERS:
         written, read = left[control.write_barrier]
         left[control.write_barrier] = written | access.writes, read | access.reads  # what is written has been read before
-    if control.read_barrier is not None and control.read_barrier < COUNTERS:
+    if control.read_barrier is not None and control.read_barrier < CONTROL_COUNTERS:
         written, read = left[control.read_barrier]
         left[control.read_barrier] = written, read | access.reads
     return tuple(left)

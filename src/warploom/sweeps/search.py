@@ -20,7 +20,7 @@ from warploom.sweeps.front import front, ranks
 from warploom.sweeps.goal import Goal, make_goal
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.measures import measure
-from warploom.sweeps.space import Space, space_of
+from warploom.sweeps.space import SearchSpace, space_of
 from warploom.sweeps.store import Store
 from warploom.sweeps.sweep import hire
 
@@ -76,7 +76,7 @@ class Search:
 
     def __init__(self, goal: Goal, folder: Path, workers: Workers, step: Callable[[str, int], None]) -> None:
         self.goal, self.folder, self.workers, self.step = goal, folder, workers, step
-        self.space: Space = space_of(goal.space, goal.place)
+        self.space: SearchSpace = space_of(goal.space, goal.place)
         self.store = Store(folder / "runs")
         self.chip = goal.chip
         self._optuna = _optuna()

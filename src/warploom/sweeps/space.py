@@ -39,7 +39,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Space:
+class SearchSpace:
     """All that may be chosen. The parameters of a policy are chosen only where the policy is."""
 
     choices: tuple[Dimension, ...]  # the policy of each choice
@@ -89,7 +89,7 @@ class Space:
         return [*self.choices, *(each for group in self.parameters.values() for each in group), *self.options]
 
 
-def space_of(entries: Mapping[str, Any], place: str) -> Space:
+def space_of(entries: Mapping[str, Any], place: str) -> SearchSpace:
     """The space of a goal: policies that cost what they cost, with the parameters that a designer decides.
 
     Entries narrow it: a choice to some policies (``power = ["trimodal"]``), a parameter (``power.trimodal.wakeup``) to a value,
@@ -107,7 +107,7 @@ def space_of(entries: Mapping[str, Any], place: str) -> Space:
     for name in left:
         known = [*CHOICES, *OPTIONS, *(f"{choice}.{policy}.{field}" for choice, policy, field in _all_parameters())]
         raise WarploomError(f"{place}, space: {name!r} is nothing to choose here{did_you_mean(name, known)}")
-    return Space(tuple(choices), parameters, tuple(options))
+    return SearchSpace(tuple(choices), parameters, tuple(options))
 
 
 def _policies(choice: str, given: Any, place: str) -> list[str]:

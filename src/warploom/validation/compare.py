@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warploom.trace.format import SECTOR_BYTES
 from warploom.validation.recorded import MeasuredLaunch
 from warploom.validation.split import PARTS
 
-SECTOR_BYTES = 32
 TRAFFIC = ("l1_load_sectors", "l2_sectors", "dram_read_bytes", "dram_write_bytes")
 LEAST_TRAFFIC = {"l1_load_sectors": 256, "l2_sectors": 256, "dram_read_bytes": 65536, "dram_write_bytes": 65536}
 """Below these, what the chip itself moves (code, parameters, its own bookkeeping) decides the number; no error is given there."""

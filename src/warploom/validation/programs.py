@@ -28,20 +28,23 @@ def described_program(folder: Path, name: str) -> Program:
         raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
 
     def host(gpu: Gpu, _arrays: Arrays) -> Arrays:
-        values = [_initial(argument) for argument in about["args"]]
-        passed = [gpu.array(value) if value.ndim else value[()] for value in values]
+        values = [initial_value(argument) for argument in about["args"]]
+        passed = [gpu.array(value) if value.ndim else value for value in values]
         gpu.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed)
         return {}
 
     return _program(name, cubin, host)
 
 
-def _initial(argument: dict[str, str]) -> np.ndarray:
-    """The value of an argument: an expression of ``i``, the element's number. The descriptions are files of the project."""
+def initial_value(argument: dict[str, str]) -> Any:
+    """An argument before the launch, an array or a number: an expression of ``i``, the element's number.
+
+    Expressions are evaluated as Python: the descriptions are files of the project.
+    """
     base, _, size = argument["type"].rstrip("]").partition("[")
     i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
     value = np.asarray(eval(argument["init"], {"np": np, "__builtins__": {}}, {"i": i}))
-    return np.broadcast_to(value, i.shape).astype(_TYPES[base])
+    return np.broadcast_to(value, i.shape).astype(_TYPES[base])[()]
 
 
 def microbenchmark_program(launch: Launch, reps: int | None) -> Program:

@@ -38,7 +38,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Slot:
+class KernelParameter:
     """A parameter of the kernel: what the PTX says, and what the CUDA source adds where there is one."""
 
     name: str
@@ -121,7 +121,9 @@ def _number(word: str, dtype: np.dtype) -> int | float:
     return value
 
 
-def match_arguments(slots: Sequence[Slot], arguments: Sequence[Argument], kernel: str) -> list[np.ndarray | np.generic]:
+def match_arguments(
+    slots: Sequence[KernelParameter], arguments: Sequence[Argument], kernel: str
+) -> list[np.ndarray | np.generic]:
     """The launch's arguments in the kernel's order: arrays for pointers, NumPy scalars for the rest.
 
     Where the kernel's parameter names are known (from CUDA source), arguments go by name, in any order; otherwise by position.
@@ -145,7 +147,7 @@ def match_arguments(slots: Sequence[Slot], arguments: Sequence[Argument], kernel
     return [_fit(slot, argument, index, kernel) for index, (slot, argument) in enumerate(zip(slots, ordered, strict=True))]
 
 
-def _fit(slot: Slot, argument: Argument | None, index: int, kernel: str) -> np.ndarray | np.generic:
+def _fit(slot: KernelParameter, argument: Argument | None, index: int, kernel: str) -> np.ndarray | np.generic:
     what = f"{slot.element or 'any type'} array" if slot.pointer else slot.type
     if argument is None:
         example = f"{slot.element or 'f32'}[1024]:random" if slot.pointer else "1"
@@ -189,7 +191,7 @@ def structure(text: str, size: int, where: str) -> np.void:
     return np.void(record.tobytes())
 
 
-def _scalar(slot: Slot, word: str, where: str) -> np.generic:
+def _scalar(slot: KernelParameter, word: str, where: str) -> np.generic:
     if slot.size == 1 and word in ("true", "false"):
         return np.uint8(word == "true")
     bits = slot.type[1:]

@@ -21,7 +21,7 @@ from warploom.errors.names import did_you_mean
 from warploom.errors.progress import activity
 from warploom.sass.fatbin import choose_entry, read_fatbin
 from warploom.sass.module import ARCHITECTURES, SassModule, from_cubin
-from warploom.workloads.arguments import Slot, match_arguments, parse_argument
+from warploom.workloads.arguments import KernelParameter, match_arguments, parse_argument
 from warploom.workloads.program import PTX, Kernels, Program, read_module
 from warploom.workloads.signature import source_signature
 from warploom.workloads.variables import set_variables
@@ -232,7 +232,7 @@ def file_program(
     )
 
 
-def _output_files(texts: Sequence[str], slots: Sequence[Slot], option: str) -> dict[str, Path]:
+def _output_files(texts: Sequence[str], slots: Sequence[KernelParameter], option: str) -> dict[str, Path]:
     """``out=file.npy`` for arrays of the kernel."""
     files = {}
     for text in texts:
@@ -254,7 +254,7 @@ def _loaded(file: Path) -> np.ndarray:
         raise WarploomError(f"{file}: it cannot be read as a NumPy array: {str(error).splitlines()[0]}") from None
 
 
-def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
+def _slots(module: Module | SassModule, kernel: str, source: str) -> list[KernelParameter]:
     if isinstance(module, SassModule):
         parameters: Sequence[Parameter | PtxParameter] = module.kernel(kernel).parameters
     else:
@@ -262,12 +262,13 @@ def _slots(module: Module | SassModule, kernel: str, source: str) -> list[Slot]:
     declared = source_signature(source, demangle(kernel).last) if source else None
     if declared is not None and len(declared) == len(parameters):
         return [
-            Slot(name, parameter.type, parameter.size, pointer, element if pointer else "")
+            KernelParameter(name, parameter.type, parameter.size, pointer, element if pointer else "")
             for parameter, (name, pointer, element) in zip(parameters, declared, strict=True)
         ]
     names = [re.sub(rf"^{re.escape(kernel)}_", "", parameter.name) for parameter in parameters]
     return [
-        Slot(name, parameter.type, parameter.size, parameter.pointer) for name, parameter in zip(names, parameters, strict=True)
+        KernelParameter(name, parameter.type, parameter.size, parameter.pointer)
+        for name, parameter in zip(names, parameters, strict=True)
     ]
 
 

@@ -27,10 +27,10 @@ from warploom.core.memory.state import (
     VALID,
     WRITE,
     Access,
+    CachePipe,
     CacheState,
     Ldst,
     Memory,
-    Pipe,
     Port,
 )
 from warploom.jit import callee, whole
@@ -42,7 +42,7 @@ _LEAVE_ENTRIES = 64
 
 
 @callee
-def _room(pipe: Pipe, requests: int, depth: int, cycle: int) -> bool:
+def _room(pipe: CachePipe, requests: int, depth: int, cycle: int) -> bool:
     """Whether the miss queue has room for further requests; if not, when the pipe should look again."""
     before = pipe.sent + requests - 1 - depth
     if before >= 0 and pipe.leave[before % _LEAVE_ENTRIES] > cycle:
@@ -55,7 +55,7 @@ def _room(pipe: Pipe, requests: int, depth: int, cycle: int) -> bool:
 def _request(
     machine: MachineRecord,
     ldst: Ldst,
-    pipe: Pipe,
+    pipe: CachePipe,
     cycle: int,
     line: int,
     sectors: int,
@@ -76,7 +76,7 @@ def _load(
     machine: MachineRecord,
     ldst: Ldst,
     cache: CacheState,
-    pipe: Pipe,
+    pipe: CachePipe,
     access: Access,
     cycle: int,
     sets: int,
@@ -129,7 +129,7 @@ def _load(
 
 
 @callee
-def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
+def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
     """A load from a data cache that fetches sectors: it waits for those on their way and asks for the rest."""
     cache = ldst.l1
     line, wanted = access.line, signed(access.sectors)
@@ -189,7 +189,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access
 
 
 @callee
-def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle: int) -> int:
+def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
     cache = ldst.l1
     line = access.line

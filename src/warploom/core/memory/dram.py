@@ -8,7 +8,7 @@ turn where several can. All times are ticks.
 from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, TICKS, Bank, Channel, Memory
+from warploom.core.memory.state import FOREVER, TICKS, Channel, DramBank, Memory
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 
@@ -34,7 +34,7 @@ def free_transfer(channel: Channel, transfer: int) -> None:
 
 
 @callee
-def _activate(memory: Memory, channel: Channel, bank: Bank, row: int, now: int) -> None:
+def _activate(memory: Memory, channel: Channel, bank: DramBank, row: int, now: int) -> None:
     """Close the open row and open another."""
     at = now
     if bank.row != 0:
@@ -53,7 +53,7 @@ def _activate(memory: Memory, channel: Channel, bank: Bank, row: int, now: int) 
 
 
 @callee
-def _choose(memory: Memory, channel: Channel, bank: Bank, now: int) -> None:
+def _choose(memory: Memory, channel: Channel, bank: DramBank, now: int) -> None:
     """The bank's next candidate."""
     bank.candidate = bank.head
     bank.before = 0

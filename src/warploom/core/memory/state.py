@@ -93,7 +93,7 @@ class Access(Record):
     transactions: u1  # of an atomic: one per lane
 
 
-class Pipe(Record):
+class CachePipe(Record):
     """A way through the load/store unit: accesses in order."""
 
     head: i4
@@ -151,7 +151,7 @@ class LdstUnit(Record):
     shared_at: Annotated[Array[i8], SHARED_ENTRIES]
     shared_slot: Annotated[Array[i2], SHARED_ENTRIES]
     done: Annotated[Array[i4], DONE_ENTRIES]
-    pipe: Annotated[Array[Pipe], PIPES]
+    pipe: Annotated[Array[CachePipe], PIPES]
     l1: CacheState
     l1c: CacheState
     l1t: CacheState
@@ -186,7 +186,7 @@ class Port(Record):
     ldst: Ldst
 
 
-class Line(Record):
+class L2Line(Record):
     """A line of L2."""
 
     used: i8
@@ -236,7 +236,7 @@ class Transfer(Record):
     slice: u1
 
 
-class Bank(Record):
+class DramBank(Record):
     """A bank of a DRAM channel."""
 
     column_ready: i8
@@ -262,7 +262,7 @@ class Channel(Record):
     read_ready: i8
     write_ready: i8
     group_column: Annotated[Array[i8], MAX_DRAM_BANKS]
-    bank: Annotated[Array[Bank], MAX_DRAM_BANKS]
+    bank: Annotated[Array[DramBank], MAX_DRAM_BANKS]
     transfer: Annotated[Array[Transfer], MAX_TRANSFERS]
     spare: i4  # free transfers, as index + 1
     fresh: i4
@@ -321,7 +321,7 @@ class Memory(Record):
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
     pool: Annotated[Array[Request], POOL_ENTRIES]
-    line: Annotated[Array[Line], MAX_L2_LINES]
+    line: Annotated[Array[L2Line], MAX_L2_LINES]
 
 
 LDST_DTYPE, MEMORY_DTYPE, PORT_DTYPE = dtype_of(Ldst), dtype_of(Memory), dtype_of(Port)

@@ -101,21 +101,21 @@ def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
         for _ in range(width):
             if mine == NOTHING or sm.dispatched_count[number] >= room:
                 break
-            place = next_after(mine, sm.collector_last[number])
-            mine &= ~bit(place)
-            unit = sm.collector[number * PORT_COLLECTORS + place]
-            if unit.ready_at > cycle:
+            which = next_after(mine, sm.collector_last[number])
+            mine &= ~bit(which)
+            collector = sm.collector[number * PORT_COLLECTORS + which]
+            if collector.ready_at > cycle:
                 continue
-            sm.collector_last[number] = place
-            sm.dispatched[number, sm.dispatched_count[number]] = unit.slot
+            sm.collector_last[number] = which
+            sm.dispatched[number, sm.dispatched_count[number]] = collector.slot
             sm.dispatched_count[number] += 1
             sm.in_dispatch += 1
-            sm.collector_full[number] &= ~bit(place)
-            sm.collector_free[number] |= bit(place)
-            if sm.slot[unit.slot].kind == INSTRUCTION:
-                work = sm.slot[unit.slot]
-                on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, unit.slot, DISPATCH)
-                on_collected(ctx.design.hierarchy, ctx, sm, cycle, int(sm.slot[unit.slot].warp))
+            sm.collector_full[number] &= ~bit(which)
+            sm.collector_free[number] |= bit(which)
+            work = sm.slot[collector.slot]
+            if work.kind == INSTRUCTION:
+                on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, collector.slot, DISPATCH)
+                on_collected(ctx.design.hierarchy, ctx, sm, cycle, int(work.warp))
             moved = True
     return moved
 
@@ -138,8 +138,8 @@ def _undelay(sm: Sm, cycle: int) -> bool:
     """Queue the reads for places of the upper level whose entry has woken up."""
     moved = False
     kept = 0
-    for place in range(sm.delayed_count):
-        at, request = sm.delayed[place].at, sm.delayed[place].request
+    for number in range(sm.delayed_count):
+        at, request = sm.delayed[number].at, sm.delayed[number].request
         if at <= cycle:
             enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
             moved = True
@@ -209,11 +209,11 @@ def read_entry(ctx: Context, sm: Sm, cycle: int, slot: int, operand: int) -> int
 @inlined
 def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     number, operand = request // MAX_READS, request % MAX_READS
-    unit = sm.collector[number]
-    work = sm.slot[unit.slot]
-    form = read_entry(ctx, sm, cycle, unit.slot, operand)
+    collector = sm.collector[number]
+    work = sm.slot[collector.slot]
+    form = read_entry(ctx, sm, cycle, collector.slot, operand)
     there = cycle + ctx.machine.rf_operand_fetch_cycles
-    unit.ready_at = max(unit.ready_at, there)
+    collector.ready_at = max(collector.ready_at, there)
     if form != 0:  # decoded on the way to its unit, which a memory instruction reaches at once, others in the next cycle
         arrival = there if work.unit == MEM else there + 1
         work.ready_at = max(work.ready_at, read_ready(ctx.design.encoding, ctx, sm, arrival, form))
@@ -225,9 +225,9 @@ def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
 @inlined
 def _operand_there(sm: Sm, number: int) -> None:
     """A collector has one more operand."""
-    unit = sm.collector[number]
-    unit.waiting -= 1
-    if unit.waiting == 0:
+    collector = sm.collector[number]
+    collector.waiting -= 1
+    if collector.waiting == 0:
         sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 
@@ -259,6 +259,15 @@ def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
 
 
 @inlined
+def leave_latch(sm: Sm, port: int) -> None:
+    """The first instruction in the latch behind issue leaves it; those behind move up."""
+    for behind in range(1, sm.issued_count[port]):
+        sm.issued[port, behind - 1] = sm.issued[port, behind]
+    sm.issued_count[port] -= 1
+    sm.in_latches -= 1
+
+
+@inlined
 def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
@@ -271,10 +280,7 @@ def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
             free = sm.collector_free[number]
             if work.ready_at > cycle or free == NOTHING:
                 break
-            for place in range(1, sm.issued_count[number]):
-                sm.issued[number, place - 1] = sm.issued[number, place]
-            sm.issued_count[number] -= 1
-            sm.in_latches -= 1
+            leave_latch(sm, number)
             collector = lowest(free)
             sm.collector_free[number] &= ~bit(collector)
             _assign(ctx, sm, cycle, number * PORT_COLLECTORS + collector, slot)
@@ -284,13 +290,13 @@ def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
 
 @inlined
 def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
-    unit = sm.collector[number]
+    collector = sm.collector[number]
     work = sm.slot[slot]
-    unit.slot = slot
+    collector.slot = slot
     if work.kind == INSTRUCTION:
         on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)
-    unit.waiting = work.reads_left
-    unit.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
+    collector.waiting = work.reads_left
+    collector.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
     for operand in range(work.n_reads):
         entry = int(work.reads[operand])
         request = number * MAX_READS + operand
@@ -299,7 +305,7 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
                 _wait_for_sharer(sm, number, request, int(work.places[operand]))
             continue
         enqueue(sm, request, work.read_group[operand])
-    if unit.waiting == 0:
+    if collector.waiting == 0:
         sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.code.table import Flag
 from warploom.core.memory import FOREVER, Port, constant_access
 from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
-from warploom.core.pipeline.subcore_state import AHEAD, COUNTERS, GROUPS, SubCores, look_again
+from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import CodeRow, Context
@@ -52,7 +53,7 @@ def depends(stages: Any, ctx: Context, sm: Sm, warp: int, row: CodeRow) -> bool:
     own: SubCores = sm.stages
     counter = own.warp[warp].counter
     if row.wait != 0:
-        for number in range(COUNTERS):
+        for number in range(CONTROL_COUNTERS):
             if row.wait >> number & 1 != 0 and counter[number] > 0:
                 return True
     return row.limited_counter >= 0 and counter[row.limited_counter] > row.limit

@@ -19,7 +19,7 @@ from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
 from warploom.core.pipeline.waits import tell_waits
 from warploom.records import Lanes, Mask
-from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, count, has
 from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
 from warploom.register_file.columns import DEAD_WRITE, last_at, mask_at, memory_at, pc_at
 from warploom.register_file.context import CodeRow, Context
@@ -57,7 +57,18 @@ from warploom.register_file.observing import (
     on_upper_level,
     on_woken,
 )
-from warploom.register_file.services import INSTRUCTION, MOVE, SPILL, covers, group_of, inlined, new_slot, separate
+from warploom.register_file.services import (
+    INSTRUCTION,
+    MOVE,
+    OLDEST,
+    SPILL,
+    covers,
+    first_by_age,
+    group_of,
+    inlined,
+    new_slot,
+    separate,
+)
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 NONE, SP, SFU, MEM = (int(unit) for unit in Unit)
@@ -202,13 +213,7 @@ def _where_not(ctx: Context, sm: Sm, mine: Mask, ready: Mask, reason: int) -> in
         warps = sm.blocked | sm.stalled_memory
     elif reason == BARRIER_WAIT:
         warps = sm.at_barrier
-    warps &= mine
-    oldest = -1
-    while warps != NOTHING:
-        warp = lowest(warps)
-        warps = without_lowest(warps)
-        if oldest < 0 or sm.warp[warp].age < sm.warp[oldest].age:
-            oldest = warp
+    oldest = first_by_age(sm, warps & mine, OLDEST)
     if oldest < 0 or sm.warp[oldest].next >= sm.warp[oldest].end:
         return -1
     return pc_at(ctx, sm.warp[oldest].next)

@@ -9,9 +9,9 @@ left.
 
 from __future__ import annotations
 
-from warploom.code.classes import OpClass
+from warploom.code.classes import OpClass, Unit
 from warploom.code.table import Space
-from warploom.core.pipeline.collect import read_entry
+from warploom.core.pipeline.collect import leave_latch, read_entry
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.subcore_state import AHEAD, SubCores
 from warploom.core.pipeline.writeback import plan
@@ -25,7 +25,7 @@ FMA, HEAVY, SPECIAL, LANES, MEMORY = (int(p) for p in (Pipe.FMA, Pipe.HEAVY, Pip
 OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
-MEM = 3
+MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 CONTROL = 2  # cycles from issue to the stage that reserves ports
 
@@ -170,10 +170,7 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
                 sm.count.bank_conflicts += 1
                 continue
             _reserve(ctx, own, work, cycle, window)
-        for place in range(1, sm.issued_count[number]):
-            sm.issued[number, place - 1] = sm.issued[number, place]
-        sm.issued_count[number] -= 1
-        sm.in_latches -= 1
+        leave_latch(sm, number)
         own.memory_from[core] = cycle + ctx.machine.stage_memory_interval
         reading = ctx.machine.stage_global_read_cycles
         if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:

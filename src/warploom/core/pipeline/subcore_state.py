@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.pipeline.pipes import PIPES
 from warploom.machines.schema import MAX_L0_LINES, MAX_RF_BANKS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i2, i8, u1
@@ -12,7 +13,6 @@ from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
 from warploom.register_file.services import inlined
 
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
-COUNTERS = 6  # of a warp, for results and operands of variable latency
 GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
 CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
 
@@ -26,7 +26,7 @@ class SubCoreWarp(Record):
     groups: i8  # of copies that a counter is held for
     group_end: Annotated[Array[i8], GROUPS]  # how many copies must be done
     group_counter: Annotated[Array[u1], GROUPS]
-    counter: Annotated[Array[u1], COUNTERS]
+    counter: Annotated[Array[u1], CONTROL_COUNTERS]
 
 
 class SubCores(Record):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.classes import Unit
-from warploom.core.memory import Memory, Port, ldst_next_event, ldst_step
+from warploom.code.instruction import CONTROL_COUNTERS
+from warploom.core.memory import Memory, Port
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
     BARRIER,
@@ -15,9 +16,6 @@ from warploom.core.pipeline.control_bits import (
     next_due,
     release_counter,
 )
-from warploom.core.pipeline.execute import start_memory
-from warploom.core.pipeline.fetch import decode, fetch
-from warploom.core.pipeline.issue import issue
 from warploom.core.pipeline.pipes import PIPES, Pipe
 from warploom.core.pipeline.read_ports import (
     TO_READ,
@@ -29,16 +27,15 @@ from warploom.core.pipeline.read_ports import (
     start_addresses,
     take_pipe,
 )
-from warploom.core.pipeline.residency import exit_warps
-from warploom.core.pipeline.subcore_state import COUNTERS, SubCores
-from warploom.core.pipeline.writeback import next_planned, plan, write_results
+from warploom.core.pipeline.subcore_state import SubCores
+from warploom.core.pipeline.writeback import plan
 from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, has
 from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.hooks import hook, next_event, on_event
+from warploom.register_file.hooks import hook
 from warploom.register_file.layout import UNITS, Sm
 from warploom.register_file.observing import observed
-from warploom.register_file.services import INSTRUCTION, separate
+from warploom.register_file.services import INSTRUCTION
 
 MEM = int(Unit.MEM)
 NONE = int(Pipe.NONE)
@@ -51,57 +48,19 @@ def let_go(stages: Any, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRo
         release_counter(sm, warp, int(row.read_counter))
 
 
-@separate
-def next_movement(ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
-    """The next cycle, after one in which nothing moved, at which something will."""
-    own: SubCores = sm.stages
-    at_once = sm.write_head >= 0 or sm.woken != NOTHING or sm.exiting != NOTHING or sm.in_latches > 0 or sm.in_dispatch > 0
-    if at_once or own.all_ready != NOTHING:
-        return cycle + 1
-    event = min(next_planned(sm, cycle), ldst_next_event(ctx.machine, port, cycle), next_due(sm, cycle))
-    waiting = sm.fetching
-    while waiting != NOTHING:
-        event = min(event, sm.warp[lowest(waiting)].decode_at)
-        waiting = without_lowest(waiting)
-    waiting = sm.fetchable
-    while waiting != NOTHING:
-        event = min(event, sm.warp[lowest(waiting)].fetch_from)
-        waiting = without_lowest(waiting)
-    if sm.pending_count > 0:
-        event = min(event, sm.pending_at[0])
-    scheduled = next_event(ctx.design.scheduler, ctx, sm, cycle)
-    if scheduled >= 0:
-        event = min(event, scheduled)
-    due = next_event(ctx.design.power, ctx, sm, cycle)
-    if due >= 0:
-        event = min(event, due)
-    return max(event, cycle + 1)
-
-
 class ControlledSubCores(NamedTuple):
     """Sub-cores that read operands through reserved ports and heed control bits."""
 
-    def step(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
-        due = next_event(ctx.design.power, ctx, sm, cycle)
-        if 0 <= due <= cycle:
-            on_event(ctx.design.power, ctx, sm, cycle)
-        moved = write_results(ctx, sm, port, cycle)
-        if sm.in_latches > 0:
-            moved |= start_addresses(ctx, sm, cycle)
-        ldst_step(ctx.machine, memory, port, cycle)
-        if sm.in_dispatch > 0:
-            moved |= start_memory(ctx, memory, sm, port, cycle)
-        if sm.exiting != NOTHING:
-            exit_warps(ctx, sm, port, cycle)
-            moved = True
-        moved |= issue(ctx, sm, port, cycle)
-        if sm.fetching != NOTHING:
-            moved |= decode(ctx, sm, cycle)
-        moved |= fetch(ctx, memory, sm, port, cycle)
-        return moved
+    def advance(stages, ctx: Context, sm: Sm, cycle: int) -> bool:
+        if sm.in_latches == 0:
+            return False
+        return start_addresses(ctx, sm, cycle)
 
-    def earliest_event(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> int:
-        return next_movement(ctx, sm, port, cycle)
+    def next_advance(stages, ctx: Context, sm: Sm, cycle: int) -> int:
+        own: SubCores = sm.stages
+        if sm.in_latches > 0 or sm.in_dispatch > 0 or own.all_ready != NOTHING:
+            return cycle + 1
+        return next_due(sm, cycle)
 
     def begin_warp(stages, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         own: SubCores = sm.stages
@@ -110,7 +69,7 @@ class ControlledSubCores(NamedTuple):
         mine.copies_issued = 0
         mine.copies_done = 0
         mine.groups = 0
-        for number in range(COUNTERS):
+        for number in range(CONTROL_COUNTERS):
             mine.counter[number] = 0
 
     def examine_woken(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> None:

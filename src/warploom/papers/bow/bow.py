@@ -10,6 +10,7 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.code.lanes import FULL, REGISTER_BITS
 from warploom.energy import RunFacts, Technology
+from warploom.energy.technology import SLICES
 from warploom.machines import Machine
 from warploom.papers.bow.hints import Hints, window_hints
 from warploom.papers.bow.window import (
@@ -33,9 +34,8 @@ from warploom.register_file.columns import mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import PORT_COLLECTORS, Sm
-from warploom.register_file.services import covers, share_read, wake, write_back
+from warploom.register_file.services import covers, result_number, share_read, wake, write_back
 
-SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, transient
 OPERANDS = 3  # that a plain collector holds
 THROUGH, BACK = 0, 1
@@ -135,10 +135,7 @@ class Bow(NamedTuple):
         row = ctx.code[pc]
         hints: Hints = row.hierarchy
         state: State = sm.hierarchy
-        number = np.int64(0)
-        for place in range(row.n_writes):
-            if row.writes[place] == register:
-                number = np.int64(place)
+        number = result_number(row, register)
         lanes = mask if hints.rest_needed >> number & 1 != 0 else FULL
         way = find(policy, sm, warp, register)
         transient = policy.hints and covers(sm, warp, lanes) and hints.transient >> number & 1 != 0

@@ -23,7 +23,7 @@ class Windows(Record):
 
     register: Annotated[Array[i2], MAX_WARPS, WAYS]
     status: Annotated[Array[u1], MAX_WARPS, WAYS]
-    used: Annotated[Array[i8], MAX_WARPS, WAYS]  # place in the trace of the instruction that read or wrote it last
+    used: Annotated[Array[i8], MAX_WARPS, WAYS]  # index of the instruction that read or wrote it last
     lanes: Annotated[Array[Lanes], MAX_WARPS, WAYS]
     collecting: Annotated[Array[i2], MAX_WARPS]  # instructions between issue and the units
 

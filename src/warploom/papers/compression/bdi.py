@@ -38,7 +38,7 @@ MAX_DECODERS = 16
 MOV, MERGE = 0, 1
 
 
-class Unit(Record):
+class Coders(Record):
     """The compressors of an SM, or its decompressors."""
 
     free_at: Annotated[Array[i8], MAX_DECODERS]  # when each can take the next value
@@ -51,8 +51,8 @@ class Unit(Record):
 class State(Record):
     """The units, and what is counted."""
 
-    compressor: Unit
-    decompressor: Unit
+    compressor: Coders
+    decompressor: Coders
     stored: Annotated[Array[i8], 2, FORMS]  # writes by divergence and form
     unclassified: i8  # writes without a value in the trace: MOVs and refills
     bins: Annotated[Array[i8], 2, 4]
@@ -111,7 +111,7 @@ def _smallest(pairs: int) -> int:
 
 
 @inlined
-def _pass_through(policy: Bdi, unit: Unit, units: int, latency: int, cycle: int) -> int:
+def _pass_through(policy: Bdi, unit: Coders, units: int, latency: int, cycle: int) -> int:
     """Send a value through the first unit that can take it; the cycle at which it comes out."""
     chosen = 0
     for number in range(1, units):

@@ -12,6 +12,7 @@ from warploom.code.lanes import REGISTER_BITS
 from warploom.code.slots import REGISTER_MASK
 from warploom.code.warp import warp_liveness
 from warploom.energy import RunFacts, Technology
+from warploom.energy.technology import SLICES
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.papers.ltrf.intervals import with_intervals, working_sets
@@ -38,12 +39,10 @@ from warploom.register_file.bits import NOTHING, bit, has
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
 from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import covers, wake
+from warploom.register_file.layout import MOST_FLUSHED, REGISTER_WORDS, Sm
+from warploom.register_file.services import covers, result_number, wake
 
-SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 10  # register name (8), valid, dirty
-BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room
 
 
 class Notes(Record):
@@ -172,10 +171,7 @@ class Ltrf(NamedTuple):
         state: State = sm.hierarchy
         way = find(policy, sm, warp, register)
         if way < 0 and has(sm.active, warp) and wants(sm, warp, register):
-            number = np.int64(0)
-            for place in range(row.n_writes):
-                if row.writes[place] == register:
-                    number = np.int64(place)
+            number = result_number(row, register)
             if covers(sm, warp, mask) or notes.rest_needed >> number & 1 == 0:
                 way = take(policy, sm, warp, register)
         if way < 0:
@@ -260,10 +256,10 @@ class Ltrf(NamedTuple):
         active = getattr(design.scheduler, "active", None)
         if active is None or type(design.scheduler).NAME != "two-level":
             return "its cache belongs to active warps; take scheduler=two-level"
-        if active * policy.entries > BUFFERED:
+        if active * policy.entries > MOST_FLUSHED:
             return (
                 f"{active} active warps with {policy.entries} entries could flush {active * policy.entries} values at once, "
-                f"and the buffer in front of the banks holds {BUFFERED}; take fewer"
+                f"and the buffer in front of the banks holds {MOST_FLUSHED}; take fewer"
             )
         if hasattr(design.allocation, "compile"):
             return f"allocation={type(design.allocation).NAME} counts instructions that the intervals' would come between"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warploom.papers.regmutex.owner_warp import Ownership
-from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then_oldest
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.records import Mask
 from warploom.register_file import Policies, policy
 from warploom.register_file.bits import NOTHING
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.register_file.services import OLDEST, scheduler_of
 
 
 @policy
@@ -38,7 +38,7 @@ class OwnerWarpFirst(NamedTuple):
             candidates = ready & ~shared.partners
         if candidates == NOTHING:
             candidates = ready
-        return greedy_then_oldest(sm, scheduler, candidates)
+        return greedy_then(sm, scheduler, candidates, OLDEST)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         state: LastIssued = sm.scheduler

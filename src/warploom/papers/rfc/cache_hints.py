@@ -21,7 +21,7 @@ import numpy as np
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import Code
 from warploom.code.liveness import Liveness
-from warploom.code.slots import REGISTER_MASK, Access
+from warploom.code.slots import REGISTER_MASK, SlotAccess
 from warploom.code.warp import warp_liveness
 from warploom.records import Record, dtype_of, u1, u2
 
@@ -102,7 +102,7 @@ def read_before_suspension(graph: FlowGraph, live: Liveness, suspends: list[bool
     """Per pc, the slots that some path reads after the instruction and before the next suspension."""
     first = _first_pcs(live)
 
-    def before(access: Access, after: int, suspended: bool) -> int:
+    def before(access: SlotAccess, after: int, suspended: bool) -> int:
         # The warp is suspended ahead of the instruction's own reads.
         return 0 if suspended else after & ~access.kills | access.reads
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from warploom.code.lanes import REGISTER_BITS
 from warploom.energy import Technology
+from warploom.energy.technology import SLICES
 
-SLICES = 8  # accesses of 128 bits that one warp register takes
 MILLIMETRE = 1e-3
 
 

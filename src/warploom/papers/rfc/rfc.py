@@ -10,6 +10,7 @@ import numpy as np
 from warploom.code.instruction import Code
 from warploom.code.lanes import FULL, LANES, REGISTER_BITS
 from warploom.energy import RunFacts, Technology
+from warploom.energy.technology import SLICE_BITS, SLICES
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfc.cache_hints import Hints, cache_hints
@@ -20,12 +21,10 @@ from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
 from warploom.register_file.context import Context
 from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import covers, fill, inlined, write_back
+from warploom.register_file.layout import MOST_FLUSHED, Sm
+from warploom.register_file.services import covers, fill, inlined, result_number, write_back
 
 MOST_ENTRIES = 16
-BUFFERED = 128  # values of a flush that wait for their banks at once, at most; the core keeps this much room for a scheduler
-SLICES = 8  # accesses of 128 bits that one warp register takes
 TAG_BITS = 9  # register name (6), valid, dirty, dead
 RESULTS, SOURCES = 0, 1
 FIFO, LRU = 0, 1
@@ -240,10 +239,7 @@ class Rfc(NamedTuple):
         row = ctx.code[pc]
         hints: Hints = row.hierarchy
         state: State = sm.hierarchy
-        number = np.int64(0)
-        for place in range(row.n_writes):
-            if row.writes[place] == register:
-                number = np.int64(place)
+        number = result_number(row, register)
         unread = hints.unread >> number & 1 != 0
         lanes = mask if hints.rest_needed >> number & 1 != 0 else FULL
         around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
@@ -353,7 +349,7 @@ class Rfc(NamedTuple):
         )
         yield "reads of values on their way down", "dynamic", counters["forwarded_reads"] * below
         # One look at a warp's tags costs what that many bits of an entry cost.
-        tags = policy.entries * TAG_BITS / (REGISTER_BITS / SLICES)
+        tags = policy.entries * TAG_BITS / SLICE_BITS
         yield "register cache tags", "overhead", counters["rfc_lookups"] * tags * read
 
     def storage_bits(policy, machine: Machine, design: Policies) -> int:
@@ -370,9 +366,9 @@ class Rfc(NamedTuple):
 
     def conflict(policy, design: Policies) -> str | None:
         active = getattr(design.scheduler, "active", None)
-        if active is not None and active * policy.entries > BUFFERED:
+        if active is not None and active * policy.entries > MOST_FLUSHED:
             return (
                 f"{active} active warps with {policy.entries} entries could flush {active * policy.entries} values at once, "
-                f"and the buffer in front of the banks holds {BUFFERED}; take fewer"
+                f"and the buffer in front of the banks holds {MOST_FLUSHED}; take fewer"
             )
         return None

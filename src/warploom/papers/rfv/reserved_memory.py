@@ -6,11 +6,21 @@ from warploom.papers.rfv.mapping import rename
 from warploom.papers.rfv.renaming import find_entry_anywhere
 from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
-from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.context import Context
 from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import REFILL, SPILL, free_entry, group_of, inject, inlined, separate, wake
+from warploom.register_file.services import (
+    OLDEST,
+    REFILL,
+    SPILL,
+    first_by_age,
+    free_entry,
+    group_of,
+    inject,
+    inlined,
+    separate,
+    wake,
+)
 
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
 
@@ -61,17 +71,6 @@ def _names_of(ctx: Context, sm: Sm, warp: int) -> int:
 
 
 @separate
-def _oldest(sm: Sm, warps: Mask) -> int:
-    oldest = -1
-    while warps != NOTHING:
-        warp = lowest(warps)
-        warps = without_lowest(warps)
-        if oldest < 0 or sm.warp[warp].age < sm.warp[oldest].age:
-            oldest = warp
-    return oldest
-
-
-@separate
 def _spill_other(ctx: Context, sm: Sm, cycle: int, kept: int) -> bool:
     """Store all registers of one warp other than `kept`: the youngest outside of the leading CTA, else the youngest."""
     state: State = sm.allocation
@@ -113,7 +112,7 @@ def _waiting_in_memory(sm: Sm) -> int:
         rest = without_lowest(rest)
         if state.moving[warp] == 0:
             stored |= bit(warp)
-    return _oldest(sm, stored)
+    return first_by_age(sm, stored, OLDEST)
 
 
 @separate
@@ -153,7 +152,7 @@ def refill_if_room(ctx: Context, sm: Sm, cycle: int) -> None:
 @separate
 def make_room(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Nothing else moves: spill for a warp that lacks an entry, else bring one back from memory. False: neither can be."""
-    urgent = _oldest(sm, hungry_warps(sm))
+    urgent = first_by_age(sm, hungry_warps(sm), OLDEST)
     if urgent >= 0:
         return _spill_other(ctx, sm, cycle, urgent)
     stored = _waiting_in_memory(sm)

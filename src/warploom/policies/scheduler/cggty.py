@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.policies.scheduler.greedy import LastIssued, forget_last
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.records import Mask
 from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.register_file.services import YOUNGEST, scheduler_of
 
 
 @policy
@@ -26,18 +25,7 @@ class Cggty(NamedTuple):
         forget_last(sm)
 
     def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
-        state: LastIssued = sm.scheduler
-        last = state.last[scheduler]
-        if last >= 0 and has(ready, last):
-            return last
-        youngest = lowest(ready)
-        rest = without_lowest(ready)
-        while rest != NOTHING:
-            warp = lowest(rest)
-            if sm.warp[warp].age > sm.warp[youngest].age:
-                youngest = warp
-            rest = without_lowest(rest)
-        return youngest
+        return greedy_then(sm, scheduler, ready, YOUNGEST)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         state: LastIssued = sm.scheduler

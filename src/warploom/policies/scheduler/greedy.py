@@ -1,4 +1,4 @@
-"""What schedulers that stay with a warp share: which one issued last, and the choice between it and the oldest."""
+"""What schedulers that stay with a warp share: which one issued last, and the choice between it and others by age."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated
 
 from warploom.machines.schema import MAX_SCHEDULERS
 from warploom.records import Array, Mask, Record, i8
-from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.bits import has
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined
+from warploom.register_file.services import first_by_age, inlined
 
 
 class LastIssued(Record):
@@ -26,17 +26,10 @@ def forget_last(sm: Sm) -> None:
 
 
 @inlined
-def greedy_then_oldest(sm: Sm, scheduler: int, warps: Mask) -> int:
-    """Of some warps the one that this scheduler issued from last, else the one that was launched first."""
+def greedy_then(sm: Sm, scheduler: int, warps: Mask, order: int) -> int:
+    """Of some warps the one that this scheduler issued from last, else the `OLDEST` or the `YOUNGEST`."""
     state: LastIssued = sm.scheduler
     last = state.last[scheduler]
     if last >= 0 and has(warps, last):
         return last
-    oldest = lowest(warps)
-    rest = without_lowest(warps)
-    while rest != NOTHING:
-        warp = lowest(rest)
-        if sm.warp[warp].age < sm.warp[oldest].age:
-            oldest = warp
-        rest = without_lowest(rest)
-    return oldest
+    return first_by_age(sm, warps, order)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then_oldest
+from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.records import Mask
 from warploom.register_file import policy
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.register_file.services import OLDEST, scheduler_of
 
 
 @policy
@@ -25,7 +25,7 @@ class Gto(NamedTuple):
         forget_last(sm)
 
     def choose(policy, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready: Mask) -> int:
-        return greedy_then_oldest(sm, scheduler, ready)
+        return greedy_then(sm, scheduler, ready, OLDEST)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         state: LastIssued = sm.scheduler

@@ -36,6 +36,8 @@ def _promote(policy: TwoLevel, ctx: Context, sm: Sm, scheduler: int) -> None:
     """Fill the scheduler's active set with ready warps; one that waits at a barrier gives way only when it is needed."""
     state: State = sm.scheduler
     mine = sm.scheduler_warps[scheduler]
+    if (state.eligible & mine) == NOTHING:
+        return  # the usual case, without a division
     room = policy.active if policy.each == SCHEDULER else max(1, policy.active // ctx.machine.schedulers)
     while (state.eligible & mine) != NOTHING:
         if count(sm.active & mine) >= room:
