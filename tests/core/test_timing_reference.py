@@ -14,10 +14,11 @@ from warploom.register_file import baseline_policies
 
 # Every kernel once, as the reference runs it by default; the other schedulers, file sizes and cold caches are marked slow.
 USUAL = [case for case in cases() if case.scheduler == "gto" and case.warm and case.registers == 32768]
+LATER = ("gather_", "spmv_", "histogram_")  # recorded when the model stood: kernels that it was not adjusted on
 OTHERS = [case for case in cases() if case not in USUAL]
 
 
-def _compare(chosen: list[Case]) -> None:
+def _compare(chosen: list[Case], median: float = 0.05, most: float = 0.15) -> None:
     executed: dict[str, Executed] = {}
     differences = {}
     for case in chosen:
@@ -29,13 +30,21 @@ def _compare(chosen: list[Case]) -> None:
         differences[case.title] = result.cycles / case.cycles - 1
         print(f"{case.title:60s} {case.cycles:8d} {result.cycles:8d} {100 * differences[case.title]:+6.1f}%")
     sizes = np.abs(list(differences.values()))
-    assert np.median(sizes) < 0.05, "the median difference of cycles"
-    assert sizes.max() < 0.15, max(differences.items(), key=lambda pair: abs(pair[1]))
+    assert np.median(sizes) < median, "the median difference of cycles"
+    assert sizes.max() < most, max(differences.items(), key=lambda pair: abs(pair[1]))
 
 
 def test_cycles_of_every_kernel():
-    assert len(USUAL) == 27
-    _compare(USUAL)
+    first = [case for case in USUAL if not case.name.startswith(LATER)]
+    assert len(first) == 27
+    _compare(first)
+
+
+def test_cycles_of_gathers_sparse_products_and_histograms():
+    """Lines of several slices take turns on their way to an SM, and atomics on different words of a sector go together."""
+    later = [case for case in USUAL if case.name.startswith(LATER)]
+    assert len(later) == 7
+    _compare(later, median=0.025, most=0.06)
 
 
 @pytest.mark.slow

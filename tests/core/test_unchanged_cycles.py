@@ -13,7 +13,7 @@ from warploom.simulation.simulate import simulate
     [
         ("gtx480", "vectoradd", 2281),
         ("gtx480", "reduction", 6072),
-        ("gpgpusim-gtx480", "hotspot", 6781),
+        ("gpgpusim-gtx480", "hotspot", 6846),
         ("ampere-collectors", "hotspot", 8989),
         ("rfv", "reduction", 6914),
     ],

@@ -75,6 +75,24 @@ def test_sectors(address: str, sectors: dict[int, int], tmp_path) -> None:
     assert (np.diff(trace.sector[:count].astype(np.int64)) > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("address", "records"),
+    [
+        ("shl.b32 v, t, 2;", [(0, 0xFF), (1, 0xFF00), (2, 0xFF0000), (3, 0xFF000000)]),
+        ("and.b32 v, t, 15; shl.b32 v, v, 2;", [(0, 0xFF), (0, 0xFF0000), (1, 0xFF00), (1, 0xFF000000)]),
+        ("mov.b32 v, 64;", [(2, 1 << lane) for lane in range(32)]),
+        ("max.u32 v, t, 29; sub.u32 v, 31, v; shl.b32 v, v, 5;", [(0, 1 << 31), (1, 1 << 30)] + [(2, 1 << n) for n in range(30)]),
+    ],
+)
+def test_atomics_at_one_address_take_turns(address: str, records: list[tuple[int, int]], tmp_path) -> None:
+    body = f"{address} cvt.u64.u32 at, v; add.s64 at, at, p; atom.global.add.u32 w, [at], 1; st.global.u32 [p], w;"
+    launch = record(body, tmp_path)
+    trace = trace_of(launch)
+    assert accesses(launch)[0] == (Space.GLOBAL, len(records))
+    sectors = (trace.sector - trace.sector[-1]).tolist()  # the store goes to the array's first sector
+    assert list(zip(sectors, trace.lanes.tolist(), strict=True))[:-1] == records
+
+
 def test_lanes_without_the_guard_touch_nothing(tmp_path) -> None:
     body = "setp.lt.u32 q, t, 4; shl.b32 v, t, 7; cvt.u64.u32 at, v; add.s64 at, at, p; @q st.global.u32 [at], t;"
     launch = record(f"{body} setp.gt.u32 q, t, 99; @q st.global.u32 [at], t;", tmp_path)

@@ -129,6 +129,15 @@ def test_l2_bandwidth_of_one_sm_is_its_port(machine: Machine) -> None:
     assert per_line == pytest.approx(4, rel=0.03)
 
 
+@pytest.mark.parametrize(("name", "later"), [("gtx480", 0), ("gpgpusim-gtx480", 3)])
+def test_lines_of_two_slices_to_one_sm(name: str, later: int) -> None:
+    """A line in one packet goes through at once; sectors that travel alone take turns with those of the other line."""
+    machine = load_machine(name)
+    outcome = run(machine, Stream().line(0).line(2), warm=(BASE, 12))
+    done = outcome.ops[0]["done"] - outcome.ops[0]["accepted"][0]
+    assert list(done) == [l2_hit(machine) + later, l2_hit(machine) + 4]
+
+
 def test_l2_bandwidth_of_the_chip(machine: Machine) -> None:
     """Slices could hand out one sector each a cycle; one queue at each input loses about four tenths (Karol et al., 1987)."""
     streams = []
@@ -169,6 +178,13 @@ def test_store_bandwidth_is_the_port_into_the_crossbar(machine: Machine) -> None
     assert outcome.last == pytest.approx(4 * 400, rel=0.25)
     assert outcome.counters["dram_reads"] == 0
     assert outcome.counters["l2_write_accesses"] == 1600
+
+
+@pytest.mark.parametrize(("name", "transactions"), [("gtx480", 32 + 2 + 8), ("gpgpusim-gtx480", 1 + 2 + 1)])
+def test_atomics_on_different_words_of_a_sector(name: str, transactions: int) -> None:
+    """A record has lanes on different words; the second sector has two lanes on one word, so it has two records."""
+    stream = Stream().add([BASE, BASE + 1, BASE + 1, BASE + 5], flags=ATOMIC, lanes=[0xFFFFFFFF, 1, 2, 0xFF], alone=True)
+    assert run(load_machine(name), stream, warm=(BASE, 8)).counters["l2_atomic_accesses"] == transactions
 
 
 def test_atomics_are_one_transaction_per_lane(machine: Machine) -> None:

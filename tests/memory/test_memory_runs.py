@@ -54,9 +54,10 @@ def same(first: Outcome, second: Outcome) -> None:
         np.testing.assert_array_equal(one["done"], other["done"])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_neither_quantum_nor_skipping_changes_anything(machine: Machine, seed: int) -> None:
+@pytest.mark.parametrize(("name", "seed"), [("gtx480", 0), ("gtx480", 1), ("gtx480", 2), ("gpgpusim-gtx480", 1)])
+def test_neither_quantum_nor_skipping_changes_anything(name: str, seed: int) -> None:
     """The naive loop (every cycle, exchange after each) is the oracle."""
+    machine = load_machine(name)
     streams = random_streams(seed, sms=4, length=300, footprint=1 << (10 + 4 * seed))
     oracle = run(machine, *streams, quantum=1, jump=False)
     same(oracle, run(machine, *streams, quantum=1, jump=True))

@@ -348,21 +348,36 @@ def bank_passes(machine, mask, size, serialise):
 
 
 @callee
-def add_sector(machine, count, sector, lane_mask):
-    """Put a sector into the list that the current access appends to the log, in ascending order. Returns the new count."""
-    at = machine.n_sector + count
-    while at > machine.n_sector and get32(machine.log_sector + 4 * (at - 1)) > sector:
+def add_sector(machine, count, sector, lane_mask, before):
+    """Put a sector into the list that the current access appends to the log, in ascending order. Returns the new count.
+
+    `before` is how many records of the sector the lane must come after: those of lanes whose atomics are done before its own.
+    """
+    end = machine.n_sector + count
+    at = end
+    while at > machine.n_sector and get32(machine.log_sector + 4 * (at - 1)) >= sector:
         at -= 1
-    if at > machine.n_sector and get32(machine.log_sector + 4 * (at - 1)) == sector:
-        place = machine.log_lanes + 4 * (at - 1)
+    at += before
+    if at < end and get32(machine.log_sector + 4 * at) == sector:
+        place = machine.log_lanes + 4 * at
         put32(place, get32(place) | lane_mask)
         return count
-    for index in range(machine.n_sector + count, at, -1):
+    for index in range(end, at, -1):
         put32(machine.log_sector + 4 * index, get32(machine.log_sector + 4 * (index - 1)))
         put32(machine.log_lanes + 4 * index, get32(machine.log_lanes + 4 * (index - 1)))
     put32(machine.log_sector + 4 * at, sector)
     put32(machine.log_lanes + 4 * at, lane_mask)
     return count + 1
+
+
+@callee
+def _lanes_before(machine, mask, lane):
+    """How many lower lanes of the mask have the address of a lane."""
+    address, found = _address_of(machine, lane), np.int64(0)
+    for lower in range(lane):
+        if mask >> np.uint32(lower) & np.uint32(1) and _address_of(machine, lower) == address:
+            found += 1
+    return found
 
 
 @callee
@@ -406,7 +421,7 @@ def _log(machine, mask, space, size, serialise, regular):
             passes |= (bank_passes(machine, mask, size, False) - 1) << PARALLEL_SHIFT
         log_access(machine, space, passes)
         return
-    if regular and space != LOCAL and _log_regular(machine, mask, space, size):
+    if regular and space != LOCAL and not serialise and _log_regular(machine, mask, space, size):
         return
     count = np.int64(0)
     left = mask
@@ -417,9 +432,10 @@ def _log(machine, mask, space, size, serialise, regular):
         address = _address_of(machine, lane)
         if space == LOCAL:
             for word in range(address >> 2, (address + size + 3) >> 2):
-                count = add_sector(machine, count, np.uint32(word * 4 + (lane >> 3)), bit)
+                count = add_sector(machine, count, np.uint32(word * 4 + (lane >> 3)), bit, 0)
         else:
-            count = add_sector(machine, count, np.uint32(address >> 5), bit)
+            before = _lanes_before(machine, mask, lane) if serialise else np.int64(0)
+            count = add_sector(machine, count, np.uint32(address >> 5), bit, before)
     log_access(machine, space, count)
 
 

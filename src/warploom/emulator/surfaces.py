@@ -98,7 +98,7 @@ def access_surface(machine, textures, instruction, rows, mask):
         address = surface.address + (z * height + y) * row_bytes + x
         _move(instruction, rows, machine.arena - machine.arena_start + address, lane, there)
         if there and machine.tracing:
-            count = add_sector(machine, count, np.uint32(address >> 5), np.uint32(1) << np.uint32(lane))
+            count = add_sector(machine, count, np.uint32(address >> 5), np.uint32(1) << np.uint32(lane), 0)
     if machine.tracing:
         log_access(machine, GLOBAL, count)
     return True

@@ -41,7 +41,7 @@ def _texel(machine, texture, x, y, z, bit, count):
         return np.int64(0), count
     address = texture.address + ((z * texture.height + y) * texture.width + x) * (texture.size * texture.channels)
     if machine.tracing:
-        count = add_sector(machine, count, np.uint32(address >> 5), bit)
+        count = add_sector(machine, count, np.uint32(address >> 5), bit, 0)
     return machine.arena - machine.arena_start + address, count
 
 

@@ -190,6 +190,7 @@ class MachineRecord(Record):
     compat_fetch_when_empty: i8  # 0 or 1
     compat_unlisted_operations_take_one_cycle: i8  # 0 or 1
     compat_shared_atomics_in_parallel: i8  # 0 or 1
+    compat_sector_atomics_in_parallel: i8  # 0 or 1
     compat_sectors_travel_alone: i8  # 0 or 1
     # derived
     latency: Annotated[Array[i8], CLASSES]  # by class of operation, compatibility applied

@@ -324,6 +324,7 @@ class Compatibility:
         "fma, moves, logic, compares and conversions have latency and initiation 1, whatever [latency] says"
     )
     shared_atomics_in_parallel: bool = switch("atomics on the same word of shared memory are not serialised")
+    sector_atomics_in_parallel: bool = switch("atomics of a warp on different words of a sector are one transaction")
     sectors_travel_alone: bool = switch(
-        "every 32-byte sector read takes a DRAM burst of its own, and every sector written an acknowledgement of its own"
+        "every 32-byte sector read takes a DRAM burst and a packet to the SM of its own, every one written an acknowledgement"
     )

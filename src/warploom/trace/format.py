@@ -13,8 +13,9 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   above its space, in the bits from ``PARALLEL_SHIFT`` on. An access that no lane executes has count 0.
   Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
 * ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
-  space, ``lanes`` the lanes that touch it. Local memory counts within the warp's own window of 32 x local_bytes, the
-  lanes' words interleaved as hardware does it.
+  space, ``lanes`` the lanes that touch it. Atomics of several lanes at one address are done one after the other: their
+  sector has an entry for each of these turns, in each the lanes whose turn it is. Local memory counts within the warp's own
+  window of 32 x local_bytes, the lanes' words interleaved as hardware does it.
 
 ``start`` has, for each warp and the end, the first index in ``pc``/``mask``, ``value``, ``memory`` and ``sector``/``lanes``.
 """

@@ -43,8 +43,11 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
 
 
 @callee
-def next_departure(memory: Memory, crossbar: Crossbar, inputs: int) -> tuple[int, int]:
-    """When the next packet can go, and from which input; FOREVER if there is none."""
+def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
+    """When the next packet can go, and from which input; FOREVER if there is none.
+
+    Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest.
+    """
     soonest, chosen = FOREVER, -1
     for step in range(1, inputs + 1):
         port = crossbar.last + step
@@ -54,22 +57,28 @@ def next_departure(memory: Memory, crossbar: Crossbar, inputs: int) -> tuple[int
             continue
         node = memory.pool[crossbar.head[port] - 1]
         at = max(node.cycle, crossbar.in_free[port], crossbar.out_free[node.destination])
-        if at < soonest:
+        if at < soonest or (alternate and at == soonest and crossbar.in_free[port] < crossbar.in_free[chosen]):
             soonest, chosen = at, port
-            if at <= crossbar.now:
+            if at <= crossbar.now and not alternate:
                 break
     return soonest, chosen
 
 
 @callee
 def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
-    """Take the packet at the head of an input through; both its ports are busy for its flits."""
+    """Take a packet from the head of an input through; its request if it was the last one, else 0.
+
+    Both its ports are busy for its flits.
+    """
     request = crossbar.head[port]
     node = memory.pool[request - 1]
-    crossbar.head[port] = node.next
     crossbar.in_free[port] = at + node.flits
     crossbar.out_free[node.destination] = at + node.flits
     crossbar.now = at
     crossbar.last = port
+    node.packets -= 1
+    if node.packets > 0:
+        return 0
+    crossbar.head[port] = node.next
     node.next = 0
     return request

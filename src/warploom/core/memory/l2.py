@@ -14,14 +14,15 @@ from warploom.register_file.bits import signed
 
 @callee
 def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cycle: int) -> None:
-    """Answer a request: loads with data, everything else with a packet of one header."""
+    """Answer a request: loads with data, everything else with a header; in one packet, or in one for each sector."""
     node = memory.pool[request - 1]
     if node.reply != SILENT:
-        packet = machine.xbar_flits[sectors_in(node.sectors) if node.kind == READ else 0]
-        if node.kind == WRITE and machine.compat_sectors_travel_alone:
-            packet = sectors_in(node.sectors)
+        sectors = sectors_in(node.sectors)
+        node.packets = 1
+        if machine.compat_sectors_travel_alone:
+            node.packets, sectors = sectors, 1
+        node.flits = machine.xbar_flits[sectors if node.kind == READ else 0]
         node.cycle = cycle + machine.l2_reply_latency
-        node.flits = packet
         enter_crossbar(memory, memory.replies, number, request, node.sm)
     else:
         memory.in_flight -= 1

@@ -234,14 +234,16 @@ def ldst_accept(
         _accept_shared(machine, ldst, cycle, slot, flags, count)
         return
     if machine.fixed_model == 1:
-        active = 0
+        active, touched = 0, 0
         for index in range(first, first + count):
             active += lanes_in(lanes[index])
+            if index == first or sectors[index] != sectors[index - 1]:
+                touched += 1
         _count(ldst, space, flags, active if flags & _ATOMIC else count)
-        _accept_fixed(machine, ldst, cycle, slot, warp, space, flags, count, active)
+        _accept_fixed(machine, ldst, cycle, slot, warp, space, flags, touched, active)
         return
     if flags & _ATOMIC:
-        transactions = _accept_atomic(ldst, cycle, slot, warp, count, sectors, lanes, first)
+        transactions = _accept_atomic(machine, ldst, cycle, slot, warp, count, sectors, lanes, first)
         ldst.pending[slot] = transactions
         ldst.free_at = cycle + transactions
         _count(ldst, space, flags, transactions)
@@ -287,14 +289,27 @@ def ldst_accept(
 
 @callee
 def _accept_atomic(
-    ldst: Ldst, cycle: int, slot: int, warp: int, count: int, sectors: Array[int], lanes: Array[int], first: int
+    machine: MachineRecord,
+    ldst: Ldst,
+    cycle: int,
+    slot: int,
+    warp: int,
+    count: int,
+    sectors: Array[int],
+    lanes: Array[int],
+    first: int,
 ) -> int:
-    """One transaction per lane: L2 performs them one after the other."""
+    """One transaction per lane, or one per record of the trace, whose lanes are on different words; L2 performs them in turn."""
+    together = machine.compat_sector_atomics_in_parallel != 0
     transactions = 0
-    for index in range(first, first + count):
+    index, end = first, first + count
+    while index < end:
         sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
-        access.transactions = lanes_in(lanes[index])
+        access.transactions = 0
+        while index < end and signed(sectors[index]) == sector:
+            access.transactions += 1 if together else lanes_in(lanes[index])
+            index += 1
         transactions += access.transactions
     return transactions
 

@@ -119,7 +119,8 @@ class Request(Record):
     kind: u1
     reply: u1
     need: u1  # sectors that have not arrived
-    flits: u1
+    flits: u1  # of each packet
+    packets: u1  # that it still takes through the crossbar
     destination: u1  # the port at which it leaves the crossbar
 
 

@@ -36,7 +36,7 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
             request = new_request(memory)
             node = memory.pool[request - 1]
             node.cycle, node.line, node.sectors, node.flits = sent.cycle, sent.line, sent.sectors, sent.flits
-            node.kind, node.reply, node.token, node.sm = sent.kind, sent.reply, sent.token, number
+            node.kind, node.reply, node.token, node.sm, node.packets = sent.kind, sent.reply, sent.token, number, 1
             node.within = within_channel(machine, memory, node.line)
             slice_number = slice_of(memory, channel_of(machine, memory, node.line), node.within)
             enter_crossbar(memory, memory.requests, number, request, slice_number)
@@ -49,7 +49,7 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
 def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: int) -> None:
     """Through the crossbar to the queues of the slices."""
     while True:
-        at, port = next_departure(memory, memory.requests, inputs)
+        at, port = next_departure(memory, memory.requests, inputs, False)
         if at >= until:
             return
         request = depart(memory, memory.requests, port, at)
@@ -66,11 +66,14 @@ def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: i
 @callee
 def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], until: int) -> None:
     """Through the crossbar to the SMs."""
+    alternate = machine.compat_sectors_travel_alone != 0
     while True:
-        at, port = next_departure(memory, memory.replies, machine.l2_slices)
+        at, port = next_departure(memory, memory.replies, machine.l2_slices, alternate)
         if at >= until:
             return
         request = depart(memory, memory.replies, port, at)
+        if request == 0:
+            continue
         node = memory.pool[request - 1]
         arrival = at + node.flits + machine.xbar_latency
         if machine.l2_far_cycles > 0 and (node.sm & 1) != (1 if 2 * port >= machine.l2_slices else 0):
@@ -213,8 +216,8 @@ def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
-    soonest, _ = next_departure(memory, memory.replies, machine.l2_slices)
-    request, _ = next_departure(memory, memory.requests, machine.sms)
+    soonest, _ = next_departure(memory, memory.replies, machine.l2_slices, False)
+    request, _ = next_departure(memory, memory.requests, machine.sms, False)
     soonest = min(soonest, request)
     for number in range(machine.dram_channels):
         at, _, _ = _channel_event(memory, number)

@@ -1,0 +1,10 @@
+extern "C" __global__ void histogram_shared(const int *data, int *bins)
+{
+    __shared__ int count[256];
+    count[threadIdx.x] = 0;
+    __nvvm_bar_sync(0);
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < 8; k++) __nvvm_atom_add_gen_i(&count[data[i + k * 15360] & 255], 1);
+    __nvvm_bar_sync(0);
+    __nvvm_atom_add_gen_i(&bins[threadIdx.x], count[threadIdx.x]);
+}
