@@ -2,7 +2,7 @@
 const root = document.documentElement;
 const runs = JSON.parse(document.getElementById("run-data").textContent);
 const colours = JSON.parse(document.getElementById("colour-data").textContent);
-const drawn = new Map(); // place: specification, to draw again in other colours
+const drawn = new Map(); // place: its specification, to draw again in other colours, and what was made of it
 
 // Light and dark: as the system says, until the button is pressed.
 function isDark() {
@@ -18,9 +18,8 @@ function look() {
   };
 }
 function draw(place, specification) {
-  drawn.set(place, specification);
   const merged = {...specification, config: {...specification.config, ...look()}};
-  return vegaEmbed(place, merged, {actions: false, renderer: "svg"});
+  drawn.set(place, {specification, made: vegaEmbed(place, merged, {actions: false, renderer: "svg"})});
 }
 function setTheme(theme) {
   root.dataset.theme = theme;
@@ -30,7 +29,7 @@ function setTheme(theme) {
 function themed() {
   const button = document.getElementById("theme");
   button.textContent = isDark() ? "Light colours" : "Dark colours";
-  for (const [place, specification] of drawn) draw(place, specification);
+  for (const [place, {specification}] of drawn) draw(place, specification);
 }
 try { const kept = localStorage.getItem("warploom-theme"); if (kept) root.dataset.theme = kept; } catch { /* likewise */ }
 document.getElementById("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
@@ -77,6 +76,7 @@ const columns = [
   ["occupancy", r => percent(r.occupancy), r => r.occupancy, "wide"], ["conflicts", r => r.conflicts.toLocaleString("en"), r => r.conflicts, "wide"],
   ["verified", r => r.verified],
 ];
+const zooming = "Scroll to zoom, drag to move, double-click for the whole; or the keys +, -, arrows and 0.";
 function bar(parts, label) {
   const total = Object.values(parts).reduce((sum, value) => sum + value, 0) || 1;
   const order = Object.entries(parts).sort((a, b) => b[1] - a[1]);
@@ -90,22 +90,41 @@ function overTime(rows, names, title, axis, format) {
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, data: {values},
     params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}, bind: "scales"}],
-    mark: {type: "line", interpolate: "step-before", strokeWidth: 1.8, tooltip: true},
+    mark: {type: "line", interpolate: "step-before", strokeWidth: 2.2, tooltip: true},
     encoding: {
       x: {field: "microseconds", type: "quantitative", title: "time, microseconds"},
       y: {field: "value", type: "quantitative", title: axis, axis: {format}},
       color: {field: "name", type: "nominal", sort: names, legend: {title: null, orient: "top"}, scale: {domain: names, range: names.map(n => colours[n] ?? "#888")}},
-      strokeDash: {field: "name", type: "nominal", legend: null, sort: names},
+      strokeDash: {field: "name", type: "nominal", sort: names, legend: {title: null, orient: "top"}, scale: {domain: names}},
     },
   };
+}
+// The keyboard does what wheel and pointer do: zoom into the middle, move by a fifth, show the whole.
+const keys = {"+": [1 / 5, -1 / 5], "=": [1 / 5, -1 / 5], "-": [-1 / 3, 1 / 3], ArrowLeft: [-1 / 5, -1 / 5], ArrowRight: [1 / 5, 1 / 5], 0: null, Escape: null};
+async function zoomByKey(event, last) {
+  if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const {view} = await drawn.get(event.currentTarget).made, change = keys[event.key];
+  const [from, to] = view.signal("zoom_microseconds") ?? [0, last];
+  view.signal("zoom_microseconds", change && change.map((share, side) => [from, to][side] + share * (to - from))).runAsync();
+}
+function showOverTime(place, rows, names, title, axis, format, said) {
+  if (!rows.length) return;
+  const last = rows.at(-1)[0], lengths = rows.map((row, at) => row[0] - (at ? rows[at - 1][0] : 0));
+  const means = names.map((name, column) => `${name} ${said(rows.reduce((sum, row, at) => sum + row[column + 1] * lengths[at], 0) / last)}`);
+  place.setAttribute("role", "img");
+  place.setAttribute("aria-label", `${title}, on average ${means.join(", ")}. Plus and minus zoom, arrows move, 0 shows the whole.`);
+  place.tabIndex = 0;
+  place.addEventListener("keydown", event => zoomByKey(event, last));
+  draw(place, overTime(rows, names, title, axis, format));
 }
 function detail(run, cell) {
   cell.innerHTML = `<h3></h3><p class="facts"><span>registers <b>${run.registers}</b></span><span>occupancy <b>${percent(run.occupancy)}</b></span><span>IPC <b>${run.ipc}</b></span><span>bank conflicts <b>${run.conflicts.toLocaleString("en")}</b></span></p>
     <h3>Why schedulers issued nothing</h3>${bar(run.stalls, "idle cycles of schedulers by reason")}<p class="caption">Cycles in which a scheduler issued nothing, by reason, as shares of all such cycles.</p>
-    <div class="pair"><div><div class="chart states"></div><p class="caption">Shares of the register file's entries in each power state, allocated and live. Scroll to zoom, drag to move, double-click for the whole.</p></div><div><div class="chart power"></div><p class="caption">Power of the register file by part. Scroll to zoom, drag to move, double-click for the whole.</p></div></div>`;
+    <div class="pair"><div><div class="chart states"></div><p class="caption">Shares of the register file's entries in each power state, allocated and live. ${zooming}</p></div><div><div class="chart power"></div><p class="caption">Power of the register file by part. ${zooming}</p></div></div>`;
   cell.querySelector("h3").textContent = `${run.workload} under ${run.design}`;
-  if (run.states.length) draw(cell.querySelector(".states"), overTime(run.states, ["on", "drowsy", "off", "allocated", "live"], "Register file over time", "share of entries", ".0%"));
-  if (run.power.length) draw(cell.querySelector(".power"), overTime(run.power, ["dynamic", "leakage", "overhead"], "Power over time", "watts", "~g"));
+  showOverTime(cell.querySelector(".states"), run.states, ["on", "drowsy", "off", "allocated", "live"], "Register file over time", "share of entries", ".0%", percent);
+  showOverTime(cell.querySelector(".power"), run.power, ["dynamic", "leakage", "overhead"], "Power over time", "watts", "~g", value => value.toPrecision(3) + " W");
 }
 function openRow(row, button, run) {
   const open = button.getAttribute("aria-expanded") === "true";

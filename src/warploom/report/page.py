@@ -15,6 +15,7 @@ from rich.console import Console
 
 from warploom import __version__
 from warploom.code.instruction import Code
+from warploom.designs.grammar import format_value
 from warploom.errors import WarploomError
 from warploom.register_file.observing import WAIT_MEANINGS
 from warploom.report.colours import FIXED
@@ -57,12 +58,33 @@ class WorkloadSection:
 
 
 @dataclass(frozen=True)
+class ChoiceRow:
+    """One of a design's six choices: its policy, what it does, where it is from, and its parameters with what they mean."""
+
+    choice: str
+    policy: str
+    says: str
+    source: str
+    parameters: Sequence[tuple[str, Any, str]]  # name, value, meaning
+
+
+@dataclass(frozen=True)
 class DesignSection:
-    """What the page tells of one design: what it is and where it is from in a sentence, and as a drawing."""
+    """What the page tells of one design: what it is and where it is from in a sentence, as a drawing, and choice by choice."""
 
     name: str
     about: str
     drawing: str  # SVG
+    choices: Sequence[ChoiceRow] = ()
+
+
+@dataclass(frozen=True)
+class PaperLink:
+    """A paper that designs of the page are from."""
+
+    name: str
+    citation: str
+    address: str  # where it can be read; empty where nobody said
 
 
 @dataclass(frozen=True)
@@ -71,8 +93,8 @@ class Page:
 
     title: str
     subtitle: str
-    headline: Sequence[Mapping[str, Any]]  # rows of `warploom.report.comparison.summary`
-    conditions: str  # under which the headline was measured: machine, technology, workloads, size
+    headline: Sequence[Mapping[str, Any]] = ()  # rows of `warploom.report.comparison.summary`
+    conditions: str = ""  # under which the headline was measured: machine, technology, workloads, size
     findings: Sequence[str] = ()
     best: str = ""  # the design whose row is marked
     designs: Sequence[DesignSection] = ()
@@ -81,7 +103,7 @@ class Page:
     figures: Sequence[PageFigure] = ()
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # by paper
     workloads: Sequence[WorkloadSection] = ()
-    papers: Sequence[tuple[str, str, str]] = ()  # short name, title, address
+    papers: Sequence[PaperLink] = ()
     made_from: Sequence[Provenance] = ()  # of every run that the page shows
     command: str = ""  # that wrote it
 
@@ -125,6 +147,7 @@ def write_page(page: Page, path: Path) -> None:
         raise WarploomError("the report needs the extra: pip install 'warploom[report]'") from None
     folder = files("warploom.report")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.filters["setting"] = format_value
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]
     specifications = in_script(json.dumps({figure.id: figure.chart.to_dict() for figure in figures}))
     html = environment.from_string((folder / "page.html").read_text("utf-8")).render(
@@ -132,9 +155,11 @@ def write_page(page: Page, path: Path) -> None:
         style=_verbatim((folder / "page.css").read_text("utf-8")),
         script=_verbatim((folder / "page.js").read_text("utf-8")),
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
+        charts=bool(figures or page.runs),
         specifications=_verbatim(specifications),
         drawings=[_verbatim(section.drawing) for section in page.designs],
         run_data=_verbatim(in_script(json.dumps(page.runs))),
+        one_workload=len({run["workload"] for run in page.runs}) == 1,
         colours=FIXED,
         colour_data=_verbatim(json.dumps(FIXED)),
         wait_meanings=WAIT_MEANINGS,
