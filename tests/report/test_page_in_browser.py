@@ -129,10 +129,12 @@ def test_it_uses_the_width_and_never_more(page: Path, browser: Browser, width: i
       const open = document.querySelector("#runs-table .open"); open.click();
       document.querySelector("#workloads details").open = true;
       await new Promise(done => setTimeout(done, 1500));
+      const wide = [...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth);
       answer({page: document.documentElement.scrollWidth, window: innerWidth, main: document.querySelector("main").clientWidth,
+              wide: wide.map(e => e.querySelector("table").className),
               chart: document.querySelector("#energy svg").getBoundingClientRect().width});
     """, width=width)  # fmt: skip
-    assert seen["page"] <= seen["window"]  # nothing to scroll sideways to
+    assert seen["page"] <= seen["window"] and seen["wide"] == []  # nothing to scroll sideways to
     assert seen["main"] > 0.95 * seen["window"]
     assert 0.8 * seen["main"] < seen["chart"] <= seen["main"]
 
@@ -143,8 +145,28 @@ def test_it_prints(page: Path, browser: Browser, tmp_path: Path) -> None:
     assert data.startswith(b"%PDF") and len(data) > 10_000
 
 
+def test_on_paper_everything_is_there_and_dark_on_white(page: Path, browser: Browser) -> None:
+    """What the style sheet says of paper, on a window as wide as A4 within its margins, by a visitor who likes it dark."""
+    seen = browser.look(page, """
+      document.getElementById("theme").click();
+      document.querySelector("#runs-table .open").click();
+      document.querySelector("#workloads details").open = true;
+      await new Promise(done => setTimeout(done, 1500));
+      const rules = [...document.styleSheets].flatMap(s => [...s.cssRules]).filter(r => r.media?.mediaText === "print");
+      for (const rule of rules) rule.media.mediaText = "all";
+      const style = selector => getComputedStyle(document.querySelector(selector));
+      const cut = [...document.querySelectorAll(".tall, .chart")].filter(e => e.scrollHeight > e.clientHeight + 1);
+      answer({dark: document.documentElement.dataset.theme, rules: rules.length, text: style("#energy svg text").fill,
+              ink: style("body").color, paper: style("body").backgroundColor, controls: style(".filters").display,
+              cut: cut.length, page: document.documentElement.scrollWidth, window: innerWidth});
+    """, width=703)  # fmt: skip
+    assert seen.pop("page") <= seen.pop("window") and seen.pop("cut") == 0
+    black, white = "rgb(0, 0, 0)", "rgb(255, 255, 255)"
+    assert seen == {"dark": "dark", "rules": 1, "text": black, "ink": black, "paper": white, "controls": "none"}
+
+
 def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser) -> None:
-    """The wheel makes the axis of time narrower around the pointer, a double click shows the whole again."""
+    """The wheel makes the axis of time narrower around the pointer, a double click shows the whole again; so do keys."""
     seen = browser.look(page, """
       document.querySelector("#runs-table .open").click();
       await new Promise(done => setTimeout(done, 1500));
@@ -153,8 +175,9 @@ def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser)
         const axis = [...chart.querySelectorAll(".role-axis")].find(a => a.textContent.includes("time, microseconds"));
         return [...axis.querySelectorAll(".role-axis-label text")].map(text => Number(text.textContent)).sort((a, b) => a - b);
       };
-      const plot = chart.querySelector(".background"), place = plot.getBoundingClientRect();
-      const at = {bubbles: true, cancelable: true, clientX: place.left + place.width / 2, clientY: place.top + place.height / 2};
+      const plot = chart.querySelector(".background"), middle = plot.getBoundingClientRect();
+      const pointer = {clientX: middle.left + middle.width / 2, clientY: middle.top + middle.height / 2};
+      const at = {bubbles: true, cancelable: true, ...pointer};
       const said = {before: times()};
       for (let turn = 0; turn < 4; turn++) {
         plot.dispatchEvent(new WheelEvent("wheel", {...at, deltaY: -200}));
@@ -164,11 +187,27 @@ def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser)
       plot.dispatchEvent(new MouseEvent("dblclick", at));
       await new Promise(done => setTimeout(done, 500));
       said.whole = times();
+      const place = document.querySelector("tr.detail .states");
+      const press = async key => {
+        place.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+        await new Promise(done => setTimeout(done, 300));
+      };
+      for (const key of ["+", "+"]) await press(key);
+      said.nearer = times();
+      await press("ArrowRight");
+      said.later = times();
+      await press("0");
+      said.again = times();
+      said.spoken = [place.tabIndex, place.getAttribute("aria-label")];
       answer(said);
     """)  # fmt: skip
     assert seen["before"][0] == 0 and seen["before"][-1] == 8
     assert 0 < seen["zoomed"][0] < seen["zoomed"][-1] < 8
-    assert seen["whole"] == seen["before"]
+    assert seen["whole"] == seen["again"] == seen["before"]
+    assert 0 < seen["nearer"][0] < seen["nearer"][-1] < 8
+    assert seen["nearer"][0] < seen["later"][0] and seen["nearer"][-1] < seen["later"][-1] <= 8
+    assert seen["spoken"][0] == 0
+    assert seen["spoken"][1].startswith("Register file over time, on average on 50.0%, drowsy 30.0%, off 20.0%, allocated 60.0%")
 
 
 def test_each_design_has_its_drawing(page: Path, browser: Browser) -> None:
@@ -191,13 +230,14 @@ def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, bro
     seen = browser.look(page, """
       const controls = [...document.querySelectorAll("button, input, select")];
       const nameless = controls.filter(e => !e.textContent.trim() && !e.labels?.length);
-      const dumb = [...document.querySelectorAll('[role="img"]')].filter(e => !e.getAttribute("aria-label"));
+      const dumb = [...document.querySelectorAll('[role="img"], .bar')].filter(e => !e.getAttribute("aria-label") && !e.title);
       const button = document.querySelector("#runs-table th button"); button.focus();
       const focus = document.activeElement === button;
       answer({nameless: nameless.length, dumb: dumb.length, focus, lang: document.documentElement.lang,
+              chart: document.getElementById("energy").ariaLabel,
               scopes: [...document.querySelectorAll("thead th")].every(th => th.scope === "col")});
     """)  # fmt: skip
-    assert seen == {"nameless": 0, "dumb": 0, "focus": True, "lang": "en", "scopes": True}
+    assert seen == {"nameless": 0, "dumb": 0, "focus": True, "chart": "a chart", "lang": "en", "scopes": True}
 
 
 def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:

@@ -84,11 +84,11 @@ function bar(parts, label) {
   const key = order.map(([name, value]) => `<span><i style="background:${colours[name] ?? "#888"}"></i>${name} ${percent(value / total)}</span>`).join("");
   return `<div class="bar" role="img" aria-label="${label}: ${order.map(([n, v]) => n + " " + percent(v / total)).join(", ")}">${strip}</div><div class="key">${key}</div>`;
 }
-function overTime(rows, names, title, axis, format) {
+function overTime(rows, names, title, axis, format, description) {
   const begun = [[0, ...rows[0].slice(1)], ...rows]; // a row's values are true of the time before it
   const values = begun.flatMap(row => names.map((name, place) => ({microseconds: row[0], name, value: row[place + 1]})));
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, data: {values},
+    $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, description, data: {values},
     params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}, bind: "scales"}],
     mark: {type: "line", interpolate: "step-before", strokeWidth: 2.2, tooltip: true},
     encoding: {
@@ -112,11 +112,9 @@ function showOverTime(place, rows, names, title, axis, format, said) {
   if (!rows.length) return;
   const last = rows.at(-1)[0], lengths = rows.map((row, at) => row[0] - (at ? rows[at - 1][0] : 0));
   const means = names.map((name, column) => `${name} ${said(rows.reduce((sum, row, at) => sum + row[column + 1] * lengths[at], 0) / last)}`);
-  place.setAttribute("role", "img");
-  place.setAttribute("aria-label", `${title}, on average ${means.join(", ")}. Plus and minus zoom, arrows move, 0 shows the whole.`);
   place.tabIndex = 0;
   place.addEventListener("keydown", event => zoomByKey(event, last));
-  draw(place, overTime(rows, names, title, axis, format));
+  draw(place, overTime(rows, names, title, axis, format, `${title}, on average ${means.join(", ")}. Plus and minus zoom, arrows move, 0 shows the whole.`));
 }
 function detail(run, cell) {
   cell.innerHTML = `<h3></h3><p class="facts"><span>registers <b>${run.registers}</b></span><span>occupancy <b>${percent(run.occupancy)}</b></span><span>IPC <b>${run.ipc}</b></span><span>bank conflicts <b>${run.conflicts.toLocaleString("en")}</b></span></p>

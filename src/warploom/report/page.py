@@ -149,14 +149,14 @@ def write_page(page: Page, path: Path) -> None:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["setting"] = format_value
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]
-    specifications = in_script(json.dumps({figure.id: figure.chart.to_dict() for figure in figures}))
+    drawings = {figure.id: figure.chart.to_dict() | {"description": figure.caption} for figure in figures}  # for screen readers
     html = environment.from_string((folder / "page.html").read_text("utf-8")).render(
         {name: getattr(page, name) for name in page.__dataclass_fields__},
         style=_verbatim((folder / "page.css").read_text("utf-8")),
         script=_verbatim((folder / "page.js").read_text("utf-8")),
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         charts=bool(figures or page.runs),
-        specifications=_verbatim(specifications),
+        specifications=_verbatim(in_script(json.dumps(drawings))),
         drawings=[_verbatim(section.drawing) for section in page.designs],
         run_data=_verbatim(in_script(json.dumps(page.runs))),
         one_workload=len({run["workload"] for run in page.runs}) == 1,
