@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,15 @@ import pytest
 from browser import DARK, Browser
 
 from warploom.designs import parse_design
+from warploom.energy import load_technology
+from warploom.machines import load_machine
 from warploom.papers.experiment import Chart
 from warploom.report.charts import draw
 from warploom.report.design_pages import design_sections
-from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, write_page
+from warploom.report.embedding import embedded
+from warploom.report.page import HOT_SPOTS, KernelListing, Page, PageFigure, WorkloadSection, write_page
+from warploom.simulation.provenance import provenance_of
+from warploom.workloads.program import workload_program
 
 
 def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
@@ -25,19 +31,10 @@ def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
             "states": states, "power": power}  # fmt: skip
 
 
-def hot(pc: int, share: float) -> dict[str, Any]:
-    names = "issues threads idle main_file_reads main_file_writes bank_conflicts upper_reads wakeup_wait_cycles"
-    counts = dict.fromkeys([*names.split(), "encoded_reads", "encoded_writes", "energy_pj"], pc)
-    parts = [("memory", 50.0), ("issuing", 10.0)]
-    about = {
-        "line": 7,
-        "live": 3,
-        "depth": 1,
-        "instruction": f"add.s32 R{pc}, R1, R2",
-        "said": "memory 83%",
-        "mostly": "memory 83%",
-    }
-    return {"pc": pc, "share": share, "parts": parts, **about, **counts}
+def hot(pc: int, cycles: int) -> list[Any]:
+    """A row of hot spots at which warps spent so many cycles."""
+    told = {"line": 7, "live": 3, "depth": 1, "instruction": f"add.s32 R{pc}, R1, R2", "waits": {"memory": cycles, "issuing": 10}}
+    return [(told | {"pc": pc}).get(name, 1000 * pc) for name in HOT_SPOTS]
 
 
 FULL = "rfc + encoding=bdi + warped-rf + power=trimodal"
@@ -51,7 +48,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = {"dynamic": 0.5, "leakage": 0.3, "overhead": 0.0}
     sizes = {"register_file_bytes": 131072, "storage_bits": 384, "occupancy": 0.5}
     path = tmp_path_factory.mktemp("browser") / "page.html"
-    listing = KernelListing("kernel", hot_spots=[hot(0, 0.1), hot(1, 0.7), hot(2, 0.2)])
+    listing = KernelListing("kernel", hot_spots=[hot(0, 10), hot(1, 70), hot(2, 20)])
     content = Page(
         title="A page",
         subtitle="of a test",
@@ -92,6 +89,10 @@ def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
       open.click();
       said.closed = [open.getAttribute("aria-expanded"), table.querySelectorAll("tr.detail").length];
       const spots = document.querySelector(".hot-spots");
+      said.folded = spots.tBodies[0].rows.length;
+      spots.closest("details").open = true;
+      await new Promise(done => setTimeout(done, 500));
+      said.unfolded = [...spots.tBodies[0].rows[1].cells].map(cell => cell.textContent);
       spots.tHead.rows[0].cells[4].querySelector("button").click();
       said.hottest = spots.tBodies[0].rows[0].cells[3].textContent;
       answer(said);
@@ -103,6 +104,9 @@ def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
     assert seen["searched"] == ["beta"]
     assert seen["opened"] == ["true", 2, "idle cycles of schedulers by reason: scoreboard 75.0%, pipeline 25.0%"]
     assert seen["closed"] == ["false", 0]
+    assert seen["folded"] == 0
+    numbers = ["1,000"] * 10
+    assert seen["unfolded"] == ["1", "7", "3", "add.s32 R1, R1, R2", "61.5%", "memory 88%, issuing 13%", *numbers]
     assert seen["hottest"] == "add.s32 R1, R1, R2"
 
 
@@ -247,8 +251,27 @@ def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
     few = thinned(rows, ("on", "live"))
     assert len(few) == 64 and few[-1][0] == 256 and few[0][1:] == [0.1235, pytest.approx(2.5 / 300, rel=1e-3)]
     long = [[float(at), *([0.1234] * 6)] for at in range(64)]
-    many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in range(12) for d in range(16)]
+    designs, workloads = range(26), range(12)
+    many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in workloads for d in designs]
+    made = provenance_of(
+        workload_program("vectoradd"),
+        parse_design("rfv"),
+        load_machine("gtx480"),
+        size="tiny",
+        technology=load_technology("common"),
+        technology_file="",
+        check=False,
+        max_instructions=9,
+    )
+    every = [
+        replace(made, program=made.program | {"size": w}, design=made.design | {"name": d}) for w in workloads for d in designs
+    ]
+    listing = KernelListing("kernel", "." * 250 * 150, [hot(pc, 10**6) for pc in range(250)])
+    sections = [WorkloadSection(f"workload{w}", "", {}, [listing]) for w in workloads]
     parts = {"time": 1.0, "energy": 1.0, "dynamic": 0.5, "leakage": 0.5, "overhead": 0.0, "register_file_bytes": 1024}
     headline = [{"design": "one", **parts, "storage_bits": 0, "occupancy": 1.0}]
-    write_page(Page("A page", "of many runs", headline, "made up", runs=many), tmp_path / "page.html")
+    drawn = design_sections([parse_design(FULL).to_dict() for _ in designs])
+    content = Page("A page", "of many runs", headline, "made up", designs=drawn, runs=many, workloads=sections, made_from=every)
+    write_page(content, tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    assert embedded(tmp_path / "page.html") == [each.to_dict() for each in every]

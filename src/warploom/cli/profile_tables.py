@@ -114,7 +114,8 @@ def _text_of(row: Row, by: str, lines: Sequence[str]) -> str:
     if by == "line":
         number = row["line"]
         return lines[number - 1].strip() if 0 < number <= len(lines) else "(of no line)"
-    return f"{row['instructions']} instructions" if row[by] >= 0 else "(no instruction)"
+    number = row["instructions"]
+    return f"{number} instruction{'' if number == 1 else 's'}" if row[by] >= 0 else "(no instruction)"
 
 
 def _print_reasons(console: Console, title: str, cycles: Mapping[str, int], rest: int, name: str) -> None:

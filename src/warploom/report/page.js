@@ -177,13 +177,46 @@ if (table) {
   filter();
 }
 
+// What each instruction costs: a table is filled when its section is opened.
+const hotSpots = JSON.parse(document.getElementById("hot-spot-data").textContent);
+const hotSpotNumbers = ["issues", "threads", "idle", "main_file_reads", "main_file_writes", "bank_conflicts", "upper_reads", "wakeup_wait_cycles", "encoded", "energy_pj"];
+function fill(spots) {
+  const rows = hotSpots.kernels[spots.dataset.kernel].map(values => Object.fromEntries(hotSpots.columns.map((name, place) => [name, values[place]])));
+  for (const row of rows) row.spent = Object.values(row.waits).reduce((sum, cycles) => sum + cycles, 0);
+  const total = rows.reduce((sum, row) => sum + row.spent, 0) || 1, hottest = Math.max(1, ...rows.map(row => row.spent));
+  const wide = [...spots.tHead.rows[0].cells].map(heading => heading.classList.contains("wide"));
+  for (const row of rows) {
+    const line = spots.tBodies[0].insertRow();
+    const add = (text, value, kind = "number") => {
+      const cell = line.insertCell();
+      cell.className = kind + (wide[cell.cellIndex] ? " wide" : "");
+      cell.textContent = text;
+      if (value !== undefined) cell.dataset.value = value;
+      return cell;
+    };
+    const real = row.pc >= 0, reasons = Object.entries(row.waits).sort((a, b) => b[1] - a[1]);
+    add(real ? row.pc : "", real ? row.pc : 1e6);
+    add(row.line || "");
+    add(row.live || "");
+    add(row.instruction || "(no instruction)", undefined, "text").style.paddingLeft = `${0.5 + row.depth}em`;
+    add(percent(row.spent / total), row.spent / total);
+    const said = reasons.map(([reason, cycles]) => `${reason} ${Math.round(100 * cycles / row.spent)}%`), cell = add("", said[0] ?? "", "");
+    const strip = reasons.map(([reason, cycles]) => `<i style="width:${(100 * cycles / hottest).toFixed(2)}%;background:${colours[reason]}"></i>`);
+    cell.innerHTML = `<div class="bar" title="${said.join(", ")}">${strip.join("")}</div><span class="hidden">${said.join(", ")}</span>`;
+    for (const name of hotSpotNumbers) add(row[name].toLocaleString("en"), row[name]);
+  }
+}
+
 // Figures; one inside a closed section is drawn when the section is opened.
-const specifications = JSON.parse(document.getElementById("figure-data").textContent);
-for (const id of Object.keys(specifications)) {
-  const place = document.getElementById(id), folded = place?.closest("details");
-  const show = () => draw(place, specifications[id]);
-  if (!place) continue;
+function whenOpen(place, show) {
+  const folded = place.closest("details");
   if (!folded || folded.open) show();
   else folded.addEventListener("toggle", show, {once: true});
+}
+for (const spots of document.querySelectorAll(".hot-spots")) whenOpen(spots, () => fill(spots));
+const specifications = JSON.parse(document.getElementById("figure-data").textContent);
+for (const id of Object.keys(specifications)) {
+  const place = document.getElementById(id);
+  if (place) whenOpen(place, () => draw(place, specifications[id]));
 }
 themed();
