@@ -13,9 +13,10 @@ from warploom.designs import parse_design
 from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart
-from warploom.report.charts import draw
+from warploom.report.charts import altair, draw
 from warploom.report.design_pages import design_sections
 from warploom.report.embedding import embedded
+from warploom.report.figures import energy_against_time, matrix
 from warploom.report.page import HOT_SPOTS, KernelListing, Page, PageFigure, WorkloadSection, write_page
 from warploom.simulation.provenance import provenance_of
 from warploom.workloads.program import workload_program
@@ -212,6 +213,28 @@ def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser)
     assert seen["nearer"][0] < seen["later"][0] and seen["nearer"][-1] < seen["later"][-1] <= 8
     assert seen["spoken"][0] == 0
     assert seen["spoken"][1].startswith("Register file over time, on average on 50.0%, drowsy 30.0%, off 20.0%, allocated 60.0%")
+
+
+def test_every_design_can_be_read_in_the_figures(tmp_path: Path, browser: Browser) -> None:
+    """Designs that are alike stand close together; their names do not cover each other, and every run has its number."""
+    designs = [f"design-{number}" for number in range(24)]
+    rows = [{"design": name, "time": 1 + number % 3 / 100, "energy": 1 - number % 5 / 100} for number, name in enumerate(designs)]
+    every = [row | {"workload": f"workload-{number}"} for row in rows for number in range(12)]
+    colours = altair().Scale(scheme="cividis")
+    figures = [
+        PageFigure("front", "the front", energy_against_time(rows)),
+        PageFigure("all", "all runs", matrix(every, "energy", "Energy", ".0%", colours)),
+    ]
+    write_page(Page("A page", "of figures", figures=figures), tmp_path / "figures.html")
+    seen = browser.look(tmp_path / "figures.html", """
+      const texts = id => [...document.querySelectorAll(`#${id} .mark-text.role-mark text`)];
+      const places = texts("front").map(text => text.getBoundingClientRect());
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+      answer({names: texts("front").map(text => text.textContent).sort(), numbers: texts("all").length,
+              covered: places.filter((a, at) => places.slice(at + 1).some(b => meet(a, b))).length,
+              outside: places.filter(place => place.right > innerWidth).length});
+    """, width=800)  # fmt: skip
+    assert seen == {"names": sorted(designs), "numbers": 24 * 12, "covered": 0, "outside": 0}
 
 
 def test_each_design_has_its_drawing(page: Path, browser: Browser) -> None:
