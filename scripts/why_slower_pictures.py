@@ -1,8 +1,8 @@
-"""The pictures of docs/why-slower.md: warps over time from two timelines, and some instructions of two pipeline logs.
+"""The pictures and some numbers of docs/why-slower.md, from two timelines and two pipeline logs.
 
     python scripts/why_slower_pictures.py FOLDER docs/why-slower
 
-FOLDER holds baseline.pftrace, rfc.pftrace, baseline.kanata and rfc.kanata, as the page's commands write them.
+FOLDER holds baseline.pftrace, gpu-shrink.pftrace, baseline.kanata and gpu-shrink.kanata, as the page's commands write them.
 """
 
 from __future__ import annotations
@@ -10,99 +10,123 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 
 from warploom.report.charts import altair
-from warploom.report.colours import colours_of
+from warploom.report.colours import FIXED, colours_of
 
-DESIGNS = ("baseline", "rfc")
-CYCLES = (1500, 4500)  # of the timeline
-PIPELINE = {"baseline": (3700, 3800), "rfc": (2960, 3060)}  # of the pipeline, behind the first barrier
-SCHEDULERS = 2  # of an SM: the even warps are one's, of which instructions are drawn
-STAGES = {"Wt": "waiting", "Is": "issue", "Oc": "collect operands", "Ds": "dispatch", "Ex": "execute", "Wb": "write back"}
-STAGE_COLOURS = {"waiting": "#cfcfcf", "issue": "#009e73", "collect operands": "#0072b2", "dispatch": "#e69f00",
-                 "execute": "#cc79a7", "write back": "#d55e00"}  # fmt: skip
+DESIGNS = ("baseline", "gpu-shrink")
+SHORT = (2000, 13000)  # cycles in which registers run short
+PIPELINE = (9150, 9550)  # cycles of the pipeline's picture
+WARPS = (0, 8, 16, 24, 32)  # of which instructions are drawn: the first of each CTA
+UNDER_WAY = "issued, under way"
 
 
-def tracks_of(path: Path) -> dict[str, list[tuple[str, int, int]]]:
-    """The slices of a timeline by track: what, first cycle, the cycle after the last."""
+class Slice(NamedTuple):
+    """Something on a track of a timeline: on which SM and track, what, its first cycle, the cycle after its last."""
+
+    sm: int
+    track: str
+    what: str
+    begin: int
+    end: int
+
+
+def slices_of(path: Path) -> list[Slice]:
+    """All that a timeline shows of its SMs."""
     names: dict[int, str] = {}
+    parents: dict[int, int] = {}
     begun: dict[int, tuple[str, int]] = {}
-    tracks: dict[str, list[tuple[str, int, int]]] = {}
+    found = []
     for packet in perfetto_trace_pb2.Trace.FromString(path.read_bytes()).packet:
-        event = packet.track_event
+        event, track = packet.track_event, packet.track_descriptor
         if packet.HasField("track_descriptor"):
-            names[packet.track_descriptor.uuid] = packet.track_descriptor.name
+            names[track.uuid], parents[track.uuid] = track.name, track.parent_uuid
         elif event.type == event.TYPE_SLICE_BEGIN:
             begun[event.track_uuid] = event.name, packet.timestamp
         elif event.type == event.TYPE_SLICE_END:
-            tracks.setdefault(names[event.track_uuid], []).append((*begun.pop(event.track_uuid), packet.timestamp))
-    return tracks
+            what, begin = begun.pop(event.track_uuid)
+            above = names.get(parents[event.track_uuid], "")
+            if above.startswith("SM "):
+                found.append(Slice(int(above[3:]), names[event.track_uuid], what, begin, packet.timestamp))
+    return found
 
 
-def warp_spans(path: Path) -> list[dict[str, Any]]:
-    """What the warps of a timeline do in the cycles that are drawn."""
+def last_cycles(slices: list[Slice]) -> str:
+    """By the number of CTAs that SMs were given: how many SMs that were, and when they had no work any more."""
+    ends: dict[int, list[int]] = {}
+    for one in slices:
+        if one.track.startswith("CTA"):
+            ends.setdefault(one.sm, []).append(one.end)
+    by_number: dict[int, list[int]] = {}
+    for given in ends.values():
+        by_number.setdefault(len(given), []).append(max(given))
+    return "; ".join(
+        f"{len(last)} SMs with {number} CTAs end at {min(last):,} to {max(last):,}" for number, last in sorted(by_number.items())
+    )
+
+
+def doing(slices: list[Slice]) -> dict[str, float]:
+    """How many warps of SM 0 do what, on average over the cycles in which registers run short."""
+    first, last = SHORT
+    spent = Counter[str]()
+    for one in slices:
+        if one.sm == 0 and one.track.startswith("warp"):
+            spent[one.what] += max(0, min(one.end, last) - max(one.begin, first))
+    return {what: round(cycles / (last - first), 1) for what, cycles in spent.most_common()}
+
+
+def cta_spans(design: str, slices: list[Slice]) -> list[dict[str, Any]]:
+    """A bar for each CTA, those of an SM one under the other."""
+    found = [one for one in slices if one.track.startswith("CTA")]
+    rows = []
+    for one in found:
+        slot = int(one.track.rsplit(" ", 1)[1])
+        given = f"{sum(other.sm == one.sm for other in found)} CTAs"
+        place = {"SM": one.sm, "lane": one.sm + 0.16 * slot, "below": one.sm + 0.16 * slot + 0.13}
+        rows.append({"design": design, "given to the SM": given, **place, "begin": one.begin, "end": one.end})
+    return rows
+
+
+def warp_spans(design: str, slices: list[Slice]) -> list[dict[str, Any]]:
+    """What the warps of SM 0 do."""
     return [
-        {
-            "design": path.stem,
-            "warp": int(name.split()[1]),
-            "doing": doing,
-            "begin": max(begin, CYCLES[0]),
-            "end": min(end, CYCLES[1]),
-        }
-        for name, slices in tracks_of(path).items()
-        if name.startswith("warp ")
-        for doing, begin, end in slices
-        if begin < CYCLES[1] and end > CYCLES[0]
+        {"design": design, "warp": int(one.track.split()[1]), "doing": one.what, "begin": one.begin, "end": one.end}
+        for one in slices
+        if one.sm == 0 and one.track.startswith("warp")
     ]
 
 
-def meanwhile(path: Path) -> dict[str, float]:
-    """How many warps of a scheduler do what, on average, while it issues nothing although some are ready."""
-    tracks, idle, warps = tracks_of(path), 0, Counter[str]()
-    for scheduler in range(SCHEDULERS):
-        lost = np.zeros(max(end for slices in tracks.values() for _, _, end in slices), bool)
-        for reason, begin, end in tracks[f"scheduler {scheduler}"]:
-            if reason == "scheduler":
-                lost[begin:end] = True
-        idle += int(lost.sum())
-        for name, slices in tracks.items():
-            if name.startswith("warp ") and int(name.split()[1]) % SCHEDULERS == scheduler:
-                for doing, begin, end in slices:
-                    warps[doing] += int(lost[begin:end].sum())
-    return {doing: round(cycles / max(1, idle), 1) for doing, cycles in warps.most_common()}
-
-
 def stage_spans(path: Path) -> list[dict[str, Any]]:
-    """The stages of those instructions of one scheduler that are issued in the cycles that are drawn, one under the other."""
-    first, last = PIPELINE[path.stem]
-    cycle, labels, open_at, issued, spans = 0, {}, {}, [], []
+    """What the instructions of the chosen warps do in the cycles that are drawn, warp by warp, one under the other."""
+    first, last = PIPELINE
+    cycle, labels, begun, spans = 0, {}, {}, []
     for line in path.read_text().splitlines()[1:]:
         kind, *fields = line.split("\t")
         if kind in ("C=", "C"):
             cycle = int(fields[0]) + (cycle if kind == "C" else 0)
         elif kind == "L":
             labels[fields[0]] = fields[2].removeprefix("SM0 ")
-        elif kind == "S" and fields[1] == "0":
-            open_at[fields[0]] = cycle
-            warp = int(labels[fields[0]].split()[0].removeprefix("W"))
-            if fields[2] == "Is" and first <= cycle < last and warp % SCHEDULERS == 0:
-                issued.append(fields[0])
-        elif kind == "E" and fields[1] == "0":
-            spans.append((fields[0], STAGES[fields[2]], open_at[fields[0]], max(cycle, open_at[fields[0]] + 1)))
+        elif kind == "S":
+            begun[fields[0], fields[1]] = cycle
+        elif kind == "E" and (fields[1] == "1" or fields[2] != "Wt"):  # why it waits stands in lane 1
+            what = fields[2] if fields[1] == "1" else "issuing" if fields[2] == "Is" else UNDER_WAY
+            spans.append((int(fields[0]), what, begun[fields[0], fields[1]], max(cycle, begun[fields[0], fields[1]] + 1)))
     rows = []
-    for number, stage, begin, end in spans:
-        if number in issued and begin < last and end > first:
-            place = f"{issued.index(number):02} {labels[number]}"
+    for number, what, begin, end in spans:
+        warp, text = labels[str(number)].split(" ", 1)
+        if int(warp[1:]) in WARPS and begin < last and end > first:
+            place = f"{int(warp[1:]):02} {number:06} W{warp[1:]} {text}"
             span = {"begin": max(begin, first), "end": min(end, last)}
-            rows.append({"design": path.stem, "instruction": place, "stage": stage, **span})
+            rows.append({"design": path.stem, "instruction": place, "what": what, **span})
     return rows
 
 
-def draw(rows: list[dict[str, Any]], lane: str, series: str, title: str, height: int, colours: dict[str, str]) -> Any:
+def draw(
+    rows: list[dict[str, Any]], lane: Any, series: str, title: str, height: int, colours: dict[str, str], **more: Any
+) -> Any:
     """Spans as bars, a panel for each design."""
     alt = altair()
     names = [name for name in colours if any(row[series] == name for row in rows)]
@@ -111,29 +135,48 @@ def draw(rows: list[dict[str, Any]], lane: str, series: str, title: str, height:
         scale=alt.Scale(domain=names, range=[colours[name] for name in names]),
         legend=alt.Legend(title=None, orient="top"),
     )
+    ends = (min(row["begin"] for row in rows), max(row["end"] for row in rows))
+    x = alt.X("begin:Q", title="cycle", scale=alt.Scale(domain=ends, nice=False))
     panels = []
     for design in DESIGNS:
-        mine = [row for row in rows if row["design"] == design]
-        y = alt.Y(f"{lane}:O", title=lane, axis=alt.Axis(labelLimit=260, labelOverlap=True))
-        x = alt.X("begin:Q", title="cycle", scale=alt.Scale(zero=False, nice=False))
-        bars = alt.Chart(alt.Data(values=mine)).mark_bar().encode(y=y, x=x, x2="end:Q", color=colour)
-        panels.append(bars.properties(width=420, height=height, title=f"{title} under {design}"))
+        mine = alt.Chart(alt.Data(values=[row for row in rows if row["design"] == design]))
+        bars = (mine.mark_rect() if more else mine.mark_bar()).encode(y=lane, x=x, x2="end:Q", color=colour, **more)
+        panels.append(bars.properties(width=430, height=height, title=f"{title} under {design}"))
     return alt.hconcat(*panels)
 
 
 def main() -> None:
-    """Draw both pictures."""
+    """Draw the pictures and print what they show in numbers."""
+    alt = altair()
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
     out.mkdir(exist_ok=True)
-    print("while a scheduler issues nothing although warps are ready, its warps do:", meanwhile(folder / "rfc.pftrace"))
-    doing = [row for design in DESIGNS for row in warp_spans(folder / f"{design}.pftrace")]
-    names = sorted({row["doing"] for row in doing})
-    drawn = draw(doing, "warp", "doing", "Warps of SM 0", 430, dict(zip(names, colours_of(names), strict=True)))
-    drawn.save(str(out / "timeline.png"), scale_factor=1)
-    stages = [row for design in DESIGNS for row in stage_spans(folder / f"{design}.kanata")]
-    draw(stages, "instruction", "stage", "Instructions of a scheduler", 560, STAGE_COLOURS).save(
-        str(out / "pipeline.png"), scale_factor=1
+    slices = {design: slices_of(folder / f"{design}.pftrace") for design in DESIGNS}
+    stages = {design: stage_spans(folder / f"{design}.kanata") for design in DESIGNS}
+    for design in DESIGNS:
+        issued = Counter(row["instruction"].split()[2] for row in stages[design] if row["what"] == "issuing")
+        print(f"{design}: {last_cycles(slices[design])}")
+        print(f"  warps of SM 0 in cycles {SHORT[0]:,} to {SHORT[1]:,}, on average: {doing(slices[design])}")
+        shown = ", ".join(f"W{warp} {issued[f'W{warp}']}" for warp in WARPS)
+        print(f"  instructions issued in cycles {PIPELINE[0]:,} to {PIPELINE[1]:,}: {shown}")
+    spans = [row for design in DESIGNS for row in cta_spans(design, slices[design])]
+    places = alt.Y("lane:Q", title="SM", scale=alt.Scale(domain=(15, 0)), axis=alt.Axis(values=list(range(15)), grid=False))
+    numbers = {"4 CTAs": "#8c8c8c", "5 CTAs": "#d55e00"}
+    draw(spans, places, "given to the SM", "CTAs of all SMs", 380, numbers, y2="below:Q").save(
+        str(out / "ctas.png"), scale_factor=1
     )
+    rows = [row for design in DESIGNS for row in warp_spans(design, slices[design])]
+    names = sorted({row["doing"] for row in rows})
+    lane = alt.Y("warp:O", title="warp", axis=alt.Axis(labelOverlap=True))
+    colours = dict(zip(names, colours_of(names), strict=True))
+    draw(rows, lane, "doing", "Warps of SM 0", 400, colours).save(str(out / "timeline.png"), scale_factor=1)
+    rows = [row for design in DESIGNS for row in stages[design]]
+    colours = {name: colour for name, colour in FIXED.items() if any(row["what"] == name for row in rows)} | {
+        UNDER_WAY: "#555555"
+    }
+    axis = alt.Axis(labelLimit=260, labelOverlap=True, labelExpr="slice(datum.value, 10)", labelFontSize=9)
+    lane = alt.Y("instruction:O", title="instruction", axis=axis)
+    drawn = draw(rows, lane, "what", "Instructions of five warps", 600, colours).resolve_scale(y="independent")
+    drawn.save(str(out / "pipeline.png"), scale_factor=1)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_the_command_tells_and_draws_one_design(tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert run_command(["designs", "gpu-shrink", "--out", str(tmp_path / "d.svg")]) == 0
     printed = capsys.readouterr().out
-    assert "The same on half the physical registers" in printed and "\nallocation: rfv, an entry at each write" in printed
+    assert "Rfv on half the physical registers" in printed and "\nallocation: rfv, an entry at each write" in printed
     assert "\n    shrink=0.5: physical registers as a share" in printed and "bits added to an SM of gtx480: 9,900" in printed
     assert all(len(line) <= 80 for line in printed.splitlines())
     assert (tmp_path / "d.svg").read_text().rstrip() == draw_design(parse_design("gpu-shrink"))

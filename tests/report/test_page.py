@@ -1,6 +1,5 @@
 """The report's page in a real browser: figures are drawn, sections open, nothing is fetched from outside."""
 
-import json
 import re
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from warploom.machines import load_machine
 from warploom.papers.experiment import Chart
 from warploom.ptx import parse
 from warploom.report.charts import draw
+from warploom.report.embedding import embedded
 from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of, write_page
 from warploom.simulation.provenance import provenance_from_dict, provenance_of
 from warploom.workloads.program import workload_program
@@ -78,6 +78,4 @@ def test_the_page_says_where_its_numbers_are_from(tmp_path: Path) -> None:
     write_page(Page("A report", "of a test", [row("baseline", 1.0)], "made up", made_from=[made]), path)
     text = path.read_text()
     assert '<section id="provenance">' in text and "machine gtx480[l1.mshrs=8]" in text and f"<code>{made.key[:8]}</code>" in text
-    record = re.search(r'<script type="application/json" id="warploom-provenance">(.*)</script>', text)
-    assert record is not None
-    assert provenance_from_dict(json.loads(record.group(1))[0], "the page") == made
+    assert provenance_from_dict(embedded(path)[0], "the page") == made

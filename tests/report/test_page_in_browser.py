@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,16 @@ import pytest
 from browser import DARK, Browser
 
 from warploom.designs import parse_design
+from warploom.energy import load_technology
+from warploom.machines import load_machine
 from warploom.papers.experiment import Chart
-from warploom.report.charts import draw
+from warploom.report.charts import altair, draw
 from warploom.report.design_pages import design_sections
-from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, write_page
+from warploom.report.embedding import embedded
+from warploom.report.figures import energy_against_time, matrix
+from warploom.report.page import HOT_SPOTS, KernelListing, Page, PageFigure, WorkloadSection, write_page
+from warploom.simulation.provenance import provenance_of
+from warploom.workloads.program import workload_program
 
 
 def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
@@ -25,19 +32,10 @@ def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
             "states": states, "power": power}  # fmt: skip
 
 
-def hot(pc: int, share: float) -> dict[str, Any]:
-    names = "issues threads idle main_file_reads main_file_writes bank_conflicts upper_reads wakeup_wait_cycles"
-    counts = dict.fromkeys([*names.split(), "encoded_reads", "encoded_writes", "energy_pj"], pc)
-    parts = [("memory", 50.0), ("issuing", 10.0)]
-    about = {
-        "line": 7,
-        "live": 3,
-        "depth": 1,
-        "instruction": f"add.s32 R{pc}, R1, R2",
-        "said": "memory 83%",
-        "mostly": "memory 83%",
-    }
-    return {"pc": pc, "share": share, "parts": parts, **about, **counts}
+def hot(pc: int, cycles: int) -> list[Any]:
+    """A row of hot spots at which warps spent so many cycles."""
+    told = {"line": 7, "live": 3, "depth": 1, "instruction": f"add.s32 R{pc}, R1, R2", "waits": {"memory": cycles, "issuing": 10}}
+    return [(told | {"pc": pc}).get(name, 1000 * pc) for name in HOT_SPOTS]
 
 
 FULL = "rfc + encoding=bdi + warped-rf + power=trimodal"
@@ -51,7 +49,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = {"dynamic": 0.5, "leakage": 0.3, "overhead": 0.0}
     sizes = {"register_file_bytes": 131072, "storage_bits": 384, "occupancy": 0.5}
     path = tmp_path_factory.mktemp("browser") / "page.html"
-    listing = KernelListing("kernel", hot_spots=[hot(0, 0.1), hot(1, 0.7), hot(2, 0.2)])
+    listing = KernelListing("kernel", hot_spots=[hot(0, 10), hot(1, 70), hot(2, 20)])
     content = Page(
         title="A page",
         subtitle="of a test",
@@ -92,6 +90,10 @@ def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
       open.click();
       said.closed = [open.getAttribute("aria-expanded"), table.querySelectorAll("tr.detail").length];
       const spots = document.querySelector(".hot-spots");
+      said.folded = spots.tBodies[0].rows.length;
+      spots.closest("details").open = true;
+      await new Promise(done => setTimeout(done, 500));
+      said.unfolded = [...spots.tBodies[0].rows[1].cells].map(cell => cell.textContent);
       spots.tHead.rows[0].cells[4].querySelector("button").click();
       said.hottest = spots.tBodies[0].rows[0].cells[3].textContent;
       answer(said);
@@ -103,6 +105,9 @@ def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
     assert seen["searched"] == ["beta"]
     assert seen["opened"] == ["true", 2, "idle cycles of schedulers by reason: scoreboard 75.0%, pipeline 25.0%"]
     assert seen["closed"] == ["false", 0]
+    assert seen["folded"] == 0
+    numbers = ["1,000"] * 10
+    assert seen["unfolded"] == ["1", "7", "3", "add.s32 R1, R1, R2", "61.5%", "memory 88%, issuing 13%", *numbers]
     assert seen["hottest"] == "add.s32 R1, R1, R2"
 
 
@@ -129,10 +134,12 @@ def test_it_uses_the_width_and_never_more(page: Path, browser: Browser, width: i
       const open = document.querySelector("#runs-table .open"); open.click();
       document.querySelector("#workloads details").open = true;
       await new Promise(done => setTimeout(done, 1500));
+      const wide = [...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth);
       answer({page: document.documentElement.scrollWidth, window: innerWidth, main: document.querySelector("main").clientWidth,
+              wide: wide.map(e => e.querySelector("table").className),
               chart: document.querySelector("#energy svg").getBoundingClientRect().width});
     """, width=width)  # fmt: skip
-    assert seen["page"] <= seen["window"]  # nothing to scroll sideways to
+    assert seen["page"] <= seen["window"] and seen["wide"] == []  # nothing to scroll sideways to
     assert seen["main"] > 0.95 * seen["window"]
     assert 0.8 * seen["main"] < seen["chart"] <= seen["main"]
 
@@ -143,8 +150,28 @@ def test_it_prints(page: Path, browser: Browser, tmp_path: Path) -> None:
     assert data.startswith(b"%PDF") and len(data) > 10_000
 
 
+def test_on_paper_everything_is_there_and_dark_on_white(page: Path, browser: Browser) -> None:
+    """What the style sheet says of paper, on a window as wide as A4 within its margins, by a visitor who likes it dark."""
+    seen = browser.look(page, """
+      document.getElementById("theme").click();
+      document.querySelector("#runs-table .open").click();
+      document.querySelector("#workloads details").open = true;
+      await new Promise(done => setTimeout(done, 1500));
+      const rules = [...document.styleSheets].flatMap(s => [...s.cssRules]).filter(r => r.media?.mediaText === "print");
+      for (const rule of rules) rule.media.mediaText = "all";
+      const style = selector => getComputedStyle(document.querySelector(selector));
+      const cut = [...document.querySelectorAll(".tall, .chart")].filter(e => e.scrollHeight > e.clientHeight + 1);
+      answer({dark: document.documentElement.dataset.theme, rules: rules.length, text: style("#energy svg text").fill,
+              ink: style("body").color, paper: style("body").backgroundColor, controls: style(".filters").display,
+              cut: cut.length, page: document.documentElement.scrollWidth, window: innerWidth});
+    """, width=703)  # fmt: skip
+    assert seen.pop("page") <= seen.pop("window") and seen.pop("cut") == 0
+    black, white = "rgb(0, 0, 0)", "rgb(255, 255, 255)"
+    assert seen == {"dark": "dark", "rules": 1, "text": black, "ink": black, "paper": white, "controls": "none"}
+
+
 def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser) -> None:
-    """The wheel makes the axis of time narrower around the pointer, a double click shows the whole again."""
+    """The wheel makes the axis of time narrower around the pointer, a double click shows the whole again; so do keys."""
     seen = browser.look(page, """
       document.querySelector("#runs-table .open").click();
       await new Promise(done => setTimeout(done, 1500));
@@ -153,8 +180,9 @@ def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser)
         const axis = [...chart.querySelectorAll(".role-axis")].find(a => a.textContent.includes("time, microseconds"));
         return [...axis.querySelectorAll(".role-axis-label text")].map(text => Number(text.textContent)).sort((a, b) => a - b);
       };
-      const plot = chart.querySelector(".background"), place = plot.getBoundingClientRect();
-      const at = {bubbles: true, cancelable: true, clientX: place.left + place.width / 2, clientY: place.top + place.height / 2};
+      const plot = chart.querySelector(".background"), middle = plot.getBoundingClientRect();
+      const pointer = {clientX: middle.left + middle.width / 2, clientY: middle.top + middle.height / 2};
+      const at = {bubbles: true, cancelable: true, ...pointer};
       const said = {before: times()};
       for (let turn = 0; turn < 4; turn++) {
         plot.dispatchEvent(new WheelEvent("wheel", {...at, deltaY: -200}));
@@ -164,11 +192,49 @@ def test_what_goes_on_over_time_can_be_zoomed_into(page: Path, browser: Browser)
       plot.dispatchEvent(new MouseEvent("dblclick", at));
       await new Promise(done => setTimeout(done, 500));
       said.whole = times();
+      const place = document.querySelector("tr.detail .states");
+      const press = async key => {
+        place.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+        await new Promise(done => setTimeout(done, 300));
+      };
+      for (const key of ["+", "+"]) await press(key);
+      said.nearer = times();
+      await press("ArrowRight");
+      said.later = times();
+      await press("0");
+      said.again = times();
+      said.spoken = [place.tabIndex, place.getAttribute("aria-label")];
       answer(said);
     """)  # fmt: skip
     assert seen["before"][0] == 0 and seen["before"][-1] == 8
     assert 0 < seen["zoomed"][0] < seen["zoomed"][-1] < 8
-    assert seen["whole"] == seen["before"]
+    assert seen["whole"] == seen["again"] == seen["before"]
+    assert 0 < seen["nearer"][0] < seen["nearer"][-1] < 8
+    assert seen["nearer"][0] < seen["later"][0] and seen["nearer"][-1] < seen["later"][-1] <= 8
+    assert seen["spoken"][0] == 0
+    assert seen["spoken"][1].startswith("Register file over time, on average on 50.0%, drowsy 30.0%, off 20.0%, allocated 60.0%")
+
+
+def test_every_design_can_be_read_in_the_figures(tmp_path: Path, browser: Browser) -> None:
+    """Designs that are alike stand close together; their names do not cover each other, and every run has its number."""
+    designs = [f"design-{number}" for number in range(24)]
+    rows = [{"design": name, "time": 1 + number % 3 / 100, "energy": 1 - number % 5 / 100} for number, name in enumerate(designs)]
+    every = [row | {"workload": f"workload-{number}"} for row in rows for number in range(12)]
+    colours = altair().Scale(scheme="cividis")
+    figures = [
+        PageFigure("front", "the front", energy_against_time(rows)),
+        PageFigure("all", "all runs", matrix(every, "energy", "Energy", ".0%", colours)),
+    ]
+    write_page(Page("A page", "of figures", figures=figures), tmp_path / "figures.html")
+    seen = browser.look(tmp_path / "figures.html", """
+      const texts = id => [...document.querySelectorAll(`#${id} .mark-text.role-mark text`)];
+      const places = texts("front").map(text => text.getBoundingClientRect());
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+      answer({names: texts("front").map(text => text.textContent).sort(), numbers: texts("all").length,
+              covered: places.filter((a, at) => places.slice(at + 1).some(b => meet(a, b))).length,
+              outside: places.filter(place => place.right > innerWidth).length});
+    """, width=800)  # fmt: skip
+    assert seen == {"names": sorted(designs), "numbers": 24 * 12, "covered": 0, "outside": 0}
 
 
 def test_each_design_has_its_drawing(page: Path, browser: Browser) -> None:
@@ -191,13 +257,14 @@ def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, bro
     seen = browser.look(page, """
       const controls = [...document.querySelectorAll("button, input, select")];
       const nameless = controls.filter(e => !e.textContent.trim() && !e.labels?.length);
-      const dumb = [...document.querySelectorAll('[role="img"]')].filter(e => !e.getAttribute("aria-label"));
+      const dumb = [...document.querySelectorAll('[role="img"], .bar')].filter(e => !e.getAttribute("aria-label") && !e.title);
       const button = document.querySelector("#runs-table th button"); button.focus();
       const focus = document.activeElement === button;
       answer({nameless: nameless.length, dumb: dumb.length, focus, lang: document.documentElement.lang,
+              chart: document.getElementById("energy").ariaLabel,
               scopes: [...document.querySelectorAll("thead th")].every(th => th.scope === "col")});
     """)  # fmt: skip
-    assert seen == {"nameless": 0, "dumb": 0, "focus": True, "lang": "en", "scopes": True}
+    assert seen == {"nameless": 0, "dumb": 0, "focus": True, "chart": "a chart", "lang": "en", "scopes": True}
 
 
 def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
@@ -207,8 +274,27 @@ def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
     few = thinned(rows, ("on", "live"))
     assert len(few) == 64 and few[-1][0] == 256 and few[0][1:] == [0.1235, pytest.approx(2.5 / 300, rel=1e-3)]
     long = [[float(at), *([0.1234] * 6)] for at in range(64)]
-    many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in range(12) for d in range(16)]
+    designs, workloads = range(26), range(12)
+    many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in workloads for d in designs]
+    made = provenance_of(
+        workload_program("vectoradd"),
+        parse_design("rfv"),
+        load_machine("gtx480"),
+        size="tiny",
+        technology=load_technology("common"),
+        technology_file="",
+        check=False,
+        max_instructions=9,
+    )
+    every = [
+        replace(made, program=made.program | {"size": w}, design=made.design | {"name": d}) for w in workloads for d in designs
+    ]
+    listing = KernelListing("kernel", "." * 250 * 150, [hot(pc, 10**6) for pc in range(250)])
+    sections = [WorkloadSection(f"workload{w}", "", {}, [listing]) for w in workloads]
     parts = {"time": 1.0, "energy": 1.0, "dynamic": 0.5, "leakage": 0.5, "overhead": 0.0, "register_file_bytes": 1024}
     headline = [{"design": "one", **parts, "storage_bits": 0, "occupancy": 1.0}]
-    write_page(Page("A page", "of many runs", headline, "made up", runs=many), tmp_path / "page.html")
+    drawn = design_sections([parse_design(FULL).to_dict() for _ in designs])
+    content = Page("A page", "of many runs", headline, "made up", designs=drawn, runs=many, workloads=sections, made_from=every)
+    write_page(content, tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    assert embedded(tmp_path / "page.html") == [each.to_dict() for each in every]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import message, plain_table, print_json, results_console
+from warploom.cli.output import message, narrow_table, print_json, results_console
 
 
 def command(
@@ -40,10 +40,8 @@ def command(
             ]
         )
         return
-    table = plain_table("what", "folder", "entries", "size", numbers_from=2)
-    for part in parts:
-        table.add_row(cache.PARTS[part.part], str(part.folder), f"{part.entries:,}", _size(part.bytes))
-    results_console().print(table)
+    rows = [((cache.PARTS[part.part], f"{part.entries:,}", _size(part.bytes)), str(part.folder)) for part in parts]
+    narrow_table(results_console(), ("what", "entries", "size"), rows)
 
 
 def _size(number: int) -> str:

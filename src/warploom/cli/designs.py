@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated
@@ -18,7 +20,9 @@ def command(
         str | None, typer.Argument(help="Only this design, in full: a name, a combination or a .toml file.", metavar="DESIGN")
     ] = None,
     machine: Annotated[str, typer.Option(help="The machine that storage is counted for.")] = "gtx480",
-    out: Annotated[Path | None, typer.Option(help="Of one design: draw it.", metavar="FILE.svg")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Of one design: draw it, or write a page about it.", metavar="FILE.svg|html")
+    ] = None,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -55,21 +59,25 @@ def command(
 
 
 def _show_one(text: str, machine: str, out: Path | None, json: bool) -> None:
-    """What one design is and does: in words here, as a drawing in a file."""
+    """What one design is and does: in words here, as a drawing or a page in a file."""
     from warploom.designs import parse_design, storage_bits
     from warploom.designs.grammar import format_value
     from warploom.errors import WarploomError
     from warploom.machines import load_machine
-    from warploom.report.design_pages import about_design, choice_rows, design_facts
+    from warploom.report.design_pages import about_design, choice_rows, design_facts, design_page
     from warploom.report.drawing import draw_design
+    from warploom.report.page import write_page
     from warploom.storage.files import replace_file
 
     design, chip = parse_design(text), load_machine(machine)
     if out is not None:
-        if out.suffix.lower() != ".svg" or not out.resolve().parent.is_dir():
-            raise WarploomError(f"--out {out}: name a file that ends in .svg, in a folder that is there")
-        with replace_file(out) as draft:
-            draft.write_text(draw_design(design) + "\n", encoding="utf-8")
+        if out.suffix.lower() not in (".svg", ".html") or not out.resolve().parent.is_dir():
+            raise WarploomError(f"--out {out}: name a file that ends in .svg or .html, in a folder that is there")
+        if out.suffix.lower() == ".html":
+            write_page(design_page(design, chip, "warploom " + shlex.join(sys.argv[1:])), out)
+        else:
+            with replace_file(out) as draft:
+                draft.write_text(draw_design(design) + "\n", encoding="utf-8")
         message(f"wrote {out}")
     if json:
         print_json(design_facts(design, chip))

@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from warploom.energy import PARTS
 from warploom.report.profile import ORDERS, KernelProfile, Row, lost_cycles, mostly, paired, scheduler_count, warp_cycles
 from warploom.simulation.result import Result
 
@@ -39,13 +38,12 @@ def print_profile(
         _print_rows(console, shown, total, lines, by, sort)
         _print_reasons(console, "warps waited for", total["waits"], total["issue_cycles"], "issuing")
         _print_reasons(console, "schedulers idle", total["stalls"], 0, "")
-    energy = {part: result.energy_pj[part] / 1000 for part in PARTS}
-    shared = sum(kernel.total()["energy_pj"] for kernel in kernels) / 1000
-    added = max(0.0, energy["dynamic"] + energy["overhead"] - shared)  # sums in another order differ in the last digit
+    rows = [row for kernel in kernels for row in kernel.rows]
+    spent, others = (sum(row["energy_pj"] for row in rows if (row["pc"] < 0) == none) / 1000 for none in (False, True))
     console.print(
-        f"\nEnergy: {shared:,.1f} nJ of the main register file's accesses, shared out by the lanes that each instruction "
-        f"switches. To no instruction belong {energy['leakage']:,.1f} nJ of leakage and "
-        f"{added:,.1f} nJ of what the design adds.\n"
+        f"\nEnergy: {spent:,.1f} nJ of accesses to the main register file, shared out by the lanes that each instruction "
+        f"switches. To no instruction belong {others:,.1f} nJ of values that move and of what the design adds, and "
+        f"{result.energy_pj['leakage'] / 1000:,.1f} nJ of leakage.\n"
     )
 
 
@@ -116,7 +114,8 @@ def _text_of(row: Row, by: str, lines: Sequence[str]) -> str:
     if by == "line":
         number = row["line"]
         return lines[number - 1].strip() if 0 < number <= len(lines) else "(of no line)"
-    return f"{row['instructions']} instructions" if row[by] >= 0 else "(no instruction)"
+    number = row["instructions"]
+    return f"{number} instruction{'' if number == 1 else 's'}" if row[by] >= 0 else "(no instruction)"
 
 
 def _print_reasons(console: Console, title: str, cycles: Mapping[str, int], rest: int, name: str) -> None:

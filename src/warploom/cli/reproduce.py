@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from warploom.cli.code_option import Code, check_given
-from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run_options import Jobs, Size
 from warploom.errors import WarploomError
@@ -30,7 +30,7 @@ def command(
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
     from warploom.papers.runs import tasks_of
-    from warploom.report.reproduction import score_table, tally_lines, write_reproduction, write_results
+    from warploom.report.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
     from warploom.simulation.provenance import described
     from warploom.sweeps.engine import missing as missing_of
     from warploom.sweeps.store import Store
@@ -60,9 +60,13 @@ def command(
     if json:
         print_json([score.to_dict() for score in scores])
     else:
-        results_console().print(score_table(scores))
-        for line in tally_lines(scores):
-            results_console().print(line)
+        console = results_console()
+        if scores:
+            narrow_table(console, SCORE_HEADINGS, score_rows(scores))
+            for line in tally_lines(scores):
+                console.print(line)
+        else:
+            console.print("The paper has no number here that ours could be compared with.")
         print(described([each for item in done for each in item.made_from]))
         message(f"wrote {out}")
     return 0

@@ -187,16 +187,24 @@ def _print_emulations(results: Sequence[Any]) -> None:
 
 
 def _print_results(results: Sequence[Result]) -> None:
-    """One program: a column for each design. Several: a row for each run."""
+    """One program: a column for each design, in as many tables as the terminal is too narrow for. Several: a row for each run."""
+    console = results_console()
     if len({r.workload for r in results}) == 1:
-        table = plain_table(results[0].workload, *(r.design["name"] for r in results))
-        for label, value in _ROWS.items():
-            table.add_row(label, *(value(r) for r in results))
-    else:
-        table = plain_table("program", "design", *_BRIEF, numbers_from=2)
-        for r in results:
-            table.add_row(r.workload, r.design["name"], *(_ROWS[label](r) for label in _BRIEF))
-    results_console().print(table)
+        beside = max(1, (console.width - max(map(len, _ROWS)) - 2) // _DESIGN_COLUMN)
+        for first in range(0, len(results), beside):
+            shown = results[first : first + beside]
+            table = plain_table(results[0].workload, *(r.design["name"] for r in shown))
+            for label, value in _ROWS.items():
+                table.add_row(label, *(value(r) for r in shown))
+            console.print(table)
+        return
+    table = plain_table("program", "design", *_BRIEF, numbers_from=2)
+    for r in results:
+        table.add_row(r.workload, r.design["name"], *(_ROWS[label](r) for label in _BRIEF))
+    console.print(table)
+
+
+_DESIGN_COLUMN = 18  # characters in which a design's name can be read and its numbers fit
 
 
 def _nanojoules(part: str) -> Callable[[Result], str]:

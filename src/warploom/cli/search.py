@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import message, print_json, progress_bar, results_console
+from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run_options import PolicyFiles, load_policies
 
@@ -32,7 +32,7 @@ def command(
 
     from warploom.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.report.found import found_rows, found_table, write_found
+    from warploom.report.found import found_lines, found_rows, write_found
     from warploom.sweeps.goal import make_goal, read_constraint
     from warploom.sweeps.search import search
 
@@ -65,6 +65,6 @@ def command(
     if json:
         print_json(found_rows(outcome))
     elif outcome.front:
-        results_console().print(found_table(outcome))
+        narrow_table(results_console(), *found_lines(outcome))
         message(f"wrote {out / 'front.csv'}, {out / 'front.png'} and {out / 'designs'}")
     return 0

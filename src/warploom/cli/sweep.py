@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 40
 _SHOWN = {  # heading: measure, its unit in the measure's, how it is written
     "cycles": ("cycles", 1, ",.0f"),
-    "IPC": ("ipc", 1, ".3f"),
-    "energy nJ": ("energy_pj.total", 1000, ",.1f"),
+    "IPC": ("ipc", 1, ".2f"),
+    "energy nJ": ("energy_pj.total", 1000, ",.0f"),
 }
 
 
@@ -110,6 +110,8 @@ def _print_summary(rows: list[dict[str, Any]]) -> None:
     axes = dict.fromkeys(name for row in rows for name in row if name != "runs" and name.removesuffix(" ±") not in MEASURES)
     varying = [name for name in axes if len({str(row.get(name)) for row in rows}) > 1] or ["workload", "design"]
     table = plain_table(*varying, "runs", *_SHOWN, numbers_from=len(varying))
+    for column in table.columns[len(varying) :]:  # a narrow terminal folds names, not numbers
+        column.no_wrap = True
     for row in rows[:SHOWN_ROWS]:
         where = ("-" if _absent(row.get(name)) else str(row[name]) for name in varying)
         table.add_row(*where, str(row["runs"]), *(_with_interval(row, *shown) for shown in _SHOWN.values()))

@@ -39,6 +39,7 @@ class Paper:
     year: int
     package: str  # of its folder: __name__
     policies: tuple[str, ...] = ()  # the modules of the folder that register policies
+    address: str = ""  # where it can be read
     code: str = ""  # what its figures execute unless they are asked for another; empty: the machines' usual code
 
     @cached_property

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.library import papers
 from warploom.papers.experiment import Row
 from warploom.report.combinations import LIMITS
 from warploom.report.comparison import by_design, summary
-from warploom.report.design_pages import design_sections
+from warploom.report.design_pages import design_sections, papers_of
 from warploom.report.figures import report_figures
 from warploom.report.page import Page, WorkloadSection, listing_of
 from warploom.report.profile import KernelProfile
@@ -82,17 +81,17 @@ def findings(rows: Sequence[Mapping[str, Any]], combinations: Mapping[str, Seque
 
 
 def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) -> WorkloadSection:
-    from warploom.designs import design
+    from warploom.designs import from_dict
     from warploom.machines.loader import machine_from_dict
     from warploom.programs.named import program_named
 
     assert baseline.provenance is not None
     about = baseline.provenance.program
-    module = program_named(about.get("recording", name)).module()
+    module = program_named(about.get("recording", name), about["code"]).module()
     title = "a recorded program" if "recording" in about else load_workload(name).title
-    machine, plain = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), design("baseline")
+    machine, design = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), from_dict(baseline.design)
     costs = {kernel.kernel: kernel for kernel in measured}
-    codes = [compile_for(module, entry["kernel"], plain, machine) for entry in _kernels(baseline)]
+    codes = [compile_for(module, entry["kernel"], design, machine) for entry in _kernels(baseline)]
     kernels = [listing_of(code, costs.get(code.name)) for code in codes]
     facts = {
         "registers": baseline.registers_per_thread,
@@ -127,7 +126,7 @@ def assemble(
     """The page of a comparison; ``profiles`` say by workload what each instruction cost under the first design."""
     rows = summary(results)
     grouped = by_design(results)
-    baseline = next(iter(grouped.values()))
+    baseline, designs = next(iter(grouped.values())), [group[0].design for group in grouped.values()]
     names = ", ".join(result.workload for result in baseline)
     checked = " Checked runs." if all(result.checked for result in results) else ""
     first = baseline[0]
@@ -138,12 +137,12 @@ def assemble(
         conditions=f"Machine {first.machine}, technology {first.technology}, size {first.size}; workloads: {names}.{checked}",
         findings=findings(rows, combinations),
         best=best_design(rows),
-        designs=design_sections([group[0].design for group in grouped.values()]),
+        designs=design_sections(designs),
         runs=run_entries(results),
         figures=report_figures(rows, results),
         scores=scores,
         workloads=[_workload(result.workload, result, (profiles or {}).get(result.workload, ())) for result in baseline],
-        papers=[(paper.name, paper.citation, "") for paper in papers() if set(paper.designs) & set(grouped)],
+        papers=papers_of(designs),
         made_from=[result.provenance for result in results if result.provenance is not None],
         command=command,
     )

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warploom.designs import Design, describe_policies, from_dict, named_designs, parse_design, storage_bits
 from warploom.designs.drawings import drawn
 from warploom.errors import WarploomError
+from warploom.library import papers
 from warploom.machines import Machine
 from warploom.register_file import CHOICES
 from warploom.report.drawing import draw_design
-from warploom.report.page import DesignSection
-
-
-@dataclass(frozen=True)
-class ChoiceRow:
-    """One of a design's six choices: its policy, what it does, where it is from, and its parameters with what they mean."""
-
-    choice: str
-    policy: str
-    says: str
-    source: str
-    parameters: Sequence[tuple[str, Any, str]]  # name, value, meaning
+from warploom.report.page import ChoiceRow, DesignSection, Page, PaperLink
 
 
 def about_design(design: Design) -> str:
@@ -54,11 +43,40 @@ def design_facts(design: Design, machine: Machine) -> dict[str, Any]:
 
 def design_sections(designs: Iterable[Mapping[str, Any]]) -> list[DesignSection]:
     """The sections of a page about designs, as results hold them; one whose policies are not loaded here has none."""
-    sections = []
+    return [
+        DesignSection(design.name, about_design(design), draw_design(design), choice_rows(design)) for design in _known(designs)
+    ]
+
+
+def papers_of(designs: Iterable[Mapping[str, Any]]) -> list[PaperLink]:
+    """The papers that the policies of some designs are from, in the order in which they appeared."""
+    modules = [type(policy).__module__ for design in _known(designs) for policy in design.policies]
+    return [
+        PaperLink(paper.name, paper.citation, paper.address)
+        for paper in papers()
+        if any(module.startswith(f"{paper.package}.") for module in modules)
+    ]
+
+
+def design_page(design: Design, machine: Machine, command: str = "") -> Page:
+    """A page about one design alone: what it is, as a drawing and in words, and what it adds to an SM."""
+    data = [design.to_dict()]
+    return Page(
+        title=f"Warploom: design {design.name}",
+        subtitle="What a register file design does, and with which parameters.",
+        conditions=f"It adds {storage_bits(design, machine):,} bits to an SM of {machine.name}.",
+        designs=design_sections(data),
+        papers=papers_of(data),
+        command=command,
+    )
+
+
+def _known(designs: Iterable[Mapping[str, Any]]) -> list[Design]:
+    """Those whose policies are loaded here."""
+    found = []
     for data in designs:
         try:
-            design = from_dict(data)
+            found.append(from_dict(data))
         except WarploomError:
             continue
-        sections.append(DesignSection(design.name, about_design(design), draw_design(design)))
-    return sections
+    return found

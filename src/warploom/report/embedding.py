@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import fields
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from warploom.simulation.provenance import Provenance
 
@@ -36,8 +39,28 @@ def in_script(text: str) -> str:
     return text.replace("</", "<\\/")
 
 
+def packed(made_from: Sequence[Provenance]) -> dict[str, list]:
+    """Provenances of many runs without saying anything twice: tables that several have in common stand in ``values``."""
+    values: dict[str, int] = {}
+
+    def packed_value(value: Any) -> Any:
+        return values.setdefault(json.dumps(value), len(values)) if isinstance(value, dict) else value
+
+    records = [{name: packed_value(value) for name, value in each.to_dict().items()} for each in made_from]
+    return {"values": [json.loads(text) for text in values], "records": records}
+
+
+def unpacked(data: dict[str, list]) -> list[dict]:
+    """What `packed` packed: a dictionary for each run, as `Provenance.to_dict` gives it."""
+    tables = [item.name for item in fields(Provenance) if str(item.type).startswith("dict")]
+    return [record | {name: data["values"][record[name]] for name in tables} for record in data["records"]]
+
+
 def embedded(path: Path) -> list[dict]:
-    """The provenance that a PNG carries; empty where it carries none."""
+    """The provenance that a PNG, or a page of the report or a profile, carries; empty where it carries none."""
+    if path.suffix.lower() == ".html":
+        found = re.search(rf'id="{KEYWORD}">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
+        return unpacked(json.loads(found.group(1))) if found else []
     data = path.read_bytes()
     place = len(_SIGNATURE)
     while place + 8 <= len(data):

@@ -8,12 +8,13 @@ from typing import Any
 from warploom.energy import PARTS
 from warploom.papers.experiment import Chart
 from warploom.report.charts import altair, draw
-from warploom.report.colours import GREY, colours_of
+from warploom.report.colours import BLUE, GREY
 from warploom.report.comparison import by_design
 from warploom.report.page import PageFigure
 from warploom.simulation.result import Result
 
 WIDTH = "container"  # that of the page
+NAMES_WIDTH = 250  # pixels, of the column of names
 
 
 def report_figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> list[PageFigure]:
@@ -29,14 +30,14 @@ def report_figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result])
         }
         for result in results
     ]
+    alt = altair()
     bars = Chart("stacked", "design", "share", "part", y_title="RF energy, relative to the baseline")
-    by_workload = Chart("bars", "workload", "energy", "design", y_title="RF energy, relative to the baseline")
-    times = Chart("bars", "workload", "time", "design", y_title="time, relative to the baseline")
     found = [
         PageFigure(
             "pareto",
-            "Energy of the register file against time, both relative to the baseline: lower left is better. The line joins the "
-            "designs that no other beats in both. The oracles are limits, of allocation alone and with sleeping registers.",
+            "Energy of the register file against time, both relative to the baseline: lower left is better. The dashed line "
+            "joins the designs that no other beats in both; their names are bold. The oracles are limits, of allocation alone "
+            "and with sleeping registers.",
             energy_against_time(rows),
         ),
         PageFigure(
@@ -59,13 +60,13 @@ def report_figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result])
         *found,
         PageFigure(
             "energy-each",
-            "Energy of the register file in every workload, relative to the baseline's run of it.",
-            draw(by_workload, each, "Energy by workload", width=WIDTH),
+            "Energy of the register file in every workload, relative to the baseline's run of it: the darker, the less.",
+            matrix(each, "energy", "Energy by workload", ".0%", alt.Scale(scheme="cividis", domainMin=0)),
         ),
         PageFigure(
             "time-each",
-            "Time of every workload, relative to the baseline's run of it.",
-            draw(times, each, "Time by workload", width=WIDTH),
+            "Time of every workload, relative to the baseline's run of it: orange is slower, purple faster.",
+            matrix(each, "time", "Time by workload", ".2f", alt.Scale(scheme="purpleorange", domain=[0.75, 1.25], clamp=True)),
         ),
     ]
 
@@ -88,25 +89,72 @@ def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def energy_against_time(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A point with its name for each design, and the front."""
+    """A point for each design, its name in a column on the right with a line to it, and the front."""
     alt = altair()
-    points = alt.Data(values=[{name: row[name] for name in ("design", "time", "energy")} for row in rows])
-    front = alt.Data(values=[{name: row[name] for name in ("design", "time", "energy")} for row in pareto_front(rows)])
-    names = [row["design"] for row in rows]
-    x = alt.X("time:Q", title="time, relative to the baseline", scale=alt.Scale(zero=False, padding=30))
+    front = [row["design"] for row in pareto_front(rows)]
+    energies = [row["energy"] for row in rows]
+    margin = 0.05 * (max(energies) - min(energies) or 1.0)
+    low, high = max(0.0, min(energies) - margin), max(energies) + margin
+    ordered = sorted(rows, key=lambda row: (-row["energy"], row["time"]))
+    points = [
+        {
+            "design": row["design"],
+            "time": row["time"],
+            "energy": row["energy"],
+            "front": row["design"] in front,
+            "place": high - (number + 0.5) / len(ordered) * (high - low),  # of its name, as a value of the axis
+        }
+        for number, row in enumerate(ordered)
+    ]
+    range_of_x = [0, {"expr": f"width - {NAMES_WIDTH}"}]
+    x = alt.X("time:Q", title="time, relative to the baseline", scale=alt.Scale(zero=False, padding=12, range=range_of_x))
     y = alt.Y(
         "energy:Q",
         title="RF energy, relative to the baseline",
-        scale=alt.Scale(zero=False, padding=20),
-        axis=alt.Axis(format="%"),
+        scale=alt.Scale(domain=[low, high], nice=False),
+        axis=alt.Axis(format=".0%"),
     )
-    colour = alt.Color("design:N", sort=names, legend=None, scale=alt.Scale(domain=names, range=colours_of(names)))
+    beside, names = (
+        alt.value({"expr": f"width - {NAMES_WIDTH - 14}"}),
+        alt.Y("place:Q", scale=alt.Scale(domain=[low, high], nice=False)),
+    )
     tooltip = ["design:N", alt.Tooltip("time:Q", format=".3f"), alt.Tooltip("energy:Q", format=".1%")]
-    line = alt.Chart(front).mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y, order="time:Q")
-    marks = alt.Chart(points).mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
-    text = alt.Chart(points).mark_text(align="left", dx=8, dy=-7, fontSize=12).encode(x=x, y=y, text="design:N")
-    chart = alt.layer(line, marks, text).properties(width=WIDTH, height=320)
+    on_front = alt.datum.front
+    every = alt.Chart(alt.Data(values=points))
+    chart = alt.layer(
+        every.mark_rule(color=GREY, opacity=0.35).encode(x=x, y=y, x2=beside, y2="place:Q"),
+        every.transform_filter(on_front).mark_line(color=BLUE, strokeDash=[4, 3]).encode(x=x, y=y, order="time:Q"),
+        every.mark_point(filled=True, size=80, opacity=1).encode(
+            x=x, y=y, color=alt.condition(on_front, alt.value(BLUE), alt.value(GREY)), tooltip=tooltip
+        ),
+        *(
+            every.transform_filter(chosen)
+            .mark_text(align="left", dx=4, fontSize=11, fontWeight=weight, limit=NAMES_WIDTH - 20)
+            .encode(x=beside, y=names, text="design:N", tooltip=tooltip)
+            for chosen, weight in ((on_front, "bold"), (~on_front, "normal"))
+        ),
+    ).properties(width=WIDTH, height=max(320, 16 * len(points)))
     return chart.properties(title=alt.TitleParams("Energy against time", anchor="start")).configure_view(stroke=None)
+
+
+def matrix(rows: Sequence[Mapping[str, Any]], value: str, title: str, form: str, colours: Any) -> Any:
+    """Designs by workloads: a cell for each run with its number, coloured by it."""
+    alt = altair()
+    designs, workloads = (list(dict.fromkeys(row[name] for row in rows)) for name in ("design", "workload"))
+    base = alt.Chart(alt.Data(values=[dict(row) for row in rows])).encode(
+        x=alt.X("workload:N", sort=workloads, title="workload", axis=alt.Axis(orient="top", labelAngle=-35)),
+        y=alt.Y("design:N", sort=designs, title="design", axis=alt.Axis(labelLimit=210)),
+        tooltip=["workload:N", "design:N", alt.Tooltip(f"{value}:Q", format=form)],
+    )
+    legend = alt.Legend(
+        title=f"{value}, relative to the baseline", format=form, orient="bottom", gradientLength=300, titleLimit=300
+    )
+    cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", scale=colours, legend=legend))
+    # The ink that is read on the colour below it: cells know their colour, text does not.
+    shade = f"luminance(scale('color', datum['{value}'])) > 0.18 ? '#000000' : '#ffffff'"
+    text = base.mark_text(fontSize=10, color=alt.expr(shade)).encode(text=alt.Text(f"{value}:Q", format=form))
+    drawn = alt.layer(cells, text).properties(width=WIDTH, height=20 * len(designs))
+    return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
 
 
 def idle_shares(results: Sequence[Result]) -> list[dict[str, Any]]:

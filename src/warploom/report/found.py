@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.table import Table
-
 from warploom.papers.experiment import Chart
 from warploom.report.charts import draw, save
 from warploom.storage.files import replace_file
@@ -30,18 +27,15 @@ def found_rows(outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-def found_table(outcome: Outcome) -> Table:
-    """The front for a terminal."""
-    table = Table(box=box.SIMPLE_HEAD, title="Designs that no other beats", title_justify="left", pad_edge=False, padding=(0, 1))
-    table.add_column("name")
+def found_lines(outcome: Outcome) -> tuple[list[str], list[tuple[list[str], str]]]:
+    """The front for a terminal: headings, and for each design its cells and what stands below them."""
     shown = [name for name in MEASURES if name in (*outcome.goal.objectives, *(c.measure for c in outcome.goal.constraints))]
-    shown += [UNSEEN + name for name in shown if outcome.goal.test]
-    for name in shown:
-        table.add_column(name, justify="right")
-    table.add_column("design", overflow="fold")
+    lines = []
     for row in found_rows(outcome):
-        table.add_row(row["name"], *(f"{row[name]:.3f}" if name in row else "-" for name in shown), row["design"])
-    return table
+        unseen = ", ".join(f"{name} {row[UNSEEN + name]:.3f}" for name in shown if UNSEEN + name in row)
+        below = row["design"] + (f"; on workloads that the search never saw: {unseen}" if unseen else "")
+        lines.append(([row["name"], *(f"{row[name]:.3f}" if name in row else "-" for name in shown)], below))
+    return ["design that no other beats", *shown], lines
 
 
 def write_found(outcome: Outcome, folder: Path) -> None:

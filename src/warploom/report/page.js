@@ -2,7 +2,7 @@
 const root = document.documentElement;
 const runs = JSON.parse(document.getElementById("run-data").textContent);
 const colours = JSON.parse(document.getElementById("colour-data").textContent);
-const drawn = new Map(); // place: specification, to draw again in other colours
+const drawn = new Map(); // place: its specification, to draw again in other colours, and what was made of it
 
 // Light and dark: as the system says, until the button is pressed.
 function isDark() {
@@ -18,9 +18,8 @@ function look() {
   };
 }
 function draw(place, specification) {
-  drawn.set(place, specification);
   const merged = {...specification, config: {...specification.config, ...look()}};
-  return vegaEmbed(place, merged, {actions: false, renderer: "svg"});
+  drawn.set(place, {specification, made: vegaEmbed(place, merged, {actions: false, renderer: "svg"})});
 }
 function setTheme(theme) {
   root.dataset.theme = theme;
@@ -30,7 +29,7 @@ function setTheme(theme) {
 function themed() {
   const button = document.getElementById("theme");
   button.textContent = isDark() ? "Light colours" : "Dark colours";
-  for (const [place, specification] of drawn) draw(place, specification);
+  for (const [place, {specification}] of drawn) draw(place, specification);
 }
 try { const kept = localStorage.getItem("warploom-theme"); if (kept) root.dataset.theme = kept; } catch { /* likewise */ }
 document.getElementById("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
@@ -77,6 +76,7 @@ const columns = [
   ["occupancy", r => percent(r.occupancy), r => r.occupancy, "wide"], ["conflicts", r => r.conflicts.toLocaleString("en"), r => r.conflicts, "wide"],
   ["verified", r => r.verified],
 ];
+const zooming = "Scroll to zoom, drag to move, double-click for the whole; or the keys +, -, arrows and 0.";
 function bar(parts, label) {
   const total = Object.values(parts).reduce((sum, value) => sum + value, 0) || 1;
   const order = Object.entries(parts).sort((a, b) => b[1] - a[1]);
@@ -84,28 +84,45 @@ function bar(parts, label) {
   const key = order.map(([name, value]) => `<span><i style="background:${colours[name] ?? "#888"}"></i>${name} ${percent(value / total)}</span>`).join("");
   return `<div class="bar" role="img" aria-label="${label}: ${order.map(([n, v]) => n + " " + percent(v / total)).join(", ")}">${strip}</div><div class="key">${key}</div>`;
 }
-function overTime(rows, names, title, axis, format) {
+function overTime(rows, names, title, axis, format, description) {
   const begun = [[0, ...rows[0].slice(1)], ...rows]; // a row's values are true of the time before it
   const values = begun.flatMap(row => names.map((name, place) => ({microseconds: row[0], name, value: row[place + 1]})));
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, data: {values},
+    $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 190, title, description, data: {values},
     params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}, bind: "scales"}],
-    mark: {type: "line", interpolate: "step-before", strokeWidth: 1.8, tooltip: true},
+    mark: {type: "line", interpolate: "step-before", strokeWidth: 2.2, tooltip: true},
     encoding: {
       x: {field: "microseconds", type: "quantitative", title: "time, microseconds"},
       y: {field: "value", type: "quantitative", title: axis, axis: {format}},
       color: {field: "name", type: "nominal", sort: names, legend: {title: null, orient: "top"}, scale: {domain: names, range: names.map(n => colours[n] ?? "#888")}},
-      strokeDash: {field: "name", type: "nominal", legend: null, sort: names},
+      strokeDash: {field: "name", type: "nominal", sort: names, legend: {title: null, orient: "top"}, scale: {domain: names}},
     },
   };
+}
+// The keyboard does what wheel and pointer do: zoom into the middle, move by a fifth, show the whole.
+const keys = {"+": [1 / 5, -1 / 5], "=": [1 / 5, -1 / 5], "-": [-1 / 3, 1 / 3], ArrowLeft: [-1 / 5, -1 / 5], ArrowRight: [1 / 5, 1 / 5], 0: null, Escape: null};
+async function zoomByKey(event, last) {
+  if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const {view} = await drawn.get(event.currentTarget).made, change = keys[event.key];
+  const [from, to] = view.signal("zoom_microseconds") ?? [0, last];
+  view.signal("zoom_microseconds", change && change.map((share, side) => [from, to][side] + share * (to - from))).runAsync();
+}
+function showOverTime(place, rows, names, title, axis, format, said) {
+  if (!rows.length) return;
+  const last = rows.at(-1)[0], lengths = rows.map((row, at) => row[0] - (at ? rows[at - 1][0] : 0));
+  const means = names.map((name, column) => `${name} ${said(rows.reduce((sum, row, at) => sum + row[column + 1] * lengths[at], 0) / last)}`);
+  place.tabIndex = 0;
+  place.addEventListener("keydown", event => zoomByKey(event, last));
+  draw(place, overTime(rows, names, title, axis, format, `${title}, on average ${means.join(", ")}. Plus and minus zoom, arrows move, 0 shows the whole.`));
 }
 function detail(run, cell) {
   cell.innerHTML = `<h3></h3><p class="facts"><span>registers <b>${run.registers}</b></span><span>occupancy <b>${percent(run.occupancy)}</b></span><span>IPC <b>${run.ipc}</b></span><span>bank conflicts <b>${run.conflicts.toLocaleString("en")}</b></span></p>
     <h3>Why schedulers issued nothing</h3>${bar(run.stalls, "idle cycles of schedulers by reason")}<p class="caption">Cycles in which a scheduler issued nothing, by reason, as shares of all such cycles.</p>
-    <div class="pair"><div><div class="chart states"></div><p class="caption">Shares of the register file's entries in each power state, allocated and live. Scroll to zoom, drag to move, double-click for the whole.</p></div><div><div class="chart power"></div><p class="caption">Power of the register file by part. Scroll to zoom, drag to move, double-click for the whole.</p></div></div>`;
+    <div class="pair"><div><div class="chart states"></div><p class="caption">Shares of the register file's entries in each power state, allocated and live. ${zooming}</p></div><div><div class="chart power"></div><p class="caption">Power of the register file by part. ${zooming}</p></div></div>`;
   cell.querySelector("h3").textContent = `${run.workload} under ${run.design}`;
-  if (run.states.length) draw(cell.querySelector(".states"), overTime(run.states, ["on", "drowsy", "off", "allocated", "live"], "Register file over time", "share of entries", ".0%"));
-  if (run.power.length) draw(cell.querySelector(".power"), overTime(run.power, ["dynamic", "leakage", "overhead"], "Power over time", "watts", "~g"));
+  showOverTime(cell.querySelector(".states"), run.states, ["on", "drowsy", "off", "allocated", "live"], "Register file over time", "share of entries", ".0%", percent);
+  showOverTime(cell.querySelector(".power"), run.power, ["dynamic", "leakage", "overhead"], "Power over time", "watts", "~g", value => value.toPrecision(3) + " W");
 }
 function openRow(row, button, run) {
   const open = button.getAttribute("aria-expanded") === "true";
@@ -160,13 +177,46 @@ if (table) {
   filter();
 }
 
+// What each instruction costs: a table is filled when its section is opened.
+const hotSpots = JSON.parse(document.getElementById("hot-spot-data").textContent);
+const hotSpotNumbers = ["issues", "threads", "idle", "main_file_reads", "main_file_writes", "bank_conflicts", "upper_reads", "wakeup_wait_cycles", "encoded", "energy_pj"];
+function fill(spots) {
+  const rows = hotSpots.kernels[spots.dataset.kernel].map(values => Object.fromEntries(hotSpots.columns.map((name, place) => [name, values[place]])));
+  for (const row of rows) row.spent = Object.values(row.waits).reduce((sum, cycles) => sum + cycles, 0);
+  const total = rows.reduce((sum, row) => sum + row.spent, 0) || 1, hottest = Math.max(1, ...rows.map(row => row.spent));
+  const wide = [...spots.tHead.rows[0].cells].map(heading => heading.classList.contains("wide"));
+  for (const row of rows) {
+    const line = spots.tBodies[0].insertRow();
+    const add = (text, value, kind = "number") => {
+      const cell = line.insertCell();
+      cell.className = kind + (wide[cell.cellIndex] ? " wide" : "");
+      cell.textContent = text;
+      if (value !== undefined) cell.dataset.value = value;
+      return cell;
+    };
+    const real = row.pc >= 0, reasons = Object.entries(row.waits).sort((a, b) => b[1] - a[1]);
+    add(real ? row.pc : "", real ? row.pc : 1e6);
+    add(row.line || "");
+    add(row.live || "");
+    add(row.instruction || "(no instruction)", undefined, "text").style.paddingLeft = `${0.5 + row.depth}em`;
+    add(percent(row.spent / total), row.spent / total);
+    const said = reasons.map(([reason, cycles]) => `${reason} ${Math.round(100 * cycles / row.spent)}%`), cell = add("", said[0] ?? "", "");
+    const strip = reasons.map(([reason, cycles]) => `<i style="width:${(100 * cycles / hottest).toFixed(2)}%;background:${colours[reason]}"></i>`);
+    cell.innerHTML = `<div class="bar" title="${said.join(", ")}">${strip.join("")}</div><span class="hidden">${said.join(", ")}</span>`;
+    for (const name of hotSpotNumbers) add(row[name].toLocaleString("en"), row[name]);
+  }
+}
+
 // Figures; one inside a closed section is drawn when the section is opened.
-const specifications = JSON.parse(document.getElementById("figure-data").textContent);
-for (const id of Object.keys(specifications)) {
-  const place = document.getElementById(id), folded = place?.closest("details");
-  const show = () => draw(place, specifications[id]);
-  if (!place) continue;
+function whenOpen(place, show) {
+  const folded = place.closest("details");
   if (!folded || folded.open) show();
   else folded.addEventListener("toggle", show, {once: true});
+}
+for (const spots of document.querySelectorAll(".hot-spots")) whenOpen(spots, () => fill(spots));
+const specifications = JSON.parse(document.getElementById("figure-data").textContent);
+for (const id of Object.keys(specifications)) {
+  const place = document.getElementById(id);
+  if (place) whenOpen(place, () => draw(place, specifications[id]));
 }
 themed();

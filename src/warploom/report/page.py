@@ -15,16 +15,23 @@ from rich.console import Console
 
 from warploom import __version__
 from warploom.code.instruction import Code
+from warploom.designs.grammar import format_value
 from warploom.errors import WarploomError
 from warploom.register_file.observing import WAIT_MEANINGS
 from warploom.report.colours import FIXED
-from warploom.report.embedding import in_script
+from warploom.report.embedding import in_script, packed
 from warploom.report.listing import render_listing
-from warploom.report.profile import KernelProfile, mostly, warp_cycles
+from warploom.report.profile import KernelProfile
 from warploom.simulation.provenance import Provenance, described
 from warploom.storage.files import replace_file
 
 LISTING_COLUMNS = 150
+# The values of a row of hot spots: `waits` are cycles of warps by reason, `idle` those of schedulers; the others are columns of
+# the observer, but for the last two.
+HOT_SPOTS = (
+    *("pc", "line", "live", "depth", "instruction", "waits", "idle", "issues", "threads", "main_file_reads", "main_file_writes"),
+    *("bank_conflicts", "upper_reads", "wakeup_wait_cycles", "encoded", "energy_pj"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class KernelListing:
 
     name: str
     listing: str = ""
-    hot_spots: Sequence[Mapping[str, Any]] = ()  # rows for the page's table
+    hot_spots: Sequence[Sequence[Any]] = ()  # rows of `hot_spot_rows`
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,33 @@ class WorkloadSection:
 
 
 @dataclass(frozen=True)
+class ChoiceRow:
+    """One of a design's six choices: its policy, what it does, where it is from, and its parameters with what they mean."""
+
+    choice: str
+    policy: str
+    says: str
+    source: str
+    parameters: Sequence[tuple[str, Any, str]]  # name, value, meaning
+
+
+@dataclass(frozen=True)
 class DesignSection:
-    """What the page tells of one design: what it is and where it is from in a sentence, and as a drawing."""
+    """What the page tells of one design: what it is and where it is from in a sentence, as a drawing, and choice by choice."""
 
     name: str
     about: str
     drawing: str  # SVG
+    choices: Sequence[ChoiceRow] = ()
+
+
+@dataclass(frozen=True)
+class PaperLink:
+    """A paper that designs of the page are from."""
+
+    name: str
+    citation: str
+    address: str  # where it can be read; empty where nobody said
 
 
 @dataclass(frozen=True)
@@ -71,8 +99,8 @@ class Page:
 
     title: str
     subtitle: str
-    headline: Sequence[Mapping[str, Any]]  # rows of `warploom.report.comparison.summary`
-    conditions: str  # under which the headline was measured: machine, technology, workloads, size
+    headline: Sequence[Mapping[str, Any]] = ()  # rows of `warploom.report.comparison.summary`
+    conditions: str = ""  # under which the headline was measured: machine, technology, workloads, size
     findings: Sequence[str] = ()
     best: str = ""  # the design whose row is marked
     designs: Sequence[DesignSection] = ()
@@ -81,7 +109,7 @@ class Page:
     figures: Sequence[PageFigure] = ()
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # by paper
     workloads: Sequence[WorkloadSection] = ()
-    papers: Sequence[tuple[str, str, str]] = ()  # short name, title, address
+    papers: Sequence[PaperLink] = ()
     made_from: Sequence[Provenance] = ()  # of every run that the page shows
     command: str = ""  # that wrote it
 
@@ -93,27 +121,21 @@ def listing_of(code: Code, measured: KernelProfile | None = None) -> KernelListi
     return KernelListing(code.name, console.export_text(), hot_spot_rows(measured) if measured else ())
 
 
-def hot_spot_rows(measured: KernelProfile) -> list[dict[str, Any]]:
-    """The rows of the table of hot spots, each with its share of the warps' time and what that was spent on."""
-    total = max(1, warp_cycles(measured.total()))
-    hottest = max((warp_cycles(row) for row in measured.rows), default=1) or 1
-    rows = []
-    for row in measured.rows:
-        spent = warp_cycles(row)
-        parts = {reason: cycles for reason, cycles in {**row["waits"], "issuing": row["issue_cycles"]}.items() if cycles}
-        said = ", ".join(f"{name} {cycles / max(1, spent):.0%}" for name, cycles in sorted(parts.items(), key=lambda p: -p[1]))
-        rows.append(
-            {
-                **{name: value for name, value in row.items() if name not in ("waits", "stalls", "loops")},
-                "depth": len(row["loops"]),
-                "share": spent / total,
-                "parts": [(reason, 100 * cycles / hottest) for reason, cycles in parts.items()],
-                "said": said,
-                "mostly": mostly(row) if spent else "",
-                "idle": sum(row["stalls"].values()),
-            }
-        )
-    return rows
+def hot_spot_rows(measured: KernelProfile) -> list[list[Any]]:
+    """The rows of the table of hot spots, as the page's script takes them: values in the order of `HOT_SPOTS`."""
+    return [
+        [
+            *(row[name] for name in ("pc", "line", "live")),
+            len(row["loops"]),
+            row["instruction"],
+            {reason: cycles for reason, cycles in {**row["waits"], "issuing": row["issue_cycles"]}.items() if cycles},
+            sum(row["stalls"].values()),
+            *(row[name] for name in HOT_SPOTS[7:-2]),
+            row["encoded_reads"] + row["encoded_writes"],
+            round(row["energy_pj"]),
+        ]
+        for row in measured.rows
+    ]
 
 
 def write_page(page: Page, path: Path) -> None:
@@ -125,26 +147,35 @@ def write_page(page: Page, path: Path) -> None:
         raise WarploomError("the report needs the extra: pip install 'warploom[report]'") from None
     folder = files("warploom.report")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.filters["setting"] = format_value
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]
-    specifications = in_script(json.dumps({figure.id: figure.chart.to_dict() for figure in figures}))
+    hot_spots = [kernel.hot_spots for section in page.workloads for kernel in section.kernels]
+    drawings = {figure.id: figure.chart.to_dict() | {"description": figure.caption} for figure in figures}  # for screen readers
     html = environment.from_string((folder / "page.html").read_text("utf-8")).render(
         {name: getattr(page, name) for name in page.__dataclass_fields__},
         style=_verbatim((folder / "page.css").read_text("utf-8")),
         script=_verbatim((folder / "page.js").read_text("utf-8")),
         javascript=_verbatim(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
-        specifications=_verbatim(specifications),
+        charts=bool(figures or page.runs),
+        specifications=_verbatim(in_script(json.dumps(drawings))),
         drawings=[_verbatim(section.drawing) for section in page.designs],
-        run_data=_verbatim(in_script(json.dumps(page.runs))),
+        run_data=_verbatim(in_script(_compact(page.runs))),
+        hot_spot_data=_verbatim(in_script(_compact({"columns": HOT_SPOTS, "kernels": hot_spots}))),
+        one_workload=len({run["workload"] for run in page.runs}) == 1,
         colours=FIXED,
         colour_data=_verbatim(json.dumps(FIXED)),
         wait_meanings=WAIT_MEANINGS,
         origin=described(page.made_from),
-        records=_verbatim(in_script(json.dumps([each.to_dict() for each in page.made_from]))),
+        records=_verbatim(in_script(_compact(packed(page.made_from)))),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
     )
     with replace_file(path) as draft:
         draft.write_text(html, encoding="utf-8")
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _verbatim(text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ ORDERS: dict[str, tuple[Callable[[Row], float], str]] = {
     "upper": (lambda row: row["upper_reads"], "operands found in the upper level"),
     "wakeups": (lambda row: row["wakeup_wait_cycles"], "cycles that a read waited for its entry to wake up"),
     "encoded": (lambda row: row["encoded_reads"] + row["encoded_writes"], "accesses to compressed registers"),
-    "energy": (lambda row: row["energy_pj"], "dynamic energy of the main register file's accesses"),
+    "energy": (lambda row: row["energy_pj"], "energy of the main register file's accesses"),
     "pc": (lambda row: -row["pc"] if row["pc"] >= 0 else -1e9, "place in the code"),
 }
 
@@ -74,20 +75,23 @@ def profile(result: Result) -> list[KernelProfile]:
     """The profile of a run that hot-spots watched, kernel by kernel.
 
     Energy: the account's terms for reads, writes and wires of the main register file are shared out by the lanes that each
-    instruction switched, so that they add up to those terms. What a design's own structures take, and leakage, belong to no
-    instruction.
+    instruction switched. What a design's own structures take belongs to no instruction and stands in that row, by the cycles
+    of each kernel. All rows together have the run's dynamic energy and overhead; leakage is left out.
     """
     grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for launch in result.observed["hot-spots"]:
         texts = tuple(row["instruction"] for row in launch["report"])
         grouped.setdefault((launch["kernel"], *texts), []).append(launch)
     per_read, per_write = _energy_of_lanes(result)
+    everything = sum(launch["cycles"] for launch in result.observed["hot-spots"])
+    added = _energy_of_structures(result) / max(1, everything)
     kernels = []
     for launches in grouped.values():
         rows = [_added(same) for same in zip(*(launch["report"] for launch in launches), strict=True)]
         for row in rows:
             row["energy_pj"] = row["read_lanes"] * per_read + row["write_lanes"] * per_write
         name, cycles = launches[0]["kernel"], sum(launch["cycles"] for launch in launches)
+        rows[-1]["energy_pj"] += added * cycles
         kernels.append(KernelProfile(name, len(launches), cycles, rows[-1].pop("resident_cycles"), rows))
     return kernels
 
@@ -149,6 +153,12 @@ def _energy_of_lanes(result: Result) -> tuple[float, float]:
     reads, writes = result.counters["rf_read_lanes"], result.counters["rf_write_lanes"]
     wires = joules.get(WIRES, 0.0) / max(1, reads + writes)
     return (joules[READS] / max(1, reads) + wires) * 1e12, (joules[WRITES] / max(1, writes) + wires) * 1e12
+
+
+def _energy_of_structures(result: Result) -> float:
+    """Picojoules that a design's own structures take: all terms but those of accesses to the main file, and leakage."""
+    of_accesses = (READS, WRITES, WIRES)
+    return 1e12 * math.fsum(t.joules for t in result.energy_terms if t.part != "leakage" and t.what not in of_accesses)
 
 
 def _added(rows: Iterable[Row]) -> Row:

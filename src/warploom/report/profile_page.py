@@ -9,6 +9,7 @@ from warploom.papers.experiment import Chart
 from warploom.register_file.observing import WAIT_MEANINGS
 from warploom.report.charts import draw
 from warploom.report.comparison import summary
+from warploom.report.design_pages import design_sections, papers_of
 from warploom.report.figures import WIDTH, idle_shares
 from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, hot_spot_rows
 from warploom.report.profile import KernelProfile, lost_cycles, paired, scheduler_count
@@ -22,12 +23,14 @@ def profile_page(results: Sequence[Result], profiles: Sequence[Sequence[KernelPr
     """The page of runs of one program, with their profiles; the first design is what the others are compared with."""
     first = results[0]
     size = f", size {first.size}" if first.size else ""
+    designs = [result.design for result in results]
     return Page(
         title=f"Warploom: profile of {first.workload}",
         subtitle="What each instruction costs: why warps and schedulers wait at it, its register accesses and their energy.",
         headline=summary(results),
         conditions=f"Machine {first.machine}, technology {first.technology}{size}.",
         findings=[_sentence(first, result) for result in results[1:]],
+        designs=design_sections(designs),
         runs=run_entries(results),
         lost=[
             row
@@ -36,6 +39,7 @@ def profile_page(results: Sequence[Result], profiles: Sequence[Sequence[KernelPr
         ],
         figures=[_idle(results), _waits(results, profiles)],
         workloads=[_section(result, kernels) for result, kernels in zip(results, profiles, strict=True)],
+        papers=papers_of(designs),
         made_from=[result.provenance for result in results if result.provenance is not None],
         command=command,
     )
@@ -90,4 +94,4 @@ def _waits(results: Sequence[Result], profiles: Sequence[Sequence[KernelProfile]
 def _section(result: Result, kernels: Sequence[KernelProfile]) -> WorkloadSection:
     facts = {"cycles": f"{result.cycles:,}", "IPC": f"{result.ipc:.2f}", "registers": result.registers_per_thread}
     listings = [KernelListing(kernel.kernel, hot_spots=hot_spot_rows(kernel)) for kernel in kernels]
-    return WorkloadSection(f"{result.workload}-{result.design['name']}", f"under {result.design['name']}", facts, listings)
+    return WorkloadSection(f"{result.workload} under {result.design['name']}", "", facts, listings)

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
-from warploom.papers.facts import DERIVED, DIFFERS, REPRODUCED, SAME_DIRECTION, Fact, load_facts
+from warploom.papers.facts import REPRODUCED, Fact, load_facts
 from warploom.papers.reproduce import Reproduction, Score, reproduce, select, tally
 from warploom.papers.runs import tasks_of
 from warploom.report.charts import check_picture_name, draw, save
@@ -25,7 +23,6 @@ from warploom.sweeps.rows import row_of
 from warploom.sweeps.store import Store
 
 SCORECARD = "scorecard.json"
-_STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", DIFFERS: "red", DERIVED: "dim"}
 
 
 def _pandas() -> Any:
@@ -97,19 +94,17 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
     write_kept_json(folder / SCORECARD, plain([score.to_dict() for score in scores]))
 
 
-def score_table(scores: Sequence[Score]) -> Table:
-    """The scorecard for a terminal."""
-    table = Table("number", "what", title="Published and ours", title_justify="left")
-    for heading in ("paper", "ours", "unit"):
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
-    table.add_column("without its cause")
+SCORE_HEADINGS = ("number", "paper", "ours", "unit ", "verdict ")
+
+
+def score_rows(scores: Sequence[Score]) -> list[tuple[tuple[str, ...], str]]:
+    """The scorecard for a terminal: cells under `SCORE_HEADINGS`, and below each line what the number is and why it differs."""
+    rows = []
     for score in scores:
+        why = "" if score.verdict == REPRODUCED else _why(score)
         values = (f"{score.fact.value:g}", f"{score.ours:.4g}", score.fact.unit)
-        verdict = f"[{_STYLES[score.verdict]}]{score.verdict}[/]"
-        name = f"[bold]{score.fact.full_id}[/]" if score.fact.headline else score.fact.full_id
-        table.add_row(name, score.fact.what, *values, verdict, "" if score.verdict == REPRODUCED else _why(score))
-    return table
+        rows.append(((score.fact.full_id, *values, score.verdict), score.fact.what + (f"; {why}" if why else "")))
+    return rows
 
 
 def _why(score: Score) -> str:

@@ -14,10 +14,10 @@ from warploom.code.table import Space
 from warploom.core.pipeline.collect import leave_latch, read_entry
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.subcore_state import AHEAD, SubCores
-from warploom.core.pipeline.writeback import plan
+from warploom.core.pipeline.writeback import asked_by, plan
 from warploom.register_file.context import Context
 from warploom.register_file.layout import UNITS, Slot, Sm
-from warploom.register_file.observing import COLLECT, DISPATCH, on_staged
+from warploom.register_file.observing import COLLECT, DISPATCH, on_conflict, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
@@ -100,6 +100,7 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         while not _fits(ctx, own, work, at, window):
             at += 1
             sm.count.bank_conflicts += 1
+            on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
         _reserve(ctx, own, work, at, window)
     own.allocated_at[core] = at
     own.slipped[core] = at - cycle - CONTROL
@@ -168,6 +169,7 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
         if work.reads_left > 0:
             if not _fits(ctx, own, work, cycle, window):
                 sm.count.bank_conflicts += 1
+                on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
                 continue
             _reserve(ctx, own, work, cycle, window)
         leave_latch(sm, number)

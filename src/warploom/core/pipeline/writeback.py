@@ -237,7 +237,7 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
         or (sm.entry[entry].evictions > 0 and not _is_oldest_eviction(sm, slot, entry))
     ):
         sm.count.bank_conflicts += 1
-        on_conflict(ctx.observers, sm.observed, ctx, cycle, _asked_by(work))
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
         return 0
     sm.writes_in_cycle[group] += 1
     sm.written_groups |= bit(group)
@@ -246,11 +246,11 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
     if work.whole >> number & 1 != 0:
         mask = FULL
     if owned.form != 0 and not covers(sm, work.warp, mask):
-        _expand(ctx, sm, cycle, _asked_by(work), entry)
+        _expand(ctx, sm, cycle, asked_by(work), entry)
         work.whole |= 1 << number
         return 0
     check_write(ctx.check, ctx, sm, cycle, slot, number, entry)
-    banks = count_access(ctx, sm, cycle, _asked_by(work), entry, form, mask, True)
+    banks = count_access(ctx, sm, cycle, asked_by(work), entry, form, mask, True)
     on_store(ctx.design.encoding, ctx, sm, cycle, entry, form)
     owned.form = form
     owned.writers -= 1
@@ -264,7 +264,7 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
 
 
 @inlined
-def _asked_by(work: Slot) -> int:
+def asked_by(work: Slot) -> int:
     """The pc of the instruction that work is done for; -1: none of the program."""
     return work.pc if work.kind == INSTRUCTION else -1
 

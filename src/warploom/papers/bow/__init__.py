@@ -8,6 +8,7 @@ PAPER = Paper(
     citation="Asghari Esfeden, Abdolrashidi, Rahman, Wong, Abu-Ghazaleh: "
     "BOW: Breathing Operand Windows to Exploit Bypassing in GPUs, MICRO 2020",
     year=2020,
+    address="https://doi.org/10.1109/MICRO50266.2020.00084",
     package=__name__,
     policies=("bow",),
 )

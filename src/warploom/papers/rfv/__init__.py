@@ -12,6 +12,7 @@ PAPER = Paper(
     title="Register file virtualization and GPU-shrink",
     citation="Jeon, Ravi, Kim, Annavaram: GPU Register File Virtualization, MICRO 2015",
     year=2015,
+    address="https://doi.org/10.1145/2830772.2830784",
     package=__name__,
     policies=("hardware_renaming", "rfv", "subarray_gating"),
 )
