@@ -19,7 +19,7 @@ from warploom.sweeps.engine import perform
 from warploom.sweeps.store import Store
 
 WANTED = 1.8
-RUNS = 24
+RUNS = 60
 FIRST_SEED = int(time.time())  # no run of an earlier measurement is found in the cache
 
 

@@ -16,10 +16,10 @@ from warploom.machines.schema import MAX_CTAS
 from warploom.records import Array, Mask, Record, dtype_of, flag, i8, u1
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, bit, has
-from warploom.register_file.columns import DEAD_WRITE, last_at
-from warploom.register_file.context import Context
+from warploom.register_file.columns import DEAD_WRITE, last_at, pc_at
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
+from warploom.register_file.layout import REGISTER_WORDS, Sm
 from warploom.register_file.services import allocate, find_free_anywhere, group_of, inlined, release, separate, wake
 
 
@@ -27,7 +27,8 @@ class State(Record):
     """Who has how much, and who waits for more; only kept where the resident CTAs could need more than there is."""
 
     scarce: flag
-    need: i8  # registers that one CTA has at once, at most
+    held: Annotated[Array[Mask], REGISTER_WORDS]  # scratch: a warp's registers while its trace is looked through
+    need_of: Annotated[Array[i8], MAX_CTAS]  # of a slot's CTA: registers that its warps have at once, each at most
     mapped: i8  # of all CTAs
     mapped_of: Annotated[Array[i8], MAX_CTAS]
     launches: i8
@@ -41,7 +42,7 @@ class State(Record):
 class Notes(Record):
     """What is noted of the first instruction."""
 
-    held: u1  # registers that a warp has at once, at most
+    held: u1  # registers that a warp has at once, at most, whatever path it takes
 
 
 @separate
@@ -59,9 +60,46 @@ def _set_aside(policy: Oracle, sm: Sm, cta: int) -> int:
         if following < 0 or following == cta:
             break
         after = state.launched_as[following]
-        older += state.need - state.mapped_of[following]
+        older += state.need_of[following] - state.mapped_of[following]
         guarded += 1
     return older
+
+
+@inlined
+def _last_read(row: CodeRow, last: int, operand: int) -> bool:
+    """Whether an instruction reads a value for the last time and leaves the register to nobody, not even to itself."""
+    rewritten = False
+    for number in range(row.n_writes):
+        rewritten |= row.writes[number] == row.reads[operand]
+    return last >> operand & 1 != 0 and not rewritten
+
+
+@separate
+def _most_held(ctx: Context, sm: Sm, warp: int) -> int:
+    """The most registers that a warp will have at once: what is to come is in the trace."""
+    state: State = sm.allocation
+    for word in range(ctx.info.words):
+        state.held[word] = NOTHING
+    now = most = 0
+    for index in range(sm.warp[warp].next, sm.warp[warp].end):
+        row = ctx.code[pc_at(ctx, index)]
+        last = last_at(ctx, index)
+        for number in range(row.n_writes):
+            register = row.writes[number]
+            now += not has(state.held[register >> 6], register & 63)
+            state.held[register >> 6] |= bit(register & 63)
+        most = max(most, now)
+        for operand in range(row.n_reads):
+            register = row.reads[operand]
+            if _last_read(row, last, operand) and has(state.held[register >> 6], register & 63):
+                state.held[register >> 6] &= ~bit(register & 63)
+                now -= 1
+        for number in range(row.n_writes):
+            register = row.writes[number]
+            if last >> (DEAD_WRITE + number) & 1 != 0 and has(state.held[register >> 6], register & 63):
+                state.held[register >> 6] &= ~bit(register & 63)
+                now -= 1
+    return most
 
 
 @inlined
@@ -127,14 +165,19 @@ class Oracle(NamedTuple):
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.allocation
         notes: Notes = ctx.code[0].allocation
-        state.need = notes.held * ctx.info.warps_per_cta
-        state.scarce = state.need * ctx.info.cta_limit > ctx.info.entries
+        state.scarce = notes.held * ctx.info.warps_per_cta * ctx.info.cta_limit > ctx.info.entries
 
     def on_cta_launch(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
         state: State = sm.allocation
         state.resident |= bit(cta)
         state.launched_as[cta] = state.launches
         state.launches += 1
+        state.need_of[cta] = 0
+
+    def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+        state: State = sm.allocation
+        if state.scarce:
+            state.need_of[sm.warp[warp].cta] += _most_held(ctx, sm, warp)
 
     def on_cta_exit(policy, ctx: Context, sm: Sm, cycle: int, cta: int) -> None:
         state: State = sm.allocation
@@ -175,10 +218,7 @@ class Oracle(NamedTuple):
             return
         row = ctx.code[pc]
         for operand in range(row.n_reads):
-            rewritten = False
-            for number in range(row.n_writes):
-                rewritten |= row.writes[number] == row.reads[operand]
-            if last >> operand & 1 != 0 and not rewritten:
+            if _last_read(row, last, operand):
                 _give_back(ctx, sm, cycle, warp, row.reads[operand])
         for number in range(row.n_writes):
             if last >> (DEAD_WRITE + number) & 1 != 0:
