@@ -36,5 +36,5 @@ def test_ctas_that_take_a_part_of_what_they_need_are_in_each_others_way() -> Non
 
 
 def test_one_cta_must_fit() -> None:
-    with pytest.raises(WarploomError, match="registers of a CTA can be live at once, and the file holds 32"):
+    with pytest.raises(WarploomError, match="registers of a CTA can be live at once, and the file holds 64"):
         timed("matrixmul", 0.04, 1)
