@@ -46,3 +46,5 @@ def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("warploom.sweeps.cluster.CONNECT_SECONDS", 1)
     with pytest.raises(WarploomError, match=r"--scheduler tcp://127\.0\.0\.1:9: no Dask scheduler answers there"):
         wl.sweep(PLAN, tmp_path, scheduler="tcp://127.0.0.1:9")
+    wl.sweep(PLAN | {"replicates": 1}, tmp_path, jobs=1)
+    assert len(wl.sweep(PLAN | {"replicates": 1}, tmp_path, scheduler="tcp://127.0.0.1:9").table()) == 1  # all is stored

@@ -67,11 +67,22 @@ def test_the_oldest_go_first(tmp_path) -> None:
     assert size <= 95_000
 
 
+def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path, monkeypatch) -> None:
+    looks = []
+    prune = TraceStore.prune
+    monkeypatch.setattr(TraceStore, "prune", lambda store, keep: looks.append(keep) or prune(store, keep))
+    for number in range(40):  # of some 32 KB each, with a limit of which 256 KB are a part
+        write(TraceStore(tmp_path, limit=16 << 20), f"{number:02}")  # a store for each, as processes have
+    assert 3 <= len(looks) <= 6
+    write(TraceStore(tmp_path, limit=200_000), "last")
+    assert sum(file.stat().st_size for file in tmp_path.rglob("*.npy")) <= 200_000
+
+
 def test_two_writers_of_one_trace(tmp_path) -> None:
     store = TraceStore(tmp_path)
     write(store, "a", 10)
     write(store, "a", 10)
-    assert [folder.name for folder in tmp_path.iterdir()] == ["a"]
+    assert [folder.name for folder in tmp_path.iterdir() if folder.is_dir()] == ["a"]
 
 
 def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(tmp_path, monkeypatch, capsys) -> None:

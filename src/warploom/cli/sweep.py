@@ -55,7 +55,7 @@ def command(
     message(f"{len(planned.points)} runs, {len(planned.points) - len(missing)} of them stored in {planned.store.folder}")
     _say(planned.skipped, "left out")
     announce_compilation()
-    with progress_bar(len(missing), "running") as step, hire(jobs, scheduler) as workers:
+    with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
         make(planned, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
     _say(planned.refused, "refused")
     summary = planned.summary().to_dict("records") if len(planned.refused) < len(planned.points) else []

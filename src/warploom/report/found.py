@@ -48,7 +48,8 @@ def write_found(outcome: Outcome, folder: Path) -> None:
     if not rows:
         return
     y, x = (*outcome.goal.objectives, "time")[:2]
-    chart = Chart("points", x, y, "name", x_title=f"{x}, relative to the baseline", y_title=f"{y}, relative to the baseline")
+    usual = f"relative to {outcome.goal.chip.design}"
+    chart = Chart("points", x, y, "name", x_title=f"{x}, {usual}", y_title=f"{y}, {usual}")
     points = [{"name": row["name"], x: row[x], y: row[y]} for row in rows]
     subtitle = f"{outcome.trials} designs tried on {', '.join(outcome.goal.workloads)}; machine {outcome.goal.machine}"
     save(draw(chart, points, "Designs that no other beats", subtitle=subtitle), folder / "front.png", [])

@@ -69,11 +69,12 @@ def holdings() -> list[CachePart]:
 
 
 def _holding(part: str, folder: Path) -> CachePart:
-    sizes = []
+    sizes = {}
     for entry in folder.iterdir() if folder.is_dir() else ():
         files = [entry, *entry.rglob("*")] if entry.is_dir() else [entry]
-        sizes.append(sum(_size(file) for file in files))
-    return CachePart(part, folder, len(sizes), sum(sizes))
+        sizes[entry.name] = sum(_size(file) for file in files)
+    entries = sum(not name.startswith(".") for name in sizes)  # hidden: unfinished, or what the part keeps books in
+    return CachePart(part, folder, entries, sum(sizes.values()))
 
 
 def _size(file: Path) -> int:

@@ -16,7 +16,7 @@ from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
-from warploom.register_file import CHOICES, policies_of
+from warploom.register_file import CHOICES, make_policy, policies_of
 from warploom.simulation.task import Task
 from warploom.sweeps.axes import limit_of, values_of
 from warploom.sweeps.conditions import read_condition
@@ -190,11 +190,19 @@ class _Grid:
             if name not in (*CHOICES, *OPTIONS) and not own_choices and not any(_has(base, name) for _, base in self.designs):
                 designs = ", ".join(text for text, _ in self.designs)
                 raise WarploomError(f"{self.place}, parameters: none of the designs ({designs}) has {name!r}")
+        for choice, value in ((name, value) for name in CHOICES for value in self.parameters.get(name, ())):
+            try:
+                table = _policy_table(choice, value)
+                make_policy(choice, table.pop("policy"), **table)
+            except WarploomError as error:  # misspelt, it is no combination without sense
+                raise WarploomError(f"{self.place}, parameters: {error}") from None
         for technology in filter(None, self.technologies):
             load_technology(technology)
+        keys = {key for name in self.machines for key in _keys_of(load_machine(name))}
         for name in self.overrides:
-            if "." not in name:
-                raise WarploomError(f"{self.place}, overrides: write {name!r} as table.key, such as l1.latency")
+            if name not in keys:
+                hint = did_you_mean(name, keys) if "." in name else "; write table.key, such as l1.latency"
+                raise WarploomError(f"{self.place}, overrides: a machine has no {name!r}{hint}")
         lists: list[Any] = [self.programs, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
         varied = (*self.parameters.values(), *self.overrides.values())
         number = (len(self.seeds) or self.replicates) * prod(len(axis) for axis in (*lists, *varied))
@@ -214,15 +222,27 @@ def _changed(base: Design, values: Mapping[str, Any]) -> Design:
         if dot:
             tables[choice] = {**tables[choice], parameter: value}
         elif choice in CHOICES:
-            if not isinstance(value, str):
-                raise WarploomError(f"parameters, {choice}: it wants the name of a policy, not {value!r}")
-            (item, *others) = parse_items(f"{choice}={value}")
-            if others or not item.name:
-                raise WarploomError(f"parameters, {choice}: it wants one policy, such as two-level(active=8), not {value!r}")
-            tables[choice] = {"policy": item.name, **item.parameters}
+            tables[choice] = _policy_table(choice, value)
         else:
             tables[choice] = limit_of(value) if choice == "max_registers" else value
     return from_dict(tables, base.name)
+
+
+def _policy_table(choice: str, value: Any) -> dict[str, Any]:
+    """A policy with its parameters, such as ``two-level(active=8)``, as the table of a design."""
+    if not isinstance(value, str):
+        raise WarploomError(f"{choice}: it wants the name of a policy, not {value!r}")
+    (item, *others) = parse_items(f"{choice}={value}")
+    if others or not item.name:
+        raise WarploomError(f"{choice}: it wants one policy, such as two-level(active=8), not {value!r}")
+    return {"policy": item.name, **item.parameters}
+
+
+def _keys_of(machine: Machine) -> Iterator[str]:
+    """What can be overridden, as ``table.key``."""
+    for table, values in machine.to_dict().items():
+        if isinstance(values, Mapping):
+            yield from (f"{table}.{key}" for key in values)
 
 
 def _has(design: Design, name: str) -> bool:

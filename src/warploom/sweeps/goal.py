@@ -38,7 +38,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search is after. Measures are relative to the baseline; see `warploom.sweeps.measures`."""
+    """What a search is after. Measures are relative to the machine's usual design; see `warploom.sweeps.measures`."""
 
     workloads: tuple[str, ...]  # in the order in which designs are tried on them
     test: tuple[str, ...] = ()  # workloads that the search never sees; what it found is run on them at the end

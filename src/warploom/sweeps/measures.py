@@ -1,4 +1,4 @@
-"""What a search measures of a design: each number relative to the baseline on the same machine, so that less is better."""
+"""What a search measures of a design: each number relative to the machine's usual design, so that less is better."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MEASURES = {
 Numbers = Mapping[str, Any]  # what is stored of a result
 
 
-def measure(results: Sequence[Numbers], baselines: Sequence[Numbers], machine: Machine) -> dict[str, float]:
-    """The measures of a design from its results and the baseline's, in the same order of workloads."""
-    times = [ours["cycles"] / base["cycles"] for ours, base in zip(results, baselines, strict=True)]
-    energies = [ours["energy_pj"]["total"] / base["energy_pj"]["total"] for ours, base in zip(results, baselines, strict=True)]
+def measure(results: Sequence[Numbers], references: Sequence[Numbers], machine: Machine) -> dict[str, float]:
+    """The measures of a design from its results and those of the usual one, in the same order of workloads."""
+    times = [ours["cycles"] / base["cycles"] for ours, base in zip(results, references, strict=True)]
+    energies = [ours["energy_pj"]["total"] / base["energy_pj"]["total"] for ours, base in zip(results, references, strict=True)]
     whole_bits = 32 * machine.sm.registers_per_sm
     bits = 8 * results[0]["register_file_bytes"]
     return {

@@ -178,11 +178,11 @@ class Search:
 
     def _measure(self, designs: Sequence[Design], workloads: Sequence[str]) -> Iterator[dict[str, float] | WarploomError]:
         """The measures of designs on workloads, or why one cannot be run."""
-        baseline = self._tasks(parse_design("baseline"), workloads)
+        usual = self._tasks(parse_design(self.chip.design), workloads)
         asked = [self._tasks(design, workloads) for design in designs]
         refused: dict[str, WarploomError] = {}
         tasks = [task for group in asked for task in group]
-        perform(baseline, self.store, self.workers, lambda task: None)
+        perform(usual, self.store, self.workers, lambda task: None)
         perform(
             tasks,
             self.store,
@@ -190,10 +190,10 @@ class Search:
             lambda task: None,
             lambda task, error: refused.update({content_keys([task])[0]: error}),
         )
-        bases = load_results(baseline, self.store)
+        references = load_results(usual, self.store)
         for group in asked:
             errors = [refused[key] for key in content_keys(group) if key in refused]
-            yield errors[0] if errors else measure(load_results(group, self.store), bases, self.chip)
+            yield errors[0] if errors else measure(load_results(group, self.store), references, self.chip)
 
     def _tasks(self, design: Design, workloads: Sequence[str]) -> list[Task]:
         goal = self.goal

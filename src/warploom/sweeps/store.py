@@ -35,6 +35,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._names: list[str] = []  # the tables when we last looked, newest first
+        self._sound: dict[str, int] = {}  # results in files of their own that were sound, and when those were written
         self._folded: dict[str, dict[str, int]] = {}  # table: the row of each of its keys
         self._wholes: dict[str, Any] = {}  # table: its column of whole results, once it has been read
 
@@ -61,8 +62,15 @@ class Store:
 
     def keys(self) -> set[str]:
         """The keys of all results that are sound."""
-        alone = {file.stem for file in self._own_files() if read_kept_json(file) is not None}
+        alone = {file.stem for file in self._own_files() if self._is_sound(file)}
         return alone.union(*(self._folded[name] for name in self._tables()))
+
+    def _is_sound(self, file: Path) -> bool:
+        """Whether a file holds a whole result; it is read once."""
+        written = _age(file)
+        if self._sound.get(file.stem) != written and read_kept_json(file) is not None:
+            self._sound[file.stem] = written
+        return self._sound.get(file.stem) == written
 
     def __contains__(self, key: str) -> bool:
         return read_kept_json(self._alone(key)) is not None or self._table_with(key) is not None

@@ -109,7 +109,7 @@ def sweep(
     workers instead. Several calls on the same folder, from any process or machine, share it too.
     """
     planned = prepare(plan, folder)
-    with hire(jobs, scheduler) as workers:
+    with hire(jobs, scheduler if planned.missing() else None) as workers:  # what is stored needs no cluster
         make(planned, workers, step)
     return planned
 

@@ -47,6 +47,8 @@ _HEADER_BYTES = 256
 _ABOUT = "trace.json"
 _WRITING = ".writing-"
 _ABANDONED_SECONDS = 24 * 3600  # a trace unfinished for so long was left by a process that was killed
+_WRITTEN = ".written"  # a file of a byte for each KiB that was written since the limit was last looked after
+_PARTS = 64  # how often that is while as much is written as the limit allows
 
 
 def _header(dtype: np.dtype, length: int) -> bytes:
@@ -228,11 +230,23 @@ class TraceStore:
                 folder.rename(self.root / key)
             shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
-            self.prune(key)
+            if self._much_was_written(self.root / key):
+                self.prune(key)
         trace = self.get(key)
         if trace is None:
             raise WarploomError(f"{self.root / key}: the trace that was just written cannot be read back.")
         return trace
+
+    def _much_was_written(self, folder: Path) -> bool:
+        """Count a new trace, and say whether it is time to look after the limit.
+
+        To look at all traces after each would cost more than small launches take, and the more the more there are.
+        """
+        assert self.root is not None
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        with (self.root / _WRITTEN).open("ab") as tally:  # all processes append to one file
+            tally.write(bytes(-(-size >> 10)))
+            return tally.tell() << 10 > self.limit // _PARTS
 
     def prune(self, keep: str = "") -> None:
         """Remove what was abandoned, then the traces that have not been used for longest until all fit the limit.
@@ -240,6 +254,7 @@ class TraceStore:
         Mapped columns stay readable.
         """
         assert self.root is not None
+        (self.root / _WRITTEN).unlink(missing_ok=True)
         ages = []
         for folder in self.root.iterdir():
             try:

@@ -13,7 +13,8 @@ from random_kernels import options, random_kernel, run_thread, run_warp
 
 from warploom.backend.allocate import allocate
 from warploom.cli.app import run_command
-from warploom.code.instruction import Bank, Code
+from warploom.code.classes import add_operation
+from warploom.code.instruction import Bank, Block, Code, Instruction
 from warploom.code.slots import bits
 from warploom.code.table import static_table
 from warploom.code.warp import warp_liveness
@@ -95,6 +96,17 @@ def flags_by_register(code: Code) -> dict[int, set[str]]:
         if names:
             found[place] = names
     return found
+
+
+@pytest.mark.parametrize("in_operands", [False, True])
+def test_metadata_of_another_policy_does_not_shift_flags(in_operands: bool):
+    """As LTRF's, which is put in after ours."""
+    code = assemble("mov.u32 R0 = 1\nmov.u32 R1 = 2\nadd.u32 R2 = R0, R1\nst.global.u32 [R1], R2\nexit", allocated=True)
+    made = with_release_flags(code, release_points(code), in_operands=in_operands)
+    other = Instruction(add_operation("between", __name__))
+    mixed = [one for instruction in made.blocks[0].instructions for one in (instruction, other)]
+    before, after = ([flags for _, flags, _ in decoded_flags(each)] for each in (made, replace(made, blocks=[Block(mixed)])))
+    assert before == after and any(before)
 
 
 def block_releases(code: Code) -> dict[int, set[int]]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
+from warploom.code.classes import is_added
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import EXITS, Block, Code, Instruction
@@ -33,14 +34,14 @@ from warploom.papers.rfv.release_flags import (
     PIR,
     decode_pbr,
     decode_pir,
-    is_release,
     payload,
     pbr,
     pir,
     value_operands,
 )
 
-MOST_HELD = "rfv.most_held"  # an annotation of compiled code
+MOST_HELD = "rfv.most_held"  # annotations of compiled code
+IN_OPERANDS = "rfv.flags_in_operands"  # the flags of each instruction, where they are bits of it
 NAMEABLE = (1 << NO_REGISTER) - 1  # registers whose number fits a pbr
 
 
@@ -130,8 +131,11 @@ def worth_a_release(block: Block) -> bool:
     return len(block.instructions) > 0 and block.instructions[0].op.name not in EXITS
 
 
-def with_release_flags(code: Code, points: ReleasePoints) -> Code:
-    """The code with a pbr at block starts that release registers, and a pir in front of every 18 instructions of a block."""
+def with_release_flags(code: Code, points: ReleasePoints, *, in_operands: bool = False) -> Code:
+    """The code with a pbr at block starts that release registers, and a pir in front of every 18 instructions of a block.
+
+    With flags in operands there are no pirs: each instruction has bits for its own, as the register file cache's compiler has.
+    """
     blocks = []
     pc = 0
     for number, block in enumerate(code.blocks):
@@ -140,11 +144,12 @@ def with_release_flags(code: Code, points: ReleasePoints) -> Code:
         made += [pbr(registers[place : place + NUMBERS]) for place in range(0, len(registers), NUMBERS)]
         for place in range(0, len(block.instructions), FLAGS):
             group = block.instructions[place : place + FLAGS]
-            made.append(pir(points.flags[pc : pc + len(group)]))
+            made += [] if in_operands else [pir(points.flags[pc : pc + len(group)])]
             made += group
             pc += len(group)
         blocks.append(Block(made, block.label))
-    return replace(code, blocks=blocks, annotations={**code.annotations, MOST_HELD: points.most_held})
+    noted = {MOST_HELD: points.most_held, **({IN_OPERANDS: tuple(points.flags)} if in_operands else {})}
+    return replace(code, blocks=blocks, annotations={**code.annotations, **noted})
 
 
 def most_held(code: Code) -> int:
@@ -153,7 +158,11 @@ def most_held(code: Code) -> int:
 
 
 def decoded_flags(code: Code) -> Iterator[tuple[int, int, int]]:
-    """What hardware that decodes the code's pirs knows: (pc of an instruction, its flags, pc of the pir that holds them)."""
+    """What hardware that decodes the code knows: (pc of an instruction, its flags, pc of the pir that holds them, or its own)."""
+    if IN_OPERANDS in code.annotations:
+        own = [pc for pc, instruction in enumerate(code.instructions()) if not is_added(instruction.op)]
+        yield from zip(own, code.annotations[IN_OPERANDS], own, strict=True)
+        return
     pc = 0
     for block in code.blocks:
         flags: list[int] = []
@@ -161,7 +170,7 @@ def decoded_flags(code: Code) -> Iterator[tuple[int, int, int]]:
         for instruction in block.instructions:
             if instruction.op == PIR:
                 flags, place, source = decode_pir(payload(instruction)), 0, pc
-            elif not is_release(instruction):
+            elif not is_added(instruction.op):
                 yield pc, flags[place] if place < len(flags) else 0, source
                 place += 1
             pc += 1

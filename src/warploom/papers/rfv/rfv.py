@@ -12,6 +12,7 @@ from warploom.code.lanes import LANES
 from warploom.energy import RunFacts, Technology
 from warploom.errors import WarploomError
 from warploom.machines import Machine
+from warploom.machines.schema import MAX_CTAS
 from warploom.papers.rfv.flag_cache import (
     count_probe,
     forget_probes,
@@ -63,6 +64,11 @@ USUAL_THREADS = 256  # of a CTA, where no launch says it
 WHOLE_CTA, ONLY_NEEDY = 0, 1  # who is held back when registers run short
 
 
+def _flag_entries(policy: Rfv) -> int:
+    """Entries of the release flag cache; flags in operands leave it nothing to keep."""
+    return policy.flag_cache if policy.flags == "instructions" else 0
+
+
 @policy
 class Rfv(NamedTuple):
     """Registers are renamed to physical ones when written, and released at last reads as metadata instructions say."""
@@ -77,7 +83,9 @@ class Rfv(NamedTuple):
         "flag_cache": (0, MAX_FLAG_CACHE),
         "rename_cycles": (0, 4),
         "divergence": ("analysed", "assumed"),
+        "flags": ("instructions", "operands"),
         "throttle": ("cta", "needy"),
+        "guarded": (1, MAX_CTAS),
         "resident": (1.0, 64.0),
         "residency": ("named", "held"),
     }
@@ -87,12 +95,14 @@ class Rfv(NamedTuple):
         "flag_cache": "entries of the release flag cache; 0: none (section 7.2)",
         "rename_cycles": "pipeline stages of renaming (section 7.1: one)",
         "divergence": "which branches the compiler takes for divergent: those that its analysis finds, or all",
+        "flags": "where release flags are: in instructions of their own (section 6.1), or in bits of the instructions that read",
         "throttle": "who waits when registers run short: every warp of other CTAs (section 8.1), or those that need a register",
+        "guarded": "CTAs for which what they may still need is left free, that which needs least first (section 8.1: one)",
         "spill": "store a warp's registers in memory when a CTA needs more than there are (section 8.1)",
         "resident": "architected registers as a multiple of the machine's: CTAs beyond its register file become resident",
         "residency": "resident CTAs: as many as name no more registers than there are, or as hold no more by static liveness",
     }
-    COMPILED_BY = ("table_bytes", "divergence", "resident", "residency")
+    COMPILED_BY = ("table_bytes", "divergence", "flags", "resident", "residency")
     STATE = State
     NOTES = Notes
 
@@ -101,7 +111,9 @@ class Rfv(NamedTuple):
     flag_cache: int = 10
     rename_cycles: int = 1
     divergence: str = "analysed"
+    flags: str = "instructions"
     throttle: str = "cta"
+    guarded: int = 1
     spill: bool = True
     resident: float = 1.0
     residency: str = "named"
@@ -118,7 +130,7 @@ class Rfv(NamedTuple):
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
         numbered = exempt_first(code, exempt)
         points = release_points(numbered, len(exempt), assume_divergent=policy.divergence == "assumed")
-        return with_release_flags(numbered, points)
+        return with_release_flags(numbered, points, in_operands=policy.flags == "operands")
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         direct = exempt_registers(code) * -(-(code.threads or USUAL_THREADS) // LANES)
@@ -230,7 +242,8 @@ class Rfv(NamedTuple):
             return False
         row = ctx.code[pc]
         needed = unmapped_results(sm, warp, row)
-        if state.scarce and not leads(sm, warp) and (needed > 0 or policy.throttle == WHOLE_CTA) and too_few_left(sm, needed):
+        might_wait = state.scarce and not leads(sm, warp) and (needed > 0 or policy.throttle == WHOLE_CTA)
+        if might_wait and too_few_left(sm, warp, policy.guarded, needed):
             throttle(sm, cycle, warp)
             return False
         if needed > 0 and not entries_for(ctx, sm, warp, row):
@@ -267,10 +280,10 @@ class Rfv(NamedTuple):
         return virtualization_summary(counters)
 
     def energy(policy, counters: dict[str, Any], technology: Technology, run: RunFacts) -> Iterator[tuple[str, str, float]]:
-        return virtualization_energy(counters, technology, run, policy.table_bytes, policy.flag_cache)
+        return virtualization_energy(counters, technology, run, policy.table_bytes, _flag_entries(policy))
 
     def storage_bits(policy, machine: Machine) -> int:
-        return virtualization_bits(machine, policy.table_bytes, policy.flag_cache, balanced=policy.shrink < 1)
+        return virtualization_bits(machine, policy.table_bytes, _flag_entries(policy), balanced=policy.shrink < 1)
 
     def conflict(policy, design: Policies) -> str | None:
         whole = policy.shrink * policy.resident == 1 and policy.residency == "named"

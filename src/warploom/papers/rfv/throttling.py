@@ -52,12 +52,32 @@ def leads(sm: Sm, warp: int) -> bool:
     return sm.warp[warp].cta == state.leader
 
 
-@inlined
-def too_few_left(sm: Sm, needed: int) -> bool:
-    """Whether the leading CTA could come short if a warp of another one took so many registers."""
+@separate
+def _set_aside(sm: Sm, cta: int, guarded: int) -> int:
+    """What CTAs before this one may still need: the leader, then those with the smallest balances, as many as are guarded."""
     state: State = sm.allocation
-    spare, balance = _spare(sm), _balance(sm, state.leader)
-    return spare - needed < balance or spare <= balance
+    aside = _balance(sm, state.leader)
+    behind = state.ctas & ~bit(state.leader)
+    for _ in range(guarded - 1):
+        following = -1
+        rest = behind
+        while rest != NOTHING:
+            other = lowest(rest)
+            rest = without_lowest(rest)
+            if following < 0 or state.mapped_of[other] > state.mapped_of[following]:
+                following = other
+        if following < 0 or following == cta:
+            break
+        behind &= ~bit(following)
+        aside += _balance(sm, following)
+    return aside
+
+
+@inlined
+def too_few_left(sm: Sm, warp: int, guarded: int, needed: int) -> bool:
+    """Whether a CTA that is guarded could come short if a warp of another one took so many registers."""
+    spare, aside = _spare(sm), _set_aside(sm, sm.warp[warp].cta, guarded)
+    return spare - needed < aside or spare <= aside
 
 
 @separate
