@@ -128,6 +128,18 @@ def _main_accesses(results: Results, design: str, size: str) -> dict[str, float]
 
 
 def _value_use(results: Results, size: str) -> Outcome:
+    shares = _value_shares(results, size)
+    rows: list[Row] = []
+    for key in next(iter(shares.values())):
+        panel = "reads" if key.startswith("read") else "lifetime of values read once"
+        average = _by_category({name: share[key] for name, share in shares.items()})
+        rows += [{"category": title, "panel": panel, "values": key, "share": share} for title, share in average.items()]
+    chart = Chart("stacked", "category", "share", "values", "panel", "", "% of all values", tuple(CATEGORIES.values()))
+    return Outcome(rows, _values(results, size), chart, _plain_experiments(_values, _runs(ANALYSED)(size), results, size))
+
+
+def _value_shares(results: Results, size: str) -> dict[str, dict[str, float]]:
+    """By workload, how many values of a hundred are read how often, and how soon where it is once."""
     shares: dict[str, dict[str, float]] = {}
     for name, result in _of(results, ANALYSED, size).items():
         reads, lifetimes = result["counters"]["value_reads"], result["counters"]["value_lifetimes"]
@@ -143,21 +155,22 @@ def _value_use(results: Results, size: str) -> Outcome:
             "lifetime above 3": lifetimes[3],
         }
         shares[name] = {key: 100 * value / values for key, value in shares[name].items()}
-    rows: list[Row] = []
-    average: dict[str, dict[str, float]] = {}
-    for key in next(iter(shares.values())):
-        average[key] = _by_category({name: share[key] for name, share in shares.items()})
-        panel = "reads" if key.startswith("read") else "lifetime of values read once"
-        rows += [{"category": title, "panel": panel, "values": key, "share": share} for title, share in average[key].items()]
-    soon = {title: sum(average[f"lifetime {n}"][title] for n in (1, 2, 3)) for title in CATEGORIES.values()}
-    facts = {
-        "values-read-once": max(average["read once"].values()),
+    return shares
+
+
+def _values(results: Results, size: str) -> dict[str, float]:
+    """What the paper says of the values' use."""
+    shares = _value_shares(results, size)
+
+    def of_kinds(*keys: str) -> dict[str, float]:
+        return _by_category({name: sum(share[key] for key in keys) for name, share in shares.items()})
+
+    return {
+        "values-read-once": max(of_kinds("read once").values()),
         "values-read-more-than-twice": _over_traces({name: share["read more often"] for name, share in shares.items()}),
-        "hpc-values-read-more-than-once": average["read twice"]["HPC"] + average["read more often"]["HPC"],
-        "values-read-once-within-three": max(soon.values()),
+        "hpc-values-read-more-than-once": of_kinds("read twice", "read more often")["HPC"],
+        "values-read-once-within-three": max(of_kinds("lifetime 1", "lifetime 2", "lifetime 3").values()),
     }
-    chart = Chart("stacked", "category", "share", "values", "panel", "", "% of all values", tuple(CATEGORIES.values()))
-    return Outcome(rows, facts, chart)
 
 
 # --- figures 6 to 8 ---------------------------------------------------------------------------------------------------------
@@ -427,7 +440,7 @@ def _nothing(size: str) -> Sequence[Run]:
 
 
 FIGURES = (
-    Figure("figure 2", "How often, and how soon, values are read", _runs(ANALYSED), _value_use),
+    Figure("figure 2", "How often, and how soon, values are read", _and_plain(_runs(ANALYSED), _runs(ANALYSED)), _value_use),
     Figure("figure 6", "Accesses avoided by a cache for every warp", _and_plain(_runs(*SWEEP, *VARIANTS), _AT_SIX), _entries),
     Figure("figure 7", "Accesses avoided, each compute program", _runs(_alone(6, last_use="true")), _per_trace("compute")),
     Figure("figure 8", "Accesses avoided, each shader", _runs(_alone(6, last_use="true")), _per_trace("shaders")),
