@@ -16,10 +16,10 @@ from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
 from warploom.papers.rfv import PAPER
-from warploom.papers.rfv.flag_cache import MAX_FLAG_CACHE
 from warploom.papers.rfv.lifetimes import register_lifetimes
 from warploom.papers.rfv.release_flags import PAYLOAD_BITS
 from warploom.papers.rfv.renaming import entry_bits
+from warploom.papers.rfv.state import MAX_FLAG_CACHE
 from warploom.ptx import parse
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
