@@ -45,7 +45,18 @@ BASELINE = f"{TWO_LEVEL} + {FRUGAL}"
 WHOLE = _design("rfv")
 SHRUNK = {label: _design(f"rfv(shrink={share})") for label, share in SHARES.items()}
 HALF = SHRUNK["64 KB"]
-FULLER = ("matrixmul", "scalarprod")  # than in table 1, whose least numbers of registers are 7 and 11
+# Least registers here and in table 1, of the two programs that hold far more of them at once. The machine code of the paper's day
+# reads operands from shared memory; today's loads them into registers first (the CUDA samples' own sources need 14 and 20 here).
+FULLER = {"matrixmul": (13, 7), "scalarprod": (15, 11)}
+
+
+def _relieved(workload: str, label: str) -> str:
+    """GPU-shrink with a file that is larger by as much as the program holds more registers than the paper's."""
+    ours, theirs = FULLER[workload]
+    share = SHARES[label] * ours / theirs
+    return _design(f"rfv(shrink={share:.3f})") if share < 1 else WHOLE
+
+
 # The paper's own numbers against each other.
 OUTLIERS = (
     "figure 11 labels three bars with 217, 1,008 and 323%: they alone make a mean of 97% over sixteen programs, so that 73% "
@@ -201,12 +212,11 @@ def _slow_down(results: Results, size: str) -> Outcome:
         "wake-up-10-time": _mean(waking["wake-up 10"].values()),
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
-    others = " and ".join(FULLER)
     experiments = {
         f"{key}-time": Experiment(
-            f"{others}, all of whose registers are live at once (of the paper's: 7 of 14, 11 of 17)",
-            f"mean without {others}",
-            _mean(value for name, value in added[f"GPU-shrink, {label}"].items() if name not in FULLER),
+            f"the registers that {' and '.join(FULLER)} hold more than the paper's (13 for 7, 15 for 11)",
+            f"these two on files larger by so much: {', '.join(_relieved(name, label) for name in FULLER)}",
+            _mean((added[f"GPU-shrink, {label}"] | _time_relieved(results, label, size)).values()),
         )
         for key, label in (("shrink", "64 KB"), ("shrink-40", "40% smaller"), ("shrink-30", "30% smaller"))
     }
@@ -215,6 +225,19 @@ def _slow_down(results: Results, size: str) -> Outcome:
         spills = _mean(added["compiler spill"][name] for name in spilling)
         experiments["spill-time"] = Experiment("programs that fit 64 KB as they are", f"mean of {', '.join(spilling)}", spills)
     return Outcome(rows, facts, chart, experiments, {"spill-time": OUTLIERS})
+
+
+def _time_relieved(results: Results, label: str, size: str) -> dict[str, float]:
+    """Percent more cycles than on the whole file, of the programs that hold more registers than the paper's."""
+    return {
+        name: 100 * (results[_run(name, _relieved(name, label), size)]["cycles"] / results[_run(name, WHOLE, size)]["cycles"] - 1)
+        for name in FULLER
+    }
+
+
+def _slow_down_runs(size: str) -> Sequence[Run]:
+    everywhere = _runs(BASELINE, *SHRUNK.values(), SPILL, *map(_wake_up, (0, *WAKE_UPS)))(size)
+    return [*everywhere, *(_run(name, _relieved(name, label), size) for name in FULLER for label in SHARES)]
 
 
 # --- figure 12 --------------------------------------------------------------------------------------------------------------
@@ -378,7 +401,7 @@ FIGURES = (
     Figure(
         "figure 11",
         "Time added by smaller files and by waking subarrays",
-        _runs(BASELINE, *SHRUNK.values(), SPILL, *map(_wake_up, (0, *WAKE_UPS))),
+        _slow_down_runs,
         _slow_down,
     ),
     Figure("figure 12", "Energy of the register file by part", _runs(BASELINE, WHOLE, HALF), _energy),
