@@ -31,9 +31,9 @@ the warp's threads execute. A workload is in the set of each paper that it names
 REGISTERS = f"""
 ## Registers, theirs and ours
 
-Of the kernel with most instructions, for workloads of which a paper gives a number. In brackets: the fewest that need no spill (RFV's table has that
-number too). *Backend* is our own compiler, {MACHINE_CODE} today's NVIDIA compiler; the papers' programs were compiled for compute capability 1.3, whose
-code has 32-bit addresses and takes operands from shared memory.
+Of the kernel with most instructions, for workloads of which a paper gives a number. In brackets: the fewest that need no spill
+(RFV's table has that number too). *Backend* is our own compiler, {MACHINE_CODE} today's NVIDIA compiler; the papers' programs
+were compiled for compute capability 1.3, whose code has 32-bit addresses and takes operands from shared memory.
 
 | workload | rfv | regmutex | backend | {MACHINE_CODE} |
 | --- | ---: | ---: | ---: | ---: |
@@ -41,8 +41,8 @@ code has 32-bit addresses and takes operands from shared memory.
 SHAPED = """
 ## Where a kernel was shaped
 
-These kernels were given a shape of their own so that they use registers as a paper's table says, which a program named after another one should not need.
-[scorecard.md](scorecard.md#original-programs) has the originals' numbers beside theirs.
+These kernels were given a shape of their own so that they use registers as a paper's table says, which a program named after
+another one should not need. [scorecard.md](scorecard.md#original-programs) has numbers of originals.
 
 | workload | its own shape, and its namesake's |
 | --- | --- |
@@ -82,7 +82,7 @@ def registers_line(row: dict[str, Any]) -> str | None:
         least = f" ({item['least']})" if "least" in item else ""
         cells.append(f"{item['registers']}{least}" if item else "-")
     program = workload_program(row["name"])
-    modules = (program.module, from_ptx(program.ptx, program.place, MACHINE_CODE))
+    modules = (program.module(), from_ptx(program.ptx, program.place, MACHINE_CODE))
     return f"| {row['name']} | " + " | ".join([*cells, *(compiled_registers(each, row["kernel"]) for each in modules)]) + " |"
 
 

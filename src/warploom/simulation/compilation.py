@@ -61,10 +61,10 @@ def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
     return FEWEST_REGISTERS
 
 
-def _least_registers(module: Kernels, kernel: str) -> int:
-    """The lowest register limit that makes the compiler spill no more than it does without one."""
+def _least_registers(module: Kernels, kernel: str) -> int | None:
+    """The lowest register limit that makes the compiler spill no more than without one; None where none saves a register."""
     plain = _compiled(module, kernel, None)
-    least = plain.registers
+    least, limit = plain.registers, None
     while least > 1:
         try:
             fewer = _compiled(module, kernel, least - 1)
@@ -72,8 +72,8 @@ def _least_registers(module: Kernels, kernel: str) -> int:
             break
         if fewer.local_bytes > plain.local_bytes or fewer.registers >= least:
             break
-        least = fewer.registers
-    return least
+        limit, least = least - 1, fewer.registers
+    return limit
 
 
 def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
