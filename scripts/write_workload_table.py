@@ -9,11 +9,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from warploom.designs import parse_design
 from warploom.machines import load_machine
+from warploom.sass.module import from_ptx
+from warploom.simulation.compilation import compile_for
 from warploom.simulation.description import describe_workload
-from warploom.workloads.registry import workload_names
+from warploom.workloads.program import Kernels, workload_program
+from warploom.workloads.registry import load_workload, workload_names
 
 PAGE = Path(__file__).parents[1] / "docs" / "workloads.md"
+MACHINE_CODE = "sm_75"
 HEAD = """# The workloads
 
 Written by `python scripts/write_workload_table.py`, not by hand: sizes are `{size}`, registers are per thread after our
@@ -22,6 +27,25 @@ the warp's threads execute. A workload is in the set of each paper that it names
 
 | workload | what it computes | papers: registers, CTAs/SM | registers | CTAs/SM | threads | instructions | divergent | lanes |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+"""
+REGISTERS = f"""
+## Registers, theirs and ours
+
+Of the kernel with most instructions, for workloads of which a paper gives a number. In brackets: the fewest that need no spill
+(RFV's table has that number too). *Backend* is our own compiler, {MACHINE_CODE} today's NVIDIA compiler; the papers' programs
+were compiled for compute capability 1.3, whose code has 32-bit addresses and takes operands from shared memory.
+
+| workload | rfv | regmutex | backend | {MACHINE_CODE} |
+| --- | ---: | ---: | ---: | ---: |
+"""
+SHAPED = """
+## Where a kernel was shaped
+
+These kernels were given a shape of their own so that they use registers as a paper's table says, which a program named after
+another one should not need. [scorecard.md](scorecard.md#original-programs) has numbers of originals.
+
+| workload | its own shape, and its namesake's |
+| --- | --- |
 """
 
 
@@ -38,6 +62,30 @@ def line(row: dict[str, Any]) -> str:
     return f"| {row['name']} | {row['title']} | {published(row)} | {launch} | {counted} |"
 
 
+def compiled_registers(module: Kernels, kernel: str) -> str:
+    """What a compiler takes when it may, and the fewest that it needs."""
+    machine = load_machine("gtx480")
+    usual, least = (
+        compile_for(module, kernel, parse_design(text), machine).registers for text in ("baseline", "max_registers=least")
+    )
+    return f"{usual} ({least})"
+
+
+def registers_line(row: dict[str, Any]) -> str | None:
+    """A workload's registers in the papers and here; None if no paper says."""
+    theirs = {item["paper"]: item for item in row["published"] if "registers" in item}
+    if not theirs:
+        return None
+    cells = []
+    for paper in ("rfv", "regmutex"):
+        item = theirs.get(paper, {})
+        least = f" ({item['least']})" if "least" in item else ""
+        cells.append(f"{item['registers']}{least}" if item else "-")
+    program = workload_program(row["name"])
+    modules = (program.module(), from_ptx(program.ptx, program.place, MACHINE_CODE))
+    return f"| {row['name']} | " + " | ".join([*cells, *(compiled_registers(each, row["kernel"]) for each in modules)]) + " |"
+
+
 def main() -> None:
     """Describe all workloads and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -45,7 +93,10 @@ def main() -> None:
     size = parser.parse_args().size
     machine = load_machine("gtx480")
     rows = [describe_workload(name, size, machine) for name in workload_names()]
-    PAGE.write_text(HEAD.format(size=size) + "\n".join(map(line, rows)) + "\n", encoding="utf-8")
+    registers = [text for text in map(registers_line, rows) if text]
+    shaped = [f"| {name} | {load_workload(name).shaped} |" for name in workload_names() if load_workload(name).shaped]
+    parts = [HEAD.format(size=size), *map(line, rows), REGISTERS.rstrip("\n"), *registers, SHAPED.rstrip("\n"), *shaped]
+    PAGE.write_text(parts[0] + "\n".join(parts[1:]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

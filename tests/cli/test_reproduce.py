@@ -10,8 +10,9 @@ from pathlib import Path
 import pandas
 import pytest
 
+from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
-from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
+from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select
 from warploom.papers.runs import tasks_of
 from warploom.report.embedding import embedded
 from warploom.simulation.task import Task
@@ -128,3 +129,18 @@ def test_a_parameter_of_a_design_makes_another_run() -> None:
     keys = content_keys(tasks_of(runs))
     assert keys[0] == keys[2]
     assert len(set(keys)) == 3
+
+
+def test_recordings_take_the_places_of_the_workloads_that_they_are_named_after(tmp_path: Path) -> None:
+    (tmp_path / "hotspot.wlr").touch()
+    recorded = recordings_in(tmp_path)
+    plain, own = runs_of(select(*FIGURE), "tiny"), runs_of(select(*FIGURE), "tiny", programs=recorded)
+    assert [run.workload for run in own] == [recorded.get(run.workload, run.workload) for run in plain]
+    assert {run.workload for run in own} - {run.workload for run in plain} == {str(tmp_path / "hotspot.wlr")}
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("notes.txt", "there is no recording here"), ("hotpot.wlr", "mean 'hotspot'")])
+def test_a_folder_without_fitting_recordings_is_refused(name: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(WarploomError, match=complaint):
+        recordings_in(tmp_path)

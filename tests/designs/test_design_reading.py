@@ -17,7 +17,7 @@ def any_design(draw):
     policies = baseline_policies()
     policies = policies._replace(**{choice: draw(any_policy(choice)) for choice in CHOICES})
     share = draw(st.sampled_from([1.0, 0.5, 0.7]))
-    limit = draw(st.sampled_from([None, "fit", 4, 24, 255]))
+    limit = draw(st.sampled_from([None, "fit", "least", 4, 24, 255]))
     try:
         return Design("drawn", policies, share, limit)
     except WarploomError as error:
@@ -80,7 +80,7 @@ def test_all_parameters_are_resolved_in_the_data():
         ("baseline(shrink=1)", "none of its policies has a parameter 'shrink'"),
         ("register_file=2", "register_file must be a share"),
         ("register_file=half", "register_file wants a number"),
-        ("max_registers=3", "max_registers must be fit or a whole number"),
+        ("max_registers=3", "max_registers must be fit, least or a whole number"),
         ("max_registers=20 + max_registers=24", "max_registers is given twice"),
         ("gone.toml", "gone.toml: the design cannot be read"),
     ],

@@ -146,7 +146,7 @@ MAIN_KERNELS = {  # kernel, threads per CTA
     "srad": ("diffusion_coefficients", 256),
     "tpacf": ("tpacf", 256),
 }
-OCCUPANCY_LIMITED = ("bfs-queue", "dwt2d", "hotspot3d", "particlefilter", "radixsort")  # of the left column of the table
+OCCUPANCY_LIMITED = ("dwt2d", "hotspot3d", "particlefilter", "radixsort")  # of the left column of the table
 
 
 @pytest.fixture(scope="module")

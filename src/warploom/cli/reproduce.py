@@ -22,13 +22,17 @@ def command(
     table: Annotated[int | None, typer.Option(help="Only this table.", min=1)] = None,
     size: Size = "small",
     code: Code = None,
+    programs: Annotated[
+        Path | None,
+        typer.Option(help="A folder of your own recordings, named after workloads (hotspot.wlr): they are run in their places."),
+    ] = None,
     jobs: Jobs = 0,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
-    from warploom.papers.reproduce import reproduce, runs_of, scorecard, select
+    from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select
     from warploom.papers.runs import tasks_of
     from warploom.report.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
     from warploom.simulation.provenance import described
@@ -46,13 +50,15 @@ def command(
     if out.exists() and not out.is_dir():
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     store = Store(out / "runs")
-    runs = runs_of(selected, size, code)
+    recorded = recordings_in(programs) if programs is not None else {}
+    runs = runs_of(selected, size, code, recorded)
     missing = missing_of(tasks_of(runs), store)
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running") as step:
-        for item in reproduce(selected, size, store, jobs or os.cpu_count() or 1, lambda task: step(task.workload), code):
+        workers = jobs or os.cpu_count() or 1
+        for item in reproduce(selected, size, store, workers, lambda task: step(task.workload), code, recorded):
             write_reproduction(item, out)
             done.append(item)
     scores = scorecard(done)

@@ -42,6 +42,7 @@ def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     total["bank_accesses"] = total["bank_reads"] + total["bank_writes"]
     total["stall_cycles"] = {name: int(value) for name, value in zip(STALLS, count["stall"].sum(axis=0), strict=True)}
     total["active_lanes"] = [int(value) for value in count["active_lanes"].sum(axis=0)]
+    total |= _distances(sms.view(np.ndarray)["entry"])
     total["inter_access_bins"] = [int(value) for value in count["distance"].sum(axis=0)]
     classes = count["by_class"].sum(axis=0)
     total["instructions_by_class"] = {kind.name.lower(): int(classes[kind]) for kind in OpClass if classes[kind]}
@@ -53,6 +54,18 @@ def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     total["allocated_peak"] = int(sms["allocated_peak"].max())
     total["entry_cycles"] = entries * cycles * len(sms)
     return total
+
+
+def _distances(entry: np.ndarray) -> dict[str, int | float]:
+    """Cycles between two accesses to an entry: over all accesses, and the means of the entries that were accessed twice."""
+    spent, count = entry["distance_sum"], entry["distance_count"]
+    accessed = count > 0
+    return {
+        "distance_sum": int(spent.sum()),
+        "distance_count": int(count.sum()),
+        "entry_distance_sum": float((spent[accessed] / count[accessed]).sum()),
+        "entry_distance_count": int(accessed.sum()),
+    }
 
 
 def parts_of_entry(sms: np.ndarray, entries: int) -> int:
@@ -92,6 +105,7 @@ def finish_counters(total: dict[str, Any]) -> dict[str, Any]:
     out["live_fraction"] = out["live_cycles"] / max(1, out["allocated_cycles"])
     out["live_fraction_of_file"] = out["live_cycles"] / available
     out["inter_access_distance"] = out["distance_sum"] / max(1, out["distance_count"])
+    out["inter_access_distance_of_entries"] = out["entry_distance_sum"] / max(1, out["entry_distance_count"])
     return out
 
 

@@ -14,7 +14,9 @@ from warploom.errors.names import did_you_mean
 from warploom.errors.notebook import html_facts
 from warploom.register_file import CHOICES, Policies, baseline_policies, check_policies, make_policy
 
-FIT = "fit"
+FIT = "fit"  # as many registers as keep the CTAs of the machine's whole file resident
+LEAST = "least"  # as few as need no spill
+LIMITS = (FIT, LEAST)
 OPTIONS = ("register_file", "max_registers")
 
 
@@ -25,15 +27,17 @@ class Design:
     name: str
     policies: Policies  # one for each of the six choices, by attribute
     register_file: float = 1.0  # physical registers as a share of the machine's
-    max_registers: int | str | None = None  # per thread; "fit": as many as keep the CTAs of the machine's whole file resident
+    max_registers: int | str | None = None  # per thread: a number, or one of `LIMITS`
 
     def __post_init__(self) -> None:
         where = f"design {self.name!r}"
         share, limit = self.register_file, self.max_registers
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
             raise WarploomError(f"{where}: register_file must be a share above 0 and up to 1, not {share!r}")
-        if limit not in (None, FIT) and (not isinstance(limit, int) or isinstance(limit, bool) or not 4 <= limit <= 255):
-            raise WarploomError(f"{where}: max_registers must be {FIT} or a whole number from 4 to 255, not {limit!r}")
+        if limit not in (None, *LIMITS) and (not isinstance(limit, int) or isinstance(limit, bool) or not 4 <= limit <= 255):
+            raise WarploomError(
+                f"{where}: max_registers must be {', '.join(LIMITS)} or a whole number from 4 to 255, not {limit!r}"
+            )
         try:
             object.__setattr__(self, "policies", check_policies(self.policies))
         except WarploomError as error:

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from warploom.designs.design import FIT, OPTIONS, Design, from_dict
+from warploom.designs.design import LIMITS, OPTIONS, Design, from_dict
 from warploom.designs.grammar import Item, Value, parse_items
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
@@ -128,8 +128,9 @@ class _Reader:
 
     def _option(self, item: Item) -> None:
         value = item.name if item.value is None else item.value
-        if item.value is None and (item.key != "max_registers" or value != FIT or item.parameters):
-            raise WarploomError(f"{self.where}: {item.key} wants a number{' or fit' if item.key == 'max_registers' else ''}")
+        if item.value is None and (item.key != "max_registers" or value not in LIMITS or item.parameters):
+            words = LIMITS if item.key == "max_registers" else ()
+            raise WarploomError(f"{self.where}: {item.key} wants {' or '.join(('a number', *words))}")
         if item.key in self.own_options:
             raise WarploomError(f"{self.where}: {item.key} is given twice")
         self.own_options[item.key] = value

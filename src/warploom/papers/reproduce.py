@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from warploom.errors import WarploomError
+from warploom.errors.names import did_you_mean
 from warploom.library import find_paper, paper_names
 from warploom.library.shelves import ALL
 from warploom.papers.experiment import Experiment, Figure, Outcome, Run
 from warploom.papers.facts import VERDICTS, Fact, load_facts
 from warploom.papers.runs import tasks_of
+from warploom.programs.recording import SUFFIX
 from warploom.simulation.provenance import Provenance, described, provenance_from_dict
 from warploom.simulation.task import Task
 from warploom.simulation.workers import local_workers
 from warploom.sweeps.engine import load_results, perform
 from warploom.sweeps.store import Store
+from warploom.workloads.registry import workload_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +86,33 @@ def select(paper: str, place: str | None = None) -> list[tuple[str, Figure]]:
     return found
 
 
-def runs_of(selected: Sequence[tuple[str, Figure]], size: str, code: str | None = None) -> list[Run]:
-    """Every run that some experiments need, each once; ``code`` is executed instead of what the papers or machines name."""
-    return list(dict.fromkeys(_in_code(run, paper, code) for paper, figure in selected for run in figure.runs(size)))
+def recordings_in(folder: Path) -> dict[str, str]:
+    """The recordings of a folder by the workload whose name they have; nothing else may be there under their ending."""
+    found = {file.stem: str(file) for file in sorted(folder.glob(f"*{SUFFIX}"))}
+    if not found:
+        raise WarploomError(f"{folder}: there is no recording here; name them after workloads, such as hotspot{SUFFIX}")
+    unknown = sorted(set(found) - set(workload_names()))
+    if unknown:
+        raise WarploomError(
+            f"{found[unknown[0]]}: there is no workload {unknown[0]!r}{did_you_mean(unknown[0], workload_names())}"
+        )
+    return found
 
 
-def _in_code(run: Run, paper: str, code: str | None) -> Run:
+def runs_of(
+    selected: Sequence[tuple[str, Figure]], size: str, code: str | None = None, programs: Mapping[str, str] | None = None
+) -> list[Run]:
+    """Every run that some experiments need, each once.
+
+    ``code`` is executed instead of what the papers or machines name, and recordings (by workload) instead of workloads.
+    """
+    return list(dict.fromkeys(_as_asked(run, paper, code, programs) for paper, figure in selected for run in figure.runs(size)))
+
+
+def _as_asked(run: Run, paper: str, code: str | None, programs: Mapping[str, str] | None) -> Run:
     """A run with the code that was asked for, else with the paper's; one that names its code itself is there to differ."""
-    return replace(run, code=run.code or code or find_paper(paper).code)
+    program = (programs or {}).get(run.workload, run.workload)
+    return replace(run, workload=program, code=run.code or code or find_paper(paper).code)
 
 
 def reproduce(
@@ -99,15 +122,16 @@ def reproduce(
     jobs: int,
     step: Callable[[Task], None],
     code: str | None = None,
+    programs: Mapping[str, str] | None = None,
 ) -> Iterator[Reproduction]:
     """Make what is missing, then evaluate one experiment after the other."""
-    runs = runs_of(selected, size, code)
+    runs = runs_of(selected, size, code, programs)
     tasks = tasks_of(runs)
     with local_workers(min(jobs, len(tasks))) as workers:
         perform(tasks, store, workers, step)
     results = dict(zip(runs, load_results(tasks, store), strict=True))
     for paper, figure in selected:
-        needed = {run: results[_in_code(run, paper, code)] for run in figure.runs(size)}
+        needed = {run: results[_as_asked(run, paper, code, programs)] for run in figure.runs(size)}
         made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
         yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from)
 

@@ -84,6 +84,8 @@ class Entry(Record):
     """A physical entry of the main register file."""
 
     last_access: i8
+    distance_sum: i8  # cycles between its accesses, those that are far apart left out
+    distance_count: i8
     warp: i2
     register: i2
     readers: i2  # issued instructions that have yet to read it
@@ -199,8 +201,6 @@ class Counters(Record):
     fetches: i8
     wrong_path_fetches: i8
     ctas: i8
-    distance_sum: i8
-    distance_count: i8
 
 
 class Count(Counters):

@@ -7,8 +7,9 @@ from typing import Any
 
 from warploom.backend import Options, compile_kernel
 from warploom.code.instruction import Code
-from warploom.designs import FIT, Design
+from warploom.designs import FIT, LEAST, Design
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape
+from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.machines import Machine
 from warploom.machines.loader import check as check_machine
@@ -31,6 +32,8 @@ def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, 
         limit = design.max_registers
         if limit == FIT:
             limit = _fitting_registers(_for_shape(_compiled(module, kernel, None), shape), machine, smaller)
+        elif limit == LEAST:
+            limit = _least_registers(module, kernel)
         assert limit is None or isinstance(limit, int)
         plain = _for_shape(_compiled(module, kernel, limit), shape)
         compiled = compile_code(design.policies, plain, smaller)
@@ -56,6 +59,21 @@ def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
         if warps * rounded(limit, smaller) * wanted <= smaller.warp_registers:
             return limit
     return FEWEST_REGISTERS
+
+
+def _least_registers(module: Kernels, kernel: str) -> int | None:
+    """The lowest register limit that makes the compiler spill no more than without one; None where none saves a register."""
+    plain = _compiled(module, kernel, None)
+    least, limit = plain.registers, None
+    while least > 1:
+        try:
+            fewer = _compiled(module, kernel, least - 1)
+        except WarploomError:  # some instruction needs more
+            break
+        if fewer.local_bytes > plain.local_bytes or fewer.registers >= least:
+            break
+        limit, least = least - 1, fewer.registers
+    return limit
 
 
 def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:

@@ -52,3 +52,4 @@ class Workload:
     reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
     seed: int | None = None  # of the inputs unless another is asked for; None where nothing is random
+    shaped: str = ""  # how the kernel is unlike its namesake so that it uses registers as a paper says

@@ -65,6 +65,14 @@ def test_the_chip_estimate_is_the_papers() -> None:
     assert 100 * chip.dynamic_share == pytest.approx(3.8, abs=0.05)
 
 
+def test_a_program_stands_for_the_traces_of_its_kind() -> None:
+    """155 shaders beside 55 compute traces (19 video, 11 simulation, 7 image, 18 HPC): what all shaders do weighs 155 of 210."""
+    shaders = {name: float(row["category"] == "shader") for name, row in rfc.PAPER.workloads.items()}
+    assert rfc._over_traces(shaders) == pytest.approx(155 / 210)
+    hpc = {name: float(row["category"] == "hpc") for name, row in rfc.PAPER.workloads.items()}
+    assert rfc._by_group(hpc) == {"compute": pytest.approx(18 / 55), "shaders": 0}
+
+
 def test_every_run_that_the_figures_name_can_be_made() -> None:
     runs = [run for figure in rfc.FIGURES for run in figure.runs("tiny") if run.workload == "fft"]
     assert 20 < len(set(content_keys(tasks_of(runs)))) < 45

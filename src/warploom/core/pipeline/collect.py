@@ -38,8 +38,8 @@ def note_access(sm: Sm, cycle: int, entry: int) -> None:
         distance = cycle - owned.last_access
         sm.count.distance[min(max(highest(distance), 0), DISTANCE_BINS - 1)] += 1
         if distance <= REACH:
-            sm.count.distance_sum += distance
-            sm.count.distance_count += 1
+            owned.distance_sum += distance
+            owned.distance_count += 1
     owned.last_access = cycle
 
 

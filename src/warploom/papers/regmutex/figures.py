@@ -18,6 +18,7 @@ from warploom.papers.regmutex import PAPER
 
 MACHINE = "regmutex"
 WIDE = "regmutex-wide"  # twice the file
+FAST = "regmutex-fast-dram"  # DRAM four times as fast
 SMS = {"tiny": 1, "small": 3}
 LIMITED = ("bfs-queue", "cutcp", "dwt2d", "hotspot3d", "mri-q", "particlefilter", "radixsort", "sad")  # by the full file
 OTHERS = ("gaussian", "heartwall", "lavamd", "mergesort", "montecarlo", "spmv", "srad", "tpacf")
@@ -32,12 +33,13 @@ TECHNIQUES = {"owf": "owf", "rfv": RFV, "regmutex": "regmutex"}
 VARIANTS = {"regmutex, weighed": WEIGHED}
 
 UNLIMITED = f"baseline on {WIDE}"
-# A CTA of 512 threads fits half the file with 32 registers a thread, and with no more.
-LIMITS = {"heartwall": " + max_registers=32"}
+# Programs are compiled for the registers that they have in table I, or for the fewest that today's compiler needs without spills.
+UNSPILLED = {"cutcp": 31, "dwt2d": 67, "mri-q": 26, "radixsort": 37}
 
 
 def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
-    return Run(workload, design + LIMITS.get(workload, ""), machine, size, sms=SMS.get(size, 0))
+    limit = UNSPILLED.get(workload, PAPER.workloads[workload]["registers"])
+    return Run(workload, f"{design} + max_registers={limit}", machine, size, sms=SMS.get(size, 0))
 
 
 def _full(workload: str, design: str, size: str) -> Run:
@@ -158,11 +160,9 @@ def _boost(results: Results, size: str) -> Outcome:
         rows.append({"workload": "mean", "design": design, "cycles saved": -_mean(added.values())})
     saved = -_added(results, size, _full, ("bfs-queue",), "regmutex")["bfs-queue"]
     chart = Chart("bars", "workload", "cycles saved", "design", y_title="cycles saved, %", published={"paper: mean": 12.8})
-    most = 100 * (
-        1 - results[_run("bfs-queue", "baseline", size, WIDE)]["cycles"] / results[_run("bfs-queue", "baseline", size)]["cycles"]
-    )
-    bound = Experiment("any limit of registers", UNLIMITED, most)
-    return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": bound})
+    fast, shared = (results[_run("bfs-queue", design, size, FAST)]["cycles"] for design in ("baseline", "regmutex"))
+    unbound = Experiment("DRAM as the limit", f"regmutex on {FAST}", 100 * (1 - shared / fast))
+    return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": unbound})
 
 
 def _reduction(results: Results, size: str) -> Outcome:
@@ -300,7 +300,10 @@ FIGURES = (
     Figure(
         "figure 7",
         "Cycles and occupancy on the full file",
-        lambda size: [*_runs(_full, LIMITED, "regmutex", WEIGHED)(size), _run("bfs-queue", "baseline", size, WIDE)],
+        lambda size: [
+            *_runs(_full, LIMITED, "regmutex", WEIGHED)(size),
+            *(_run("bfs-queue", design, size, FAST) for design in ("baseline", "regmutex")),
+        ],
         _boost,
     ),
     Figure(

@@ -8,6 +8,7 @@ from warploom.workloads.workload import Arrays, Gpu, Size, Workload
 
 SEED = 21
 _THREADS = 512
+_UNREACHED = np.iinfo(np.int32).max
 _VERTICES = {"tiny": 3000, "small": 100000, "paper": 400000}
 
 
@@ -24,16 +25,19 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
 
 def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """One launch per level; the queue's length comes back to the host in between."""
-    vertices = len(arrays["first_edge"]) - 1
+    first_edge, target = arrays["first_edge"], arrays["target"]
+    vertices = len(first_edge) - 1
     source = int(arrays["source"])
-    start = np.full(vertices, -1, np.int32)
+    start = np.full(vertices, _UNREACHED, np.int32)
     start[source] = 0
-    first_edge, target, level = gpu.array(arrays["first_edge"]), gpu.array(arrays["target"]), gpu.array(start)
+    node = gpu.array(np.stack((first_edge[:-1], np.diff(first_edge)), axis=1).astype(np.int32))
+    edge = gpu.array(np.stack((target, np.ones_like(target)), axis=1))
+    colour, level = gpu.array(np.zeros(vertices, np.int32)), gpu.array(start)
     queue = np.zeros(vertices, np.int32)
     queue[0] = source
     frontier, following = gpu.array(queue), gpu.array(np.zeros(vertices, np.int32))
     length = gpu.array(np.zeros(1, np.int32))
-    frontier_size, depth = 1, 1
+    frontier_size, shade = 1, 1
     while frontier_size:
         length.set(np.zeros(1, np.int32))
         ctas = -(-frontier_size // _THREADS)
@@ -41,19 +45,21 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
             "bfs_queue",
             (ctas,),
             (_THREADS,),
-            first_edge,
-            target,
+            node,
+            edge,
+            colour,
             level,
             frontier,
             np.int32(frontier_size),
             following,
             length,
-            np.int32(depth),
+            np.int32(shade),
         )
         frontier, following = following, frontier
         frontier_size = int(length.get()[0])
-        depth += 1
-    return {"level": level.get()}
+        shade = 3 - shade  # two shades in turn, as frontiers
+    reached = level.get()
+    return {"level": np.where(reached == _UNREACHED, np.int32(-1), reached)}
 
 
 def _reference(arrays: Arrays) -> Arrays:

@@ -80,4 +80,5 @@ WORKLOAD = Workload(
     host=host,
     reference=reference,
     tolerance={"lattice": (1e-4, 1e-4)},
+    shaped="all loads of a thread for the bins in shared memory are in flight at once; Parboil brings them in a loop",
 )

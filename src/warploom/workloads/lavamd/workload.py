@@ -56,4 +56,5 @@ WORKLOAD = Workload(
     host=_host,
     reference=_reference,
     tolerance={"force": (1e-5, 2e-3)},
+    shaped="half of the warps bring three neighbouring boxes at a time, all loads at once; Rodinia brings one box at a time",
 )

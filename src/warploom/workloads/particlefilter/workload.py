@@ -105,4 +105,5 @@ WORKLOAD = Workload(
     reference=_reference,
     # A quantile that falls between two particles may draw either one: the track, a mean over all, moves by far less than this.
     tolerance={"track": (0.0, 0.02), "first_weights": (1e-4, 1e-10)},
+    shaped="one warp adds up the values of a CTA, sixteen a lane, all loads at once; Rodinia has a tree over all threads, in f64",
 )

@@ -52,4 +52,5 @@ WORKLOAD = Workload(
     inputs=inputs,
     host=host,
     reference=reference,
+    shaped="most of a thread's stores of sums are on their way at once",
 )

@@ -59,4 +59,5 @@ WORKLOAD = Workload(
     host=_host,
     reference=_reference,
     tolerance={"y": (1e-6, 2e-6)},
+    shaped="four entries of a row at a time, so that their gathers overlap; Parboil prefetches the next entry",
 )

@@ -61,4 +61,5 @@ WORKLOAD = Workload(
     inputs=_inputs,
     host=_host,
     reference=_reference,
+    shaped="half of the warps bring the other set as a whole, all loads at once; Parboil brings tiles of a CTA's width",
 )
