@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.jit import inlined, separate
 from warploom.records import Lanes, Mask
-from warploom.register_file.bits import NOTHING, bit, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, lowest, signed, without_lowest
 from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
 from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
@@ -66,10 +66,10 @@ def first_by_age(sm: Sm, warps: Mask, order: int) -> int:
 @inlined
 def result_number(row: CodeRow, register: int) -> int:
     """Which of its results an instruction writes to a register; compile-time hints on results are numbered like this."""
-    number = 0
+    number = signed(0)
     for result in range(row.n_writes):
         if row.writes[result] == register:
-            number = result
+            number = signed(result)
     return number
 
 
