@@ -1,4 +1,4 @@
-"""Clusters of CTAs: their CTAs are resident together, synchronise at a barrier of their own, and reach each other's shared memory.
+"""Clusters of CTAs: their CTAs are resident together, synchronise at a barrier of theirs, and reach each other's shared memory.
 
 An address in shared memory has the rank of a CTA in its cluster above 24 bits of offset. The barrier of a cluster counts warps;
 a warp that has ended counts as come. What it has counted is in four words, those of the cluster's first slot.
