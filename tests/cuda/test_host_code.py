@@ -127,3 +127,26 @@ def test_options_of_the_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[s
         about = json.loads(capsys.readouterr().out)["provenance"]["program"]
         assert about["options"] == [f"-I{folder}", "-DMORE=4", "-std=c++17"]
         assert about["code"] == code and ("tools" in about) == (code != "ptx")
+
+
+@pytest.mark.parametrize(
+    "host_part",
+    [
+        "template <class T> struct Check {}; template <> struct Check<int> { bool same(int *x) { return compare(x); } };",
+        "opaque_t show(const int *, opaque_t *);",
+        "template <class T> void fill(T *x) { x[0] = later(); }\ntemplate void fill<float>(float *);",
+        "#include <sys/lost.h>\nint lost() { return errors(); }",
+        "#include <cuda.h>",
+        "#include <unistd.h>\n#if _POSIX_VERSION < 200112L\n#error clocks\n#endif",
+        "#include <iostream>\nusing std::cerr; using std::endl;",
+        "__device__ __int128 wide;",
+    ],
+)
+def test_what_public_files_hold_beside_kernels(host_part: str) -> None:
+    ptx = compile_to_ptx(f"{host_part}\nint main() {{ k<<<1, 1>>>(); }}\n__global__ void k() {{}}", "public.cu")
+    assert ".entry" in ptx
+
+
+def test_a_header_of_the_system_that_is_needed_is_named() -> None:
+    with pytest.raises(WarploomError, match=r"lost\.h"):
+        compile_to_ptx("#include <lost.h>\n__global__ void k(lost *x) { x->y = 1; }\nint main() { return 0; }\n", "lost.cu")

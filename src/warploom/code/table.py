@@ -9,6 +9,7 @@ import numpy as np
 from warploom.code.classes import OpClass, op_class, unit
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
 from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES
+from warploom.errors import WarploomError
 
 MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
 MAX_WRITES = 8  # a load of four 64-bit elements
@@ -126,8 +127,23 @@ def _indexed(instruction: Instruction) -> bool:
     return any(isinstance(src, Constant) and src.register is not None for src in instruction.srcs)
 
 
+def _fits(reads: list[int], writes: list[int]) -> bool:
+    return len(reads) <= MAX_READS and len(writes) <= MAX_WRITES
+
+
+def refuse_too_wide(code: Code) -> None:
+    """Refuse code that accesses more registers at a time than a record has room for, as products of warpgroups do."""
+    for instruction in code.instructions():
+        reads, writes = (_words(list(found), code.literal) for found in (instruction.reads, instruction.dsts))
+        if not _fits(reads, writes):
+            raise WarploomError(
+                f"{code.source or code.name}: kernel {code.name}: {instruction.op} accesses {len(reads) + len(writes)} registers "
+                "at a time, which is executed but cannot be timed; with --emulate-only it runs."
+            )
+
+
 def static_table(code: Code) -> np.ndarray:
-    """One record per instruction, in address order."""
+    """One record per instruction, in address order. One with too many registers (see `refuse_too_wide`) shows none of them."""
     table = np.zeros(len(code), STATIC_DTYPE)
     pc = 0
     for number, block in enumerate(code.blocks):
@@ -140,6 +156,8 @@ def static_table(code: Code) -> np.ndarray:
                 kind = OpClass.MOVE  # a function that CUDA supplies: what it returns is written like any other result
             reads, writes = list(instruction.reads), list(instruction.dsts)
             read_words, write_words = _words(reads, code.literal), _words(writes, code.literal)
+            if not _fits(read_words, write_words):
+                read_words, write_words = [], []
             row["op_class"], row["unit"], row["block"] = kind, unit(kind), number
             row["n_reads"], row["n_writes"] = len(read_words), len(write_words)
             row["reads"][: len(read_words)] = read_words

@@ -8,7 +8,7 @@ none of it. What is a function of the host is told from the text: it has a body 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +22,13 @@ _OPAQUE = re.compile(
 )
 _DEVICE_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)]*\))?(?=[ \t])((?:\\\n|[^\n])*)", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)[">]', re.MULTILINE)
+_SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.MULTILINE)
 _MARKS = ("__global__", "__device__", "constexpr")
 _VARIABLE_MARKS = re.compile(r"\b(__shared__|__constant__|__managed__|typedef|using|const|friend|operator)\b")
 _LABEL = re.compile(r"\s*(public|private|protected)\s*:")
 _SCOPE = re.compile(r"^\s*(inline\s+)?namespace\b|^\s*extern\s*$")
 _TYPE = re.compile(r"\b(struct|class|union)\b")
+_TEMPLATE = re.compile(r"template\s*<(?:[^{}();<>]|<[^{}();<>]*>)*>")
 _ENUM = re.compile(r"\benum\b")
 _NUMBER = r"(?:unsigned\s+|signed\s+)?(?:float|double|int|long|short|char|bool|size_t|unsigned)\b"
 _CONSTANT = re.compile(rf"\s*(?:static\s+)?(const)\s+{_NUMBER}[\w\s]*=[^;{{]*\Z")
@@ -52,8 +54,19 @@ def local_headers(source: str, folders: Sequence[Path]) -> dict[str, str]:
     return found
 
 
+def system_headers(texts: Iterable[str]) -> set[str]:
+    """The headers that are included as the system's, in angle brackets."""
+    return {name for text in texts for name in _SYSTEM_INCLUDE.findall(text)}
+
+
 def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
+
+
+def _named(head: str) -> str:
+    """The name of the function that a head declares."""
+    found = re.search(r"(\w+)\s*(?:<[^()]*>)?\s*\(", _TEMPLATE.sub("", head))
+    return found.group(1) if found is not None else ""
 
 
 @dataclass
@@ -63,6 +76,7 @@ class _Scan:
     source: str
     code: str = ""
     blanked: list[tuple[int, int]] = field(default_factory=list)
+    host_functions: set[str] = field(default_factory=set)  # the names of those that are set aside
     constants: list[int] = field(default_factory=list)  # where `const` must say more, for device code to see the value
 
     def run(self) -> str:
@@ -114,22 +128,26 @@ class _Scan:
     def _braces(self, start: int, at: int) -> int:
         """What an opening brace begins; the place of the closing one."""
         head = self.code[start:at]
-        plain = re.sub(r"template\s*<[^{}();]*>", "", head)
+        plain = _TEMPLATE.sub("", head)
         if _SCOPE.search(head):
             return self._scope(at + 1, False)
-        if _FUNCTION_END.search(head) and "=" not in re.sub(r"\([^()]*\)|operator\s*\S+|template\s*<[^{}();]*>", "", head):
+        if _FUNCTION_END.search(head) and "=" not in re.sub(r"\([^()]*\)|operator\s*\S+", "", plain):
             end = self._closing(at, "{", "}")
             if not self.device.search(head):
                 self.blanked.append((start, end + 1))
+                self.host_functions.add(_named(head))
             return end
         if _TYPE.search(plain) and not _ENUM.search(plain) and "=" not in plain:
             return self._scope(at + 1, True)
         return self._closing(at, "{", "}")
 
     def _host_prototype(self, head: str) -> bool:
-        if not _FUNCTION_END.search(head) or "=" in head:
+        """Whether this declares a function of the host, or asks for an instance of a template of one that is set aside."""
+        if not _FUNCTION_END.search(head) or "=" in head or self.device.search(head):
             return False
-        return not self.device.search(head) and not _VARIABLE_MARKS.search(head) and not head.lstrip().startswith("template")
+        if head.lstrip().startswith("template"):
+            return _named(head) in self.host_functions
+        return not _VARIABLE_MARKS.search(re.sub(r"\([^()]*\)", "", head))
 
     def _closing(self, at: int, opening: str, closing: str) -> int:
         depth = 0

@@ -15,7 +15,7 @@ template <class...> struct vector {}; template <class...> struct list {}; templa
 template <class...> struct map {}; template <class...> struct set {}; template <class...> struct queue {};
 template <class...> struct unordered_map {}; template <class...> struct function {}; template <class...> struct unique_ptr {};
 struct string {}; struct ifstream {}; struct ofstream {}; struct fstream {}; struct stringstream {}; struct mutex {};
-struct thread {}; struct ostream {}; struct istream {};
+struct thread {}; struct ostream {}; struct istream {}; struct cout {}; struct cerr {}; struct cin {}; struct endl {};
 }
 #endif
 """
@@ -112,6 +112,7 @@ typedef long clock_t;
 _ASSERT = _GUARD + "#ifndef assert\n#define assert(condition) ((condition) ? (void)0 : __trap())\n#endif\n"
 _THREADS = _GUARD + "typedef int pthread_t, pthread_mutex_t, pthread_cond_t, pthread_barrier_t, pthread_attr_t;\n"
 _STDDEF = _GUARD + "#ifndef NULL\n#define NULL 0\n#endif\n"
+_UNISTD = _GUARD + "#ifndef _POSIX_VERSION\n#define _POSIX_VERSION 200809L\n#endif\n"
 _STDLIB = _STDDEF + "#ifndef RAND_MAX\n#define RAND_MAX 2147483647\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#endif\n"
 
 _C_NAMES = {
@@ -183,7 +184,6 @@ _HOST_ONLY = [
     "strings.h",
     "malloc.h",
     "memory.h",
-    "unistd.h",
     "fcntl.h",
     "getopt.h",
     "sched.h",
@@ -235,6 +235,7 @@ HOST_HEADERS: dict[str, str] = {
     **dict.fromkeys(_CPP_NAMES, _STANDARD),
     **dict.fromkeys(_HOST_ONLY, _GUARD),
     "sys/time.h": _TIME,
+    "unistd.h": _UNISTD,
     "pthread.h": _THREADS,
     "cub/cub.cuh": _CUB,
 }

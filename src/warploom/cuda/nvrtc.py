@@ -5,17 +5,21 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from warploom.cuda.host_code import local_headers, set_aside_host_code
+from warploom.cuda.host_code import local_headers, set_aside_host_code, system_headers
 from warploom.cuda.host_headers import HOST_HEADERS
 from warploom.errors import WarploomError
 
 _INSTALL = "install it with: pip install 'warploom[cuda]'"
 _Made = TypeVar("_Made", str, bytes)
 _UNMARKED_IS_DEVICE = "--device-as-default-execution-space"  # a global variable of the host's harms nobody
+_USUAL = ("--device-int128",) if os.name == "posix" else ()  # what nvcc understands and NVRTC only when it is asked to
+_MISSING = re.compile(r'cannot open source file "([^"]+)"')
 _LIBRARY_NAMES = ("libnvrtc.so.13", "nvrtc64_130_0.dll")
 
 
@@ -123,21 +127,36 @@ def _compiled(source: str, file: str, options: Sequence[str], make: Callable[[_P
     if "\0" in source or "\0" in file:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
     own = [Path(file).parent, *(Path(option.removeprefix("-I")) for option in options if option.startswith("-I"))]
-    folders: list[str] = [f"-I{folder}" for folder in (own[0], *_header_folders()) if folder.is_dir()]
+    folders: list[str] = [*_USUAL, *(f"-I{folder}" for folder in (own[0], *_header_folders()) if folder.is_dir())]
     try:
         with _Program(source, file, HOST_HEADERS) as program:
             return make(program, folders)
     except WarploomError:
-        device, headers = set_aside_host_code(source), local_headers(source, own)
-        if device == source and not headers:
-            raise
-        # Headers of the user's own may hold host code too; given as texts, they are found before the files.
-        texts = HOST_HEADERS | {name: set_aside_host_code(text) for name, text in headers.items()}
+        return _without_host(source, file, local_headers(source, own), folders, make)
+
+
+def _without_host(
+    source: str, file: str, headers: Mapping[str, str], options: Sequence[str], make: Callable[[_Program, Sequence[str]], _Made]
+) -> _Made:
+    """What NVRTC makes of the device code of a source.
+
+    Headers of the user's own may hold host code too; given as texts, they are found before the files. Headers of the system that
+    are not there are the host's: they are taken to be empty.
+    """
+    texts = HOST_HEADERS | {name: set_aside_host_code(text) for name, text in headers.items()}
+    system = system_headers((source, *headers.values()))
+    device = set_aside_host_code(source)
+    first: WarploomError | None = None  # that a header is missing, if leaving it out does not help
+    while True:
         try:
             with _Program(device, file, texts) as program:
-                return make(program, [*folders, _UNMARKED_IS_DEVICE])
-        except WarploomError as further:
-            raise further from None
+                return make(program, [*options, _UNMARKED_IS_DEVICE])
+        except WarploomError as problem:
+            missing = _MISSING.search(str(problem))
+            if missing is None or missing.group(1) not in system or missing.group(1) in texts:
+                raise (first or problem) from None
+            first = first or problem
+            texts[missing.group(1)] = ""
 
 
 def _header_folders() -> list[Path]:

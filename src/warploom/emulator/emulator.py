@@ -12,6 +12,7 @@ import numpy as np
 
 from warploom.code.graph import fewest_instructions
 from warploom.code.instruction import Code, Symbol, Variable
+from warploom.code.table import refuse_too_wide
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
@@ -21,7 +22,7 @@ from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
-from warploom.emulator.sass.constants import synchronises_grid
+from warploom.emulator.sass.constants import bank_bytes, synchronises_grid, takes_addresses_of_parameters, with_reserved_bytes
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -139,25 +140,31 @@ class Emulator:
 
     def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
         """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
-        shared_bytes = code.shared_bytes + shape.dynamic_shared_bytes
+        shared_bytes = with_reserved_bytes(code, code.shared_bytes + shape.dynamic_shared_bytes)
         if code.required_block is not None and code.required_block != shape.block:
             raise WarploomError(f"{code.name}: the kernel demands blocks of {code.required_block}, not {shape.block}.")
         if not 0 <= shared_bytes <= MOST_SHARED_BYTES:
             raise WarploomError(
                 f"{code.name}: {shared_bytes} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most."
             )
+        if self._store is not None and self.recording:
+            refuse_too_wide(code)
         prepared = self._prepare(code)
         self._check_budget(code, shape, prepared.fewest)
         self.place(code.variables, {})
         if _takes_memory(code):
             self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or synchronises_grid(code)
+        parameters = pack_arguments(code.name, code.parameters, arguments)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
+        bank_address = 0
+        if takes_addresses_of_parameters(code):
+            bank_address = self.memory.allocate(bank_bytes(code, parameters), "the parameters")
         launch = Launch(
             kernel=prepared.kernel,
             memory=self.memory,
             textures=self._textures,
-            parameters=pack_arguments(code.name, code.parameters, arguments),
+            parameters=parameters,
             symbols=self.symbols,
             grid=shape.grid,
             block=shape.block,
@@ -168,6 +175,7 @@ class Emulator:
             budget=self._budget,
             check=self._check,
             grid_address=grid_address,
+            bank_address=bank_address,
             supplied=self.supplied,
             counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
         )
@@ -175,8 +183,9 @@ class Emulator:
             trace, stats = self._run(launch, prepared, shape)
         finally:
             self.supplied.flush()
-            if cooperative:
-                self.memory.free(grid_address)
+            for address in (grid_address, bank_address):
+                if address:
+                    self.memory.free(address)
         self._launches += 1
         return ExecutedLaunch(code, trace, stats, shape, launch.counts)
 

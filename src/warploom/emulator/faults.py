@@ -59,6 +59,9 @@ def fault_error(launch: Launch) -> SimulationError:
     if fault is Fault.SURFACE:
         what = f"{address} is not the handle of a surface that has the place which is accessed"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
+    if fault is Fault.TENSOR_MAP:
+        what = f"at {address:#x} there is no tensor map of so many dimensions; Device.tensor_map makes them"
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
     if fault is Fault.JUMP:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) goes to {address:#x}, which is outside of the code.")
     if fault is Fault.DEADLOCK and int(state["fault_detail"]) < 0:

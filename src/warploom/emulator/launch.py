@@ -20,6 +20,7 @@ from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.constants import WIDE_WINDOWS, LaunchFacts, constant_value, first_constant_bank
+from warploom.emulator.sass.matrices import PLACES_BYTES
 from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
 from warploom.errors.progress import Activity, activity
@@ -129,6 +130,7 @@ class Launch:
     check: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # CTAs that are resident together
     grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
+    bank_address: int = 0  # of room for a copy of constant bank 0, for code that wants the address of a parameter
     supplied: SuppliedFunctions | None = None  # what code calls that it does not have
     counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
@@ -244,14 +246,17 @@ class Launch:
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if kernel.code.binary is not None:
             shape = (self.grid, self.block, self.cluster)
-            facts = LaunchFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address)
+            facts = LaunchFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address, self.bank_address)
             self.parameters = first_constant_bank(kernel.code, facts, self.parameters)
+            if self.bank_address:
+                bank = np.frombuffer(self.parameters, np.uint8)
+                self.memory.view(self.bank_address, len(bank))[:] = bank
         self._parameter_bytes = np.frombuffer(self.parameters.ljust(8, b"\0"), np.uint8).copy()
         machine["parameters"], machine["parameter_bytes"] = self._parameter_bytes.ctypes.data, len(self.parameters)
         if self.counts is not None:
             machine["counts"] = self.counts.ctypes.data
         machine["texture_count"] = len(self.textures) - 1
-        self._scratch_rows = np.zeros((16, 32), np.uint32)
+        self._scratch_rows = np.zeros(PLACES_BYTES, np.uint8)
         self._addresses, self._survey = np.zeros(32, np.uint64), np.zeros(4, np.uint64)
         self._banks = np.zeros(32 + 32 * 128, np.uint8)
         machine["saved"], machine["addresses"] = self._scratch_rows.ctypes.data, self._addresses.ctypes.data

@@ -251,7 +251,7 @@ def updated32(operation, kind, old, operand, other, flush):
 
 
 @callee
-def _updated64(operation, kind, old, operand, other):
+def updated64(operation, kind, old, operand, other):
     if operation == _ADD:
         if kind == _F64:
             return bits_from_double(double_from_bits(old) + double_from_bits(operand))
@@ -274,10 +274,38 @@ def _updated64(operation, kind, old, operand, other):
 
 
 @callee
+def _atomic_vectors(machine, instruction, rows, mask, base):
+    """Several words for each lane: added one by one, or exchanged all at once (`_EXCH`, `_CAS`)."""
+    operation, kind, result = instruction.operation, instruction.type, instruction.rows[0]
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        place = base + _address_of(machine, lane)
+        at = rows + 4 * lane
+        swaps = True
+        if operation == _CAS:
+            for word in range(instruction.elements):
+                swaps = swaps and get32(place + 4 * word) == get32(at + instruction.rows[1] + 128 * word)
+        for word in range(instruction.elements):
+            old, value = get32(place + 4 * word), get32(at + instruction.rows[1] + 128 * word)
+            if operation == _CAS:
+                value = get32(at + instruction.rows[2] + 128 * word)
+                put32(place + 4 * word, value if swaps else old)
+            else:
+                put32(place + 4 * word, updated32(operation, kind, old, value, np.uint32(0), True))
+            if result >= 0:
+                put32(at + result + 128 * word, old)
+
+
+@callee
 def _atomic(machine, instruction, rows, mask, base, space):
     """Lanes take their turn in order. Rows: the result (or -1), the operand, the value to swap in."""
     result, operand, other = instruction.rows[0], rows + instruction.rows[1], rows + instruction.rows[2]
     operation, kind = instruction.operation, instruction.type
+    if instruction.elements > 1:
+        _atomic_vectors(machine, instruction, rows, mask, base)
+        return
     left = mask
     while left != 0:
         lane = first_lane(left)
@@ -288,7 +316,7 @@ def _atomic(machine, instruction, rows, mask, base, space):
             old = get64(place)
             value = np.uint64(get32(operand + at)) | (np.uint64(get32(operand + 128 + at)) << np.uint64(32))
             swap = np.uint64(get32(other + at)) | (np.uint64(get32(other + 128 + at)) << np.uint64(32))
-            put64(place, _updated64(operation, kind, old, value, swap))
+            put64(place, updated64(operation, kind, old, value, swap))
             if result >= 0:
                 put32(rows + result + at, np.uint32(old))
                 put32(rows + result + 128 + at, np.uint32(old >> np.uint64(32)))
@@ -461,7 +489,7 @@ def _within(machine, instruction, rows, mask, space, base, log):
         _store(machine, instruction, rows, mask, base, space, sequential)
     elif space == LOCAL:
         return fail(machine, FAULT_READ_ONLY, first_lane(mask), low, space)
-    elif space != SHARED or instruction.type not in (_F16X2, _BF16X2):  # which shared memory cannot add: code asks where it is
+    elif space != SHARED or not instruction.device_only:
         _atomic(machine, instruction, rows, mask, base, space)
     if log and machine.tracing:
         regular = sequential or low == high

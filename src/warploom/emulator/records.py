@@ -126,6 +126,7 @@ class Fault(IntEnum):
     JUMP = 12  # an indirect branch leaves the code
     ASSERTION = 13
     SURFACE = 14
+    TENSOR_MAP = 15
 
 
 class ReturnReason(IntEnum):
@@ -174,6 +175,7 @@ INSTRUCTION_DTYPE = np.dtype(
         ("signed", "i4"),
         ("wide_registers", "i4"),  # the registers of the elements have 64 bits
         ("wide_address", "i4"),
+        ("device_only", "i4"),  # an atomic that is done in device memory only: code asks where it is
         ("polling", "i4"),  # volatile or atomic: a warp may be waiting for another one
         ("address", "i8"),  # the row of the base
         ("offset", "i8"),

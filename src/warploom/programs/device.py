@@ -15,6 +15,7 @@ from warploom.emulator.arguments import Texture
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.emulator import Emulator, ExecutedLaunch
+from warploom.emulator.sass.tensor_map import tensor_map
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
 from warploom.errors import WarploomError
 from warploom.errors.printed import say_to_stdout
@@ -116,6 +117,23 @@ class Device:
         if not 1 <= len(extents) <= 3 or 0 in shape:
             raise WarploomError(f"a surface cannot have the shape {shape}: one to three dimensions are possible.")
         return self.emulator.texture_over(array.address, extents, channels, array.dtype, False, 0, False)
+
+    def tensor_map(
+        self,
+        array: DeviceArray,
+        box: Sequence[int],
+        *,
+        swizzle: int = 0,
+        steps: Sequence[int] | None = None,
+        nan: bool = False,
+    ) -> bytes:
+        """The 128 bytes that describe an array to copies of tiles (``CUtensorMap``), for a ``__grid_constant__`` parameter.
+
+        ``box`` has the extents of a tile, the last axis last, as the array's shape. Pieces of 16 bytes are exchanged within
+        ``swizzle`` bytes: 32, 64 or 128. ``steps`` are taken along each axis but the last; with ``nan``, floating-point
+        numbers outside of the array are NaNs instead of zeros.
+        """
+        return tensor_map(array, box, swizzle, steps, nan)
 
     def bind_texture(self, name: str, texture: Texture) -> None:
         """Let a texture reference of the module mean this texture."""

@@ -49,16 +49,20 @@ RESULTS: dict[str, Results] = {
             "BPT",
             "KILL",
             "BREAK",
+            "STSM",
         ),
         Results.NONE,
     ),
     **dict.fromkeys(("WARPSYNC", "ENDCOLLECTIVE", "YIELD", "DEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CGAERRBAR"), Results.NONE),
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "NANOSLEEP", "R2B", "UCGABAR_ARV", "UCGABAR_WAIT"), Results.NONE),
     **dict.fromkeys(("STAS", "REDAS"), Results.NONE),
-    **dict.fromkeys(("ARRIVES", "UBLKCP", "FENCE", "UTMACMDFLUSH"), Results.NONE),
+    **dict.fromkeys(
+        ("ARRIVES", "UBLKCP", "FENCE", "UTMACMDFLUSH", "WARPGROUP", "USETMAXREG", "UBLKRED", "ACQBULK", "PREEXIT"), Results.NONE
+    ),
+    **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG", "UTMACCTL", "UTMAPF", "UBLKPF"), Results.NONE),
     **dict.fromkeys(("ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UISETP", "UPLOP3", "PSETP", "UPSETP"), Results.TWO),
     **dict.fromkeys(("LOP3", "ULOP3", "SHFL", "ATOM", "ATOMG", "MATCH", "R2UR"), Results.PREDICATES_THEN_ONE),
-    **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"), Results.ONE_THEN_PREDICATES),
+    **dict.fromkeys(("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD", "VIMNMX"), Results.ONE_THEN_PREDICATES),
     **dict.fromkeys(("VOTE", "VOTEU"), Results.ALL_BUT_LAST),
     "B2R": Results.ONE_THEN_PREDICATES,
     **dict.fromkeys(("QSPC", "ELECT"), Results.TWO),
@@ -75,6 +79,8 @@ def result_count(name: str, operands: list[Operand]) -> int:
     rule = RESULTS.get(name, Results.ONE)
     if rule is Results.NONE or not operands:
         return 0
+    if rule is Results.ONE and not isinstance(operands[0], Reg):
+        return 0  # a store or the like that nobody has listed: it is refused by name when it has to be executed
     if rule in (Results.ONE, Results.TWO, Results.THREE):
         return [Results.ONE, Results.TWO, Results.THREE].index(rule) + 1
     if rule is Results.ALL_BUT_LAST:
@@ -102,8 +108,12 @@ def _store(modifiers: Modifiers) -> Widths:
     return 0, (1, _access_words(modifiers))
 
 
+_ATOMIC_WORDS = {"64": 2, "F64": 2, "S64": 2, "U64": 2, "128": 4, "F32x2": 2, "F32x4": 4, "F16x4": 2, "BF16x4": 2}
+_ATOMIC_WORDS |= {"F16x8": 4, "BF16x8": 4}
+
+
 def _atomic(modifiers: Modifiers) -> Widths:
-    words = 2 if "64" in modifiers or "F64" in modifiers else 1
+    words = next((_ATOMIC_WORDS[word] for word in modifiers if word in _ATOMIC_WORDS), 1)
     return words, (1, words, words)
 
 
@@ -145,7 +155,7 @@ def _round(modifiers: Modifiers) -> Widths:
 def _matrices(name: str) -> Callable[[Modifiers], Widths]:
     def of(modifiers: Modifiers) -> Widths:
         shape = matrix_shape(name, modifiers)
-        return (1, (1,)) if shape is None else (shape.result_words, shape.words)
+        return (1, (1,)) if shape is None else (shape.result_words, (*shape.words, 1))
 
     return of
 
@@ -171,8 +181,9 @@ WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
     "I2F": _integer_to_float,
     "FRND": _round,
     "CS2R": lambda modifiers: (1 if "32" in modifiers else 2, (1,)),
-    **{name: _matrices(name) for name in ("HMMA", "IMMA", "BMMA", "DMMA")},
+    **{name: _matrices(name) for name in ("HMMA", "QMMA", "IMMA", "BMMA")},
     "LDSM": _matrix_count,
+    "STSM": lambda modifiers: (0, (1, *_matrix_count(modifiers)[:1])),
     "SYNCS": _barrier_words,
     "LEPC": lambda _: (2, (1,)),
     "CALL": lambda modifiers: (0, (2 if "ABS" in modifiers else 1,)),

@@ -22,9 +22,13 @@ _SIZES = {  # rows of A, elements of the inner dimension; the result has eight c
     "88128": (8, 128),
     "884": (8, 4),  # of f64
     "8x8x4": (8, 4),
+    "16x8x4": (16, 4),
+    "16x8x8": (16, 8),
+    "16x8x16": (16, 16),
 }
 _INTEGER_BITS = {"S8": 8, "U8": 8, "S4": 4, "U4": 4}
 _LANES_ALONG = 4
+LONGEST_VECTOR = 4  # registers that one operand can be; more of them are several operands
 
 
 class MatrixShape(NamedTuple):
@@ -34,6 +38,7 @@ class MatrixShape(NamedTuple):
     inner: int
     element_bits: int
     result_words: int  # registers of a lane
+    sparse: bool = False  # of A only half of the elements are there; a further operand tells which
 
     @property
     def chunks(self) -> int:
@@ -43,7 +48,8 @@ class MatrixShape(NamedTuple):
     @property
     def words(self) -> tuple[int, int, int]:
         """How many registers of A, B and the addend a lane has."""
-        return self.rows // 8 * self.chunks, self.chunks, self.result_words
+        there = self.chunks // 2 if self.sparse else self.chunks
+        return self.rows // 8 * there, self.chunks, self.result_words
 
 
 def matrix_shape(name: str, modifiers: tuple[str, ...]) -> MatrixShape | None:
@@ -52,10 +58,30 @@ def matrix_shape(name: str, modifiers: tuple[str, ...]) -> MatrixShape | None:
     if size is None:
         return None
     rows, inner = size
+    sparse = "SP" in modifiers
     if name == "HMMA":
-        single = "F32" in modifiers
-        return MatrixShape(rows, inner, 32 if "TF32" in modifiers else 16, rows // 4 if single else rows // 8)
+        words = rows // 4 if "F32" in modifiers else rows // 8
+        return MatrixShape(rows, inner, 32 if "TF32" in modifiers else 16, words, sparse)
+    if name == "QMMA":
+        return MatrixShape(rows, inner, 8, rows // 4 if "F32" in modifiers else rows // 8)
     if name == "DMMA":  # numbers and results of 64 bits take pairs of registers
         return MatrixShape(rows, inner, 64, rows // 2)
     bits = 1 if name == "BMMA" else next((_INTEGER_BITS[word] for word in modifiers if word in _INTEGER_BITS), 8)
-    return MatrixShape(rows, inner, bits, rows // 4)
+    return MatrixShape(rows, inner, bits, rows // 4, sparse)
+
+
+class WarpgroupShape(NamedTuple):
+    """The shape of a product of a warpgroup (``HGMMA.64x256x16.F32``); each of its four warps has sixteen of the 64 rows."""
+
+    columns: int
+    inner: int
+    result_words: int  # registers of a lane
+
+
+def warpgroup_shape(modifiers: tuple[str, ...]) -> WarpgroupShape | None:
+    """The shape of HGMMA, QGMMA, IGMMA or BGMMA; none if it is not known."""
+    sizes = modifiers[0].split("x") if modifiers else []
+    if len(sizes) != 3 or sizes[0] != "64" or not all(size.isdigit() for size in sizes):
+        return None
+    columns, inner = int(sizes[1]), int(sizes[2])
+    return WarpgroupShape(columns, inner, columns // 4 if "F16" in modifiers[1:2] else columns // 2)

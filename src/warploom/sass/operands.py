@@ -16,6 +16,9 @@ _FLOAT = re.compile(r"[-+]?(\d|INF|QNAN|SNAN|NAN)")
 _SHAPE = re.compile(r"[123]D$")  # of a texture
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\] ?\[(.*)\]$")
 _PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|H0_H1|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
+_DESCRIPTOR = re.compile(r"gdesc\[(UR\d+)\]([.\w]*)$")
+DESCRIPTOR = "gdesc"
+"""How the part of an operand begins that describes matrices in shared memory: ``gdesc.tnspB`` of a uniform register."""
 _MASK32 = 0xFFFFFFFF
 
 
@@ -98,8 +101,13 @@ def _constant(bank: str, inside: str, place: str) -> Constant:
 def parse_operand(text: str, immediate: int, place: str) -> Operand:
     """One operand. ``immediate`` are the 32 bits of the encoding that hold a constant in floating point."""
     text = text.replace(".reuse", "").strip()
-    if text.startswith("desc["):
-        text = text[text.index("]") + 1 :]
+    if text.startswith("desc["):  # before an address, or of a policy of caches
+        policy, text = text[5 : text.index("]")], text[text.index("]") + 1 :]
+        text = text or policy
+    if (described := _DESCRIPTOR.match(text)) is not None:
+        holder = register(described.group(1))
+        assert holder is not None
+        return Modified(holder, part=DESCRIPTOR + described.group(2))
     if text.startswith("["):
         return _address(text[1:-1], place)
     if _HEX.match(text):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.code.instruction import Address, Bank, Imm, Operand, Operation, Reg, Special
-from warploom.sass.operands import wide_address
+from warploom.code.instruction import Address, Bank, Imm, Modified, Operand, Operation, Reg, Special
+from warploom.sass.matrix_shapes import LONGEST_VECTOR, matrix_shape, warpgroup_shape
+from warploom.sass.operands import DESCRIPTOR, wide_address, widened
 
 Shape = Callable[[Operation, list[Operand]], tuple[list[Operand], list[Operand]]]
 _PREDICATES = 7
@@ -95,11 +96,66 @@ def _bulk_copy(_op: Operation, operands: list[Operand]) -> tuple[list[Operand], 
     return [], [wide_address(target), wide_address(source), *others]
 
 
+def _tensor_copy(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """Behind the register of the tile's address come a barrier, of loads, and coordinates; the map's address is a pair."""
+    near, described, *others = operands
+    assert isinstance(near, Address) and isinstance(described, Address) and near.uniform is not None
+    dimensions = next(int(word[0]) for word in op.modifiers if word[1:] == "D" and word[0].isdigit())
+    behind = dimensions + (op.name == "UTMALDG")
+    read = [Reg(near.uniform.number + number, Bank.U) for number in range(1, behind + 1)]
+    return [], [near, wide_address(described), *others, *read]
+
+
+def _vectors(first: Operand, words: int) -> list[Operand]:
+    """So many consecutive registers as vectors of up to four."""
+    if words <= LONGEST_VECTOR or not isinstance(first, Reg) or first.bank is not Bank.R:
+        return [widened(first, words)] * -(-words // LONGEST_VECTOR)
+    return [Reg(first.number + word, Bank.Q) for word in range(0, words, LONGEST_VECTOR)]
+
+
+def _product_of_doubles(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """Of sixteen rows it has up to sixteen registers of A."""
+    shape = matrix_shape(op.name, op.modifiers)
+    assert shape is not None
+    target, *sources = operands
+    read = [vector for first, words in zip(sources, shape.words, strict=False) for vector in _vectors(first, words)]
+    return _vectors(target, shape.result_words), [*read, *sources[3:]]
+
+
+def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
+    """Sources: registers of A or nothing, then a descriptor of B or of both matrices, the addend, whether it counts, the rest.
+
+    The addend is not listed where it certainly does not count.
+    """
+    shape = warpgroup_shape(op.modifiers)
+    assert shape is not None
+    target, *sources = operands
+    at = next(number for number, source in enumerate(sources) if _is_descriptor(source))
+    first = sources[0] if at else None
+    negated = isinstance(first, Modified)
+    registers = _consecutive(first.operand if isinstance(first, Modified) else first, 4) if first is not None else []
+    descriptor, addend, counts, *others = sources[at:]
+    assert isinstance(descriptor, Modified)
+    both = widened(descriptor.operand, 2 if at else 4)
+    assert isinstance(both, Reg)
+    described = descriptor._replace(operand=both, negated=negated)
+    never = counts == Modified(Reg(0, Bank.UPT), inverted=True)
+    added = [] if never else _consecutive(addend, shape.result_words)
+    return _consecutive(target, shape.result_words), [*registers, described, *added, counts, *others]
+
+
+def _is_descriptor(operand: Operand) -> bool:
+    return isinstance(operand, Modified) and operand.part.startswith(DESCRIPTOR)
+
+
 SHAPES: dict[str, Shape] = {
     "P2R": _from_predicates,
     "R2P": _to_predicates,
     **dict.fromkeys(("TEX", "TLD", "TLD4", "TXD"), _texture),
     **dict.fromkeys(("SULD", "SUST"), _surface),
     "LDGSTS": _copy,
-    "UBLKCP": _bulk_copy,
+    **dict.fromkeys(("UBLKCP", "UBLKRED"), _bulk_copy),
+    "DMMA": _product_of_doubles,
+    **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG"), _tensor_copy),
+    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _warpgroup_product),
 }

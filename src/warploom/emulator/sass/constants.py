@@ -33,6 +33,7 @@ class LaunchFacts(NamedTuple):
     number: int
     sms: int
     grid_address: int  # of the bytes through which a cooperative grid synchronises
+    bank_address: int  # of a copy of bank 0, for code that wants the address of a parameter
 
 
 def _grid_address_offset(code: Code) -> int:
@@ -50,10 +51,54 @@ def synchronises_grid(code: Code) -> bool:
     return any(constant.bank == 0 and first - 8 < constant.offset < first + 8 for constant in constants)
 
 
+def _reads(code: Code, offset: int) -> bool:
+    """Whether a kernel reads the word at this place of bank 0."""
+    constants = (source for instruction in code.instructions() for source in instruction.srcs if isinstance(source, Constant))
+    return any(constant.bank == 0 and offset - 4 <= constant.offset <= offset + 4 for constant in constants)
+
+
+def _reserved_place_offset(code: Code) -> int:
+    """Where bank 0 tells where the shared memory lies that groups of several warps synchronise through."""
+    assert code.binary is not None
+    return 0x6C if code.binary.architecture >= HOPPER else 0x124
+
+
+def with_reserved_bytes(code: Code, shared_bytes: int) -> int:
+    """How much shared memory a launch has, with what is reserved for groups of several warps, if the kernel has such."""
+    if code.binary is None or not _reads(code, _reserved_place_offset(code)):
+        return shared_bytes
+    if code.binary.architecture >= HOPPER:
+        return max(shared_bytes, _RESERVED_BYTES)
+    return _reserved_place(code, shared_bytes) + _RESERVED_BYTES
+
+
+def _reserved_place(code: Code, shared_bytes: int) -> int:
+    """The first bytes from Hopper on, before it those behind the program's."""
+    assert code.binary is not None
+    return 0 if code.binary.architecture >= HOPPER else -(-shared_bytes // 16) * 16
+
+
+def _bank_address_offset(code: Code) -> int:
+    """Where bank 0 holds its own address: before Hopper that of its start, from then on that of its parameters."""
+    assert code.binary is not None
+    return 0x198 if code.binary.architecture >= HOPPER else 0x40
+
+
+def takes_addresses_of_parameters(code: Code) -> bool:
+    """Whether a kernel reads the address at which its parameters lie in memory."""
+    return code.binary is not None and _reads(code, _bank_address_offset(code))
+
+
+def bank_bytes(code: Code, parameters: bytes) -> int:
+    """How long bank 0 is."""
+    assert code.binary is not None
+    return max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES)
+
+
 def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> bytes:
     """The bytes of bank 0: sizes of block and grid, where local memory lies and ends, parameters."""
     assert code.binary is not None
-    bank = bytearray(max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES))
+    bank = bytearray(bank_bytes(code, parameters))
     struct.pack_into("<6I", bank, _SHAPE, *facts.block, *facts.grid)
     struct.pack_into("<QQ", bank, _SHARED, WIDE_WINDOWS[0], WIDE_WINDOWS[1])
     struct.pack_into("<II", bank, _STACK, code.local_bytes, facts.dynamic_bytes)
@@ -62,6 +107,10 @@ def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> by
     struct.pack_into("<I", bank, _RESERVED, _RESERVED_BYTES if code.binary.architecture >= HOPPER else 0)
     upper, lower = facts.grid_address >> 32, facts.grid_address & 0xFFFFFFFF
     struct.pack_into("<II", bank, _grid_address_offset(code), upper, lower)
+    place = _reserved_place(code, code.shared_bytes + facts.dynamic_bytes)
+    struct.pack_into("<I", bank, _reserved_place_offset(code), place)
+    own = facts.bank_address + (code.binary.parameter_offset if code.binary.architecture >= HOPPER else 0)
+    struct.pack_into("<Q", bank, _bank_address_offset(code), own if facts.bank_address else 0)
     if code.binary.architecture >= HOPPER:
         _tell_clusters(bank, facts)
     bank[code.binary.parameter_offset : code.binary.parameter_offset + len(parameters)] = parameters

@@ -9,7 +9,7 @@ from warploom.code.instruction import INSERTED, Bank, Code, Instruction
 from warploom.code.table import Flag, static_table
 from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import MICRO_DTYPE, MOST_ELEMENTS, Kind
+from warploom.emulator.records import MICRO_DTYPE, Kind
 from warploom.emulator.sass.encode_control import encode_nothing
 from warploom.emulator.sass.records import SASS_INSTRUCTION_DTYPE, SASS_WARP_DTYPE
 from warploom.emulator.sass.registry import encoders
@@ -49,10 +49,8 @@ def encode_sass(code: Code) -> EncodedKernel:
             raise rows.trouble("the emulator does not know this form of it") from problem
         record["count"] = len(rows.micro) - record["first"] - record["after"]
         record["uniform"] = _is_uniform(instruction)
-        _encode_writes(code, instruction, record)
+        _encode_writes(instruction, record, int(table[pc]["n_writes"]))
         record["accesses"] = bool(table[pc]["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC))
-        if int(record["values"]) != int(table[pc]["n_writes"]):
-            raise rows.trouble("its written registers differ from the static table's")
     return EncodedKernel(
         code=code,
         instructions=records,
@@ -97,11 +95,12 @@ def _is_uniform(instruction: Instruction) -> bool:
     return bool(banks) and banks <= {Bank.U, Bank.UD, Bank.UQ, Bank.UP, Bank.URZ, Bank.UPT} and instruction.op.name[0] == "U"
 
 
-def _encode_writes(code: Code, instruction: Instruction, record: np.void) -> None:
-    """The rows of the thread's registers that change, unless the encoder has listed them; the trace classifies them."""
-    written = [word * ROW_BYTES for register in instruction.dsts for word in register.words]
-    if len(written) > MOST_ELEMENTS:
-        raise WarploomError(f"{code.name}: '{instruction}' writes more than {MOST_ELEMENTS} registers.")
+def _encode_writes(instruction: Instruction, record: np.void, shown: int) -> None:
+    """The rows of the thread's registers that change, unless the encoder has listed them or the static table shows none of them.
+
+    The trace classifies them.
+    """
+    written = [word * ROW_BYTES for register in instruction.dsts for word in register.words][:shown]
     record["values"] = len(written)
     record["value_rows"][: len(written)] = written
     if record["writes"] == 0:

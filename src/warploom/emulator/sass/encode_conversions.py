@@ -147,6 +147,9 @@ def _between_floats(rows: SassRows, instruction: Instruction, _record: np.void) 
 def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Two numbers of f32 to a pair of halves, the first into the upper one."""
     modifiers = instruction.op.modifiers
+    if (small := next((word for word in modifiers if word in ("E4M3", "E5M2")), None)) is not None:
+        _small_numbers(rows, instruction, small.lower())
+        return
     if not set(modifiers) <= {"F16", "BF16", "F32", "PACK_AB", "RZ", "RELU"} or "PACK_AB" not in modifiers:
         raise rows.trouble("the emulator does not know this conversion")
     half = half_format(modifiers) or "f16"
@@ -160,6 +163,28 @@ def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
         rows.emit(f"pack.{half}", [lower, upper], out)
     if "RELU" in modifiers:
         rows.emit(f"relu2.{half}", [out], out)
+
+
+def _small_numbers(rows: SassRows, instruction: Instruction, small: str) -> None:
+    """To two numbers of 8 bits, with the lower half of the last operand above them, or from two of them to halves."""
+    words = set(instruction.op.modifiers) - {small.upper(), "SATFINITE"}
+    out = rows.result(instruction.dsts[0])
+    if words == {"F32", "PACK_AB_MERGE_C"}:
+        upper, lower, above = instruction.srcs
+        pair = rows.emit(f"pack.{small}", [rows.single(upper), rows.single(lower)], rows.temporary())
+        rows.emit("prmt", [pair, rows.word(above), rows.constant(0x5410)], out)
+    elif words == {"F16", "UNPACK_B_MERGE_C"}:
+        halves, above = instruction.srcs
+        pair = rows.emit(f"pack.{small}.f16", [rows.row(halves)], rows.temporary())
+        rows.emit("prmt", [pair, rows.word(above), rows.constant(0x5410)], out)
+    elif words == {"F16", "UNPACK_B"}:
+        source = instruction.srcs[0]
+        row = rows.row(source.operand if isinstance(source, Modified) else source)
+        if isinstance(source, Modified) and source.part == "H1":
+            row = rows.emit("shr.u32", [row, rows.constant(16)], rows.temporary())
+        rows.emit(f"unpack.{small}", [row], out)
+    else:
+        raise rows.trouble("the emulator does not know this conversion")
 
 
 @encodes("F2IP", "I2IP")

@@ -55,12 +55,12 @@ def _add3(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     carries_in = [source for source in instruction.srcs if is_predicate(source)]
     out = rows.result(register)
     if not carries_in and not any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
-        _plain_sum(rows, [source for source in sources if not is_zero(source)], out)
+        plain_sum(rows, [source for source in sources if not is_zero(source)], out)
         return
     _carried_sum(rows, sources, carries_in, carries_out, out, extended="X" in instruction.op.modifiers)
 
 
-def _plain_sum(rows: SassRows, sources: list[Operand], out: int) -> None:
+def plain_sum(rows: SassRows, sources: list[Operand], out: int) -> None:
     if not sources:
         rows.emit("mov.32", [rows.constant(0)], out)
     elif len(sources) == 1:
@@ -108,9 +108,13 @@ def _carried_sum(
         rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
 
 
-@encodes("VIADD")
+@encodes("VIADD", only=("16x2",))
 def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    _plain_sum(rows, [source for source in instruction.srcs if not is_zero(source)], rows.result(instruction.dsts[0]))
+    if instruction.op.modifiers:
+        first, second = (rows.word(source) for source in instruction.srcs)
+        rows.emit("add.16x2", [first, second], rows.result(instruction.dsts[0]))
+        return
+    plain_sum(rows, [source for source in instruction.srcs if not is_zero(source)], rows.result(instruction.dsts[0]))
 
 
 @encodes("IMAD", "UIMAD")
@@ -146,10 +150,10 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
         rows.emit("madc", words, out, predicate=rows.predicate(carries_in[0]))
         return
     if is_zero(sources[0]) or is_zero(sources[1]):
-        _plain_sum(rows, [source for source in sources[2:] if not is_zero(source)], out)
+        plain_sum(rows, [source for source in sources[2:] if not is_zero(source)], out)
     elif sources[1] == Imm(1) or sources[0] == Imm(1):
         factor = sources[0] if sources[1] == Imm(1) else sources[1]
-        _plain_sum(rows, [source for source in (factor, sources[2]) if not is_zero(source)], out)
+        plain_sum(rows, [source for source in (factor, sources[2]) if not is_zero(source)], out)
     elif is_zero(sources[2]):
         rows.emit("mul.32", [rows.word(sources[0]), rows.word(sources[1])], out)
     else:
@@ -347,58 +351,24 @@ def _permute(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     rows.emit(name, [rows.word(first), rows.word(second), rows.word(selector)], rows.result(instruction.dsts[0]))
 
 
-@encodes("SEL", "USEL")
+@encodes("SEL", "USEL", only=())
 def _select(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     x, y, condition = instruction.srcs
     words = [rows.word(x), rows.word(y)]
     rows.emit("selp.32", words, rows.result(instruction.dsts[0]), predicate=rows.predicate(condition))
 
 
-@encodes("IMNMX", "VIMNMX", "UIMNMX")
-def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    x, y, least = instruction.srcs
-    _extreme(rows, instruction, rows.word(x), rows.word(y), least, rows.result(instruction.dsts[0]))
-
-
-def _extreme(rows: SassRows, instruction: Instruction, x: int, y: int, least: Operand, out: int) -> None:
-    """The lesser where the last operand holds, else the greater."""
-    sign = "u" if "U32" in instruction.op.modifiers else "s"
-    condition = rows.predicate(least)
-    if condition in (rows.always, rows.never):
-        rows.emit(f"{'min' if condition == rows.always else 'max'}.{sign}32", [x, y], out)
-        return
-    lesser = rows.emit(f"min.{sign}32", [x, y], rows.temporary())
-    greater = rows.emit(f"max.{sign}32", [x, y], rows.temporary())
-    rows.emit("selp.32", [lesser, greater], out, predicate=condition)
-
-
-@encodes("VIMNMX3")
-def _minimum_of_three(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    x, y, z, least = instruction.srcs
-    both = rows.temporary()
-    _extreme(rows, instruction, rows.word(x), rows.word(y), least, both)
-    _extreme(rows, instruction, both, rows.word(z), least, rows.result(instruction.dsts[0]))
-
-
-@encodes("VIADDMNMX")
-def _sum_and_minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    x, y, z, least = instruction.srcs
-    total = rows.temporary()
-    _plain_sum(rows, [source for source in (x, y) if not is_zero(source)], total)
-    _extreme(rows, instruction, total, rows.word(z), least, rows.result(instruction.dsts[0]))
-
-
-@encodes("IABS")
+@encodes("IABS", only=())
 def _absolute(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     rows.emit("abs.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
 
 
-@encodes("POPC", "UPOPC")
+@encodes("POPC", "UPOPC", only=())
 def _count(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     rows.emit("popc.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
 
 
-@encodes("FLO", "UFLO")
+@encodes("FLO", "UFLO", only=("U32", "SH"))
 def _find_leading_one(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     modifiers = instruction.op.modifiers
     name = f"bfind.{'shiftamt.' if 'SH' in modifiers else ''}{'u' if 'U32' in modifiers else 's'}32"
@@ -420,21 +390,6 @@ def _bit_mask(rows: SassRows, instruction: Instruction, _record: np.void) -> Non
 def _extend(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     modifiers = instruction.op.modifiers
     name = f"szext.{'wrap' if 'W' in modifiers else 'clamp'}.{'u' if 'U32' in modifiers else 's'}"
-    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
-
-
-@encodes("VABSDIFF")
-def _absolute_difference(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    sign = "u" if "U32" in instruction.op.modifiers else "s"
-    rows.emit(f"sad.{sign}32", [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
-
-
-@encodes("IDP")
-def _dot(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind, *words = instruction.op.modifiers
-    half = next((word.lower() for word in words if word in ("LO", "HI")), "lo")
-    first, second = (word[0].lower() for word in words if word[0] in "SU")
-    name = f"dp4a.{first}{second}" if kind == "4A" else f"dp2a.{half}.{first}{second}"
     rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Instruction, Operand
+from warploom.code.instruction import Imm, Instruction, Operand
 from warploom.emulator.sass.encode_floats import positive
-from warploom.emulator.sass.matrices import Element, MatrixFlag
+from warploom.emulator.sass.matrices import SPARSE, Element, MatrixFlag
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
-from warploom.sass.matrix_shapes import MatrixShape, matrix_shape
+from warploom.sass.matrix_shapes import LONGEST_VECTOR, MatrixShape, matrix_shape
 
 # Products of 16-bit elements that are added at a time, and bits that are kept behind the point, by architecture: Turing, then
 # Ampere and Ada, then Hopper. Of tf32 there are half as many products at a time.
-_SUMS = {75: (4, 24), 80: (8, 24), 86: (8, 24), 87: (8, 24), 89: (8, 24), 90: (16, 25)}
-_NUMBERS = {"BF16": Element.BF16, "TF32": Element.TF32}
-_SIGNED = ("S8", "S4")
-_INTEGERS = ("S8", "U8", "S4", "U4")
+SUMS = {75: (4, 24), 80: (8, 24), 86: (8, 24), 87: (8, 24), 89: (8, 24), 90: (16, 25)}
+NUMBERS = {"BF16": Element.BF16, "TF32": Element.TF32}
+SMALL_NUMBERS = {"E4M3": Element.E4M3, "E5M2": Element.E5M2}
+SIGNED = ("S8", "S4")
+INTEGERS = ("S8", "U8", "S4", "U4")
 
 
 def _shape(rows: SassRows, instruction: Instruction, known: set[str]) -> MatrixShape:
     shape = matrix_shape(instruction.op.name, instruction.op.modifiers)
-    if shape is None or not set(instruction.op.modifiers[1:]) <= known:
+    words = {word for word in instruction.op.modifiers if not word[0].isdigit()}
+    if shape is None or not words <= known:
         raise rows.trouble("the emulator does not know this product of matrices")
     return shape
 
@@ -32,27 +34,54 @@ def _encode_product(rows: SassRows, instruction: Instruction, record: np.void, s
     operands: list[Operand] = [positive(source) for source in instruction.srcs]
     record["kind"] = SassKind.MATRIX_PRODUCT
     record["rows"][0] = rows.result(instruction.dsts[0])
-    record["rows"][1:4] = [rows.row(operand, words) for operand, words in zip(operands[:3], shape.words, strict=True)]
+    at = 0
+    for number, words in enumerate(shape.words, 1):
+        record["rows"][number] = rows.row(operands[at], words)
+        at += len(range(0, words, LONGEST_VECTOR))
     record["matrix_rows"], record["elements"], record["size"] = shape.rows, shape.chunks, shape.element_bits
     record["wide_registers"] = shape.result_words == shape.rows // 4
+    if shape.sparse:
+        _encode_sparsity(rows, instruction, record)
+
+
+def _encode_sparsity(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """The row of masks that tell which elements of A are there, and which lanes' masks count."""
+    if record["size"] not in (8, 16, 32):
+        raise rows.trouble("the emulator does not know sparse matrices of such elements")
+    selector = instruction.srcs[-1]
+    assert isinstance(selector, Imm)
+    record["rows"][4], record["type"] = rows.row(instruction.srcs[-2]), selector.bits
+    record["matrices"] = SPARSE
 
 
 @encodes("HMMA")
 def _multiply_numbers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    shape = _shape(rows, instruction, {"F16", "F32", "BF16", "TF32"})
+    shape = _shape(rows, instruction, {"F16", "F32", "BF16", "TF32", "SP"})
     _encode_product(rows, instruction, record, shape)
-    record["operation"] = next((_NUMBERS[word] for word in instruction.op.modifiers if word in _NUMBERS), Element.F16)
+    kind = next((NUMBERS[word] for word in instruction.op.modifiers if word in NUMBERS), Element.F16)
+    record["operation"] = record["second_operation"] = kind
     assert rows.code.binary is not None
-    length, record["sum_bits"] = _SUMS[rows.code.binary.architecture]
-    record["sum_length"] = length // 2 if record["operation"] == Element.TF32 else length
+    length, record["sum_bits"] = SUMS[rows.code.binary.architecture]
+    record["sum_length"] = (length // 2 if kind == Element.TF32 else length) * (2 if shape.sparse else 1)
+
+
+@encodes("QMMA")
+def _multiply_small_numbers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """How they are summed was not measured; it is taken to be like halves, twice as many at a time."""
+    _encode_product(rows, instruction, record, _shape(rows, instruction, {"F16", "F32", *SMALL_NUMBERS}))
+    small = (SMALL_NUMBERS[word] for word in instruction.op.modifiers if word in SMALL_NUMBERS)
+    record["operation"], record["second_operation"] = small
+    assert rows.code.binary is not None
+    length, record["sum_bits"] = SUMS[rows.code.binary.architecture]
+    record["sum_length"] = 2 * length
 
 
 @encodes("IMMA")
 def _multiply_integers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     modifiers = instruction.op.modifiers
-    _encode_product(rows, instruction, record, _shape(rows, instruction, {*_INTEGERS, "SAT"}))
-    record["operation"] = Element.INTEGER
-    first, second = (word in _SIGNED for word in modifiers if word in _INTEGERS)
+    _encode_product(rows, instruction, record, _shape(rows, instruction, {*INTEGERS, "SAT", "SP"}))
+    record["operation"] = record["second_operation"] = Element.INTEGER
+    first, second = (word in SIGNED for word in modifiers if word in INTEGERS)
     record["signed"] = first * MatrixFlag.FIRST_SIGNED | second * MatrixFlag.SECOND_SIGNED
     if "SAT" in modifiers:
         record["signed"] |= MatrixFlag.SATURATED
@@ -63,6 +92,8 @@ def _count_bits(rows: SassRows, instruction: Instruction, record: np.void) -> No
     """How many bits two rows of bits have in common, or in how many they differ."""
     _encode_product(rows, instruction, record, _shape(rows, instruction, {"AND", "XOR", "POPC"}))
     record["operation"] = Element.BITS_AND if "AND" in instruction.op.modifiers else Element.BITS_XOR
+    record["second_operation"] = record["operation"]
+    record["size"] = 32  # a word of bits is one element
 
 
 @encodes("DMMA")

@@ -20,6 +20,7 @@ _SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL,
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
 _WORDS = {Bank.D: 2, Bank.Q: 4, Bank.UD: 2, Bank.UQ: 4}
 _STRONG = ("STRONG", "MMIO")
+_MASK64 = (1 << 64) - 1
 
 
 def _encode_size(rows: SassRows, record: np.void, modifiers: tuple[str, ...], data: Operand) -> None:
@@ -68,6 +69,22 @@ def _load_matrices(rows: SassRows, instruction: Instruction, record: np.void) ->
     record["rows"][:4] = [rows.temporary() for _ in range(4)]
 
 
+@encodes("STSM")
+def _store_matrices(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """The other way round: rows of matrices are put together from what lanes hold, then stored by eight lanes for each."""
+    modifiers = instruction.op.modifiers
+    if "16" not in modifiers or not set(modifiers) & {"M88", "MT88"}:
+        raise rows.trouble("the emulator does not know these matrices")
+    record["kind"] = Kind.STORE
+    _encode_access(rows, instruction, record)
+    data = instruction.srcs[1]
+    assert isinstance(data, Reg)
+    record["size"], record["elements"] = 4, 4
+    record["matrices"], record["signed"] = len(data.words), "MT88" in modifiers
+    record["rows"][:4] = [rows.temporary() for _ in range(4)]
+    record["rows"][ADDRESS_ROW] = rows.row(data)
+
+
 @encodes("ST", "STG", "STS", "STL")
 def _store(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.STORE
@@ -96,7 +113,25 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         rows.emit("mov.32", [rows.constant(0)], row)
     record["rows"][:words] = brought
     record["rows"][ADDRESS_ROW] = place
+    if "ZFILL" in modifiers:
+        _fill_with_zeros(rows, record, brought)
     record["predicate_in"] = rows.predicate(others[0]) if others else rows.always
+
+
+def _fill_with_zeros(rows: SassRows, record: np.void, brought: list[int]) -> None:
+    """The lowest bits of the address tell how many of the last bytes are zeros instead."""
+    size = 4 * len(brought)
+    address = rows.emit("add.64", [int(record["address"]), rows.constant(int(record["offset"]) & _MASK64, 2)], rows.temporary())
+    zeros = rows.emit("and.32", [address, rows.constant(size - 1)], rows.temporary())
+    start = rows.temporary()
+    rows.emit("and.32", [address, rows.constant(-size & 0xFFFFFFFF)], start)
+    rows.emit("mov.32", [address + ROW_BYTES], start + ROW_BYTES)
+    record["address"], record["offset"] = start, 0
+    before = len(rows.micro)
+    for word, row in enumerate(brought):
+        kept = rows.emit("sub.32", [rows.constant(size - 4 * word), zeros], rows.temporary())
+        rows.emit("first.bytes", [row, kept], row)
+    record["after"] = len(rows.micro) - before
 
 
 @encodes("LDC", "ULDC")
@@ -137,6 +172,10 @@ def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) ->
 _ATOMIC_TYPES = {("F32", 4): AtomicType.F32, ("S32", 4): AtomicType.S32, ("F64", 8): AtomicType.F64, ("S64", 8): AtomicType.S64}
 _ATOMIC_TYPES |= {("F16x2", 4): AtomicType.F16X2, ("BF16x2", 4): AtomicType.BF16X2}
 _ATOMIC_TYPES |= {("BF16_V2", 4): AtomicType.BF16X2}
+_VECTORS = {"F32x2": (AtomicType.F32, 2), "F32x4": (AtomicType.F32, 4), "F16x4": (AtomicType.F16X2, 2)}
+_VECTORS |= {"F16x8": (AtomicType.F16X2, 4), "BF16x4": (AtomicType.BF16X2, 2), "BF16x8": (AtomicType.BF16X2, 4)}
+_VECTORS |= {"128": (AtomicType.U32, 4)}
+_OF_VECTORS = {"128": ("EXCH", "CAS")}  # what is done to them; others are added
 
 
 @encodes("ATOM", "ATOMG", "ATOMS", "RED", "REDG")
@@ -149,6 +188,9 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.ATOMIC
     _encode_access(rows, instruction, record)
     record["polling"] = instruction.op.name not in ("RED", "REDG")
+    if (vector := next((word for word in modifiers if word in _VECTORS), None)) is not None:
+        _atomic_vector(rows, instruction, record, vector)
+        return
     record["elements"] = 1
     size = 8 if "64" in modifiers or "F64" in modifiers or "U64" in modifiers or "S64" in modifiers else 4
     record["size"] = size
@@ -156,12 +198,12 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     if not name:
         raise rows.trouble("the emulator does not know this atomic operation")
     kind = next((_ATOMIC_TYPES[word, size] for word in modifiers if (word, size) in _ATOMIC_TYPES), None)
-    if kind is None and any(word.startswith(("F16", "BF16")) for word in modifiers):
+    floating = kind in (AtomicType.F16X2, AtomicType.BF16X2, AtomicType.F32, AtomicType.F64)
+    if (kind is None and any(word.startswith(("F", "BF")) for word in modifiers if word != "FTZ")) or (
+        floating and name not in ("ADD", "EXCH", "CAS")
+    ):
         raise rows.trouble("the emulator does not know this atomic operation")
-    if kind in (AtomicType.F16X2, AtomicType.BF16X2):
-        if name != "ADD":
-            raise rows.trouble("the emulator does not know this atomic operation")
-        _tell_device_memory(rows, instruction, record)
+    _tell_device_memory(rows, instruction, record)
     record["type"] = kind if kind is not None else AtomicType.U32 if size == 4 else AtomicType.U64
     operands = [source for source in instruction.srcs if not isinstance(source, Address)]
     if "POPC" in modifiers:  # every lane adds one; hardware counts those with the same address
@@ -175,11 +217,28 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         _tell_success(rows, record, rows.row(results[0]), places[0], size)
 
 
+def _atomic_vector(rows: SassRows, instruction: Instruction, record: np.void, vector: str) -> None:
+    """Words that lie beside each other. Rows: the result (or -1), the operand, the value to swap in."""
+    known = _OF_VECTORS.get(vector, ("ADD",))
+    name = next((word for word in instruction.op.modifiers if word in known), "")
+    if not name:
+        raise rows.trouble("the emulator does not know this atomic operation")
+    record["type"], record["elements"] = _VECTORS[vector]
+    record["size"], record["operation"] = 4, AtomicOperation[name]
+    _tell_device_memory(rows, instruction, record)
+    words = int(record["elements"])
+    places = [rows.row(source, words) for source in instruction.srcs if not isinstance(source, Address)]
+    results = [dst for dst in instruction.dsts if dst.bank in (Bank.D, Bank.Q)]
+    record["rows"][0] = rows.row(results[0]) if results else -1
+    record["rows"][1], record["rows"][2] = places[0], places[-1]
+
+
 def _tell_device_memory(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """Pairs of halves are added in device memory only; the predicate says where that was done."""
+    """What shared memory cannot add is added in device memory only; a predicate says where that was done."""
     place = next((rows.predicate_result(dst) for dst in instruction.dsts if dst.bank is Bank.P), -1)
     if place < 0:
         return
+    record["device_only"] = True
     if not record["wide_address"]:
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always], place)
         return
@@ -203,18 +262,20 @@ def _tell_success(rows: SassRows, record: np.void, out: int, compared: int, size
 def _ask_space(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Whether a generic address lies in shared, local or global memory."""
     address = next(source for source in instruction.srcs if isinstance(source, Address))
-    if not isinstance(address.base, Reg) or address.offset or address.uniform is not None:
+    if not isinstance(address.base, Reg) or address.uniform is not None:
         raise rows.trouble("its address is more than a register")
     place = rows.predicate_result(instruction.dsts[0])
     base = rows.row(address.base)
+    if address.offset:
+        base = rows.emit("add.64", [base, rows.constant(address.offset & _MASK64, 2)], rows.temporary())
     shared, local, size = WIDE_WINDOWS
     modifiers = instruction.op.modifiers
     if "G" in modifiers:
         rows.emit("lt.u64", [base, rows.constant(shared, 2)], predicate_out=place)
         return
-    if "S" not in modifiers and "L" not in modifiers:
+    if not {"S", "D", "L"} & set(modifiers):  # D: of any CTA of the cluster, whose addresses are among those of shared memory
         raise rows.trouble("the emulator does not know this space")
-    start = rows.constant(shared if "S" in modifiers else local, 2)
+    start = rows.constant(local if "L" in modifiers else shared, 2)
     offset = rows.emit("sub.64", [base, start], rows.temporary())
     rows.emit("lt.u64", [offset, rows.constant(size, 2)], predicate_out=place)
 

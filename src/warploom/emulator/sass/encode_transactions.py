@@ -24,6 +24,8 @@ _COPIES = {
     ("S", "G", "MULTICAST"): Transaction.COPY_TO_MANY,
 }
 _REDUCED_TYPES = {"S32": AtomicType.S32}
+_BULK_TYPES = {"S32": (AtomicType.S32, 4), "64": (AtomicType.U64, 8), "U64": (AtomicType.U64, 8), "S64": (AtomicType.S64, 8)}
+_BULK_TYPES |= {"F32": (AtomicType.F32, 4), "F64": (AtomicType.F64, 8)}
 
 
 def _begin(rows: SassRows, instruction: Instruction, record: np.void, transaction: Transaction) -> None:
@@ -128,6 +130,30 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["rows"][0], record["rows"][1] = rows.row(target.uniform), rows.row(source.uniform)
     record["rows"][2] = rows.row(size)
     record["rows"][3] = rows.row(Reg(target.uniform.number + 1, Bank.U)) if modifiers[0] == "S" else -1
+
+
+@encodes("UBLKRED")
+def _reduce_bulk(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """Words of shared memory are added or the like to those of device memory, at once."""
+    target, source, size = instruction.srcs[:3]
+    assert isinstance(target, Address) and isinstance(source, Address)
+    words = instruction.op.modifiers[2:]
+    if instruction.op.modifiers[:2] != ("G", "S") or target.uniform is None or source.uniform is None:
+        raise rows.trouble("the emulator does not know this copy")
+    record["kind"], record["operation"] = SassKind.BULK_COPY, Transaction.REDUCE_FROM_SHARED
+    encode_reduction(rows, record, words)
+    record["rows"][0], record["rows"][1] = rows.row(target.uniform), rows.row(source.uniform)
+    record["rows"][2] = rows.row(size)
+
+
+def encode_reduction(rows: SassRows, record: np.void, words: tuple[str, ...]) -> None:
+    """Which operation on which words: `signed`, `type`, `elements` (bytes of one)."""
+    name = next((word for word in words if word in AtomicOperation.__members__), "")
+    types = [word for word in words if word != name]
+    if not name or len(types) > 1 or (types and types[0] not in _BULK_TYPES):
+        raise rows.trouble("the emulator does not know this reduction")
+    record["signed"] = AtomicOperation[name]
+    record["type"], record["elements"] = _BULK_TYPES[types[0]] if types else (AtomicType.U32, 4)
 
 
 @encodes("ELECT")

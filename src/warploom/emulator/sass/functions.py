@@ -1,6 +1,7 @@
-"""The functions of SASS' special-function unit (MUFU), and FCHK, computed lane by lane in double precision and then rounded once.
+"""The functions of SASS' special-function unit (MUFU), FCHK, and those of bytes, lane by lane.
 
-Subnormal numbers count as zeros on both sides, except for the hyperbolic tangent: code that needs them scales its operands.
+Those of MUFU are computed in double precision and then rounded once. Subnormal numbers count as zeros on both sides, except for
+the hyperbolic tangent: code that needs them scales its operands.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import numpy as np
 
 from warploom.emulator.pointers import bits_from_double, bits_from_float, double_from_bits, float_from_bits, get32, put32
+from warploom.emulator.sass.packed import PACKED, packed
 from warploom.jit import callee
 
 NAN32 = np.uint32(0x7FFFFFFF)
@@ -18,6 +20,8 @@ NAN64_HIGH = np.uint32(0x7FFFFFFF)
 FUNCTIONS: tuple[str, ...] = ("mufu.rcp", "mufu.rsq", "mufu.sqrt", "mufu.sin", "mufu.cos", "mufu.ex2", "mufu.lg2", "mufu.tanh")
 FUNCTIONS += ("mufu.rcp64h", "mufu.rsq64h", "fchk")
 RCP, RSQ, SQRT, SIN, COS, EX2, LG2, TANH, RCP64H, RSQ64H, FCHK = range(len(FUNCTIONS))
+FIRST_PACKED = len(FUNCTIONS)
+FUNCTIONS += PACKED
 _TURN = 2.0 * math.pi
 
 
@@ -83,7 +87,9 @@ def functions(number, a, b, out):
     for lane in range(32):
         at = 4 * lane
         word = get32(a + at)
-        if number == FCHK:
+        if number >= FIRST_PACKED:
+            put32(out + at, packed(number - FIRST_PACKED, word, get32(b + at)))
+        elif number == FCHK:
             if _needs_care(word, get32(b + at)):
                 mask |= np.uint32(1) << np.uint32(lane)
         elif number in (RCP64H, RSQ64H):

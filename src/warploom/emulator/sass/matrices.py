@@ -1,9 +1,10 @@
 """Tensor cores: products of small matrices that a warp holds together, and 8 x 8 matrices loaded and transposed.
 
-Products of f16, bf16 and tf32 are exact. So many of them at a time, with the addend, are aligned to the largest exponent among
-them, cut off behind a number of bits, and added; the sum is cut off to f32 or rounded to f16. How many and how many bits differs
-between architectures (`encode_matrices`). Published measurements describe it so; they do not say how sums of zeros are signed,
-which are taken to be +0. Sums of integers are exact. Products of f64 are added one after another, each rounded once.
+Products of f16, bf16, tf32 and numbers of 8 bits are exact. So many of them at a time, with the addend, are aligned to the
+largest exponent among them, cut off behind a number of bits, and added; the sum is cut off to f32 or rounded to f16. How many and
+how many bits differs between architectures (`encode_matrices`). Published measurements describe it so; they do not say how sums
+of zeros are signed, which are taken to be +0. Sums of integers are exact. Products of f64 are added one after another, each
+rounded once.
 """
 
 from __future__ import annotations
@@ -28,42 +29,119 @@ from warploom.emulator.pointers import (
     put32,
     restore_lanes,
 )
+from warploom.emulator.records import MOST_ELEMENTS
 from warploom.jit import callee, intrinsic
 
 COLUMNS = 8
-_LOWEST = np.int64(-10000)  # below every exponent
+_HELD_ROW = MOST_ELEMENTS - 1  # among the rows of a store of matrices: what lanes hold
+_LOWEST = np.int64(-100000)  # below every exponent
 _SINGLE_BITS = np.int64(23)
 NAN32, INFINITY32, MOST_S32, LEAST_S32 = np.uint32(0x7FFFFFFF), np.uint32(0x7F800000), 2**31 - 1, -(2**31)
 
 
 class Element(IntEnum):
-    """What matrices hold."""
+    """What matrices hold; up to `E5M2` numbers whose products are aligned and cut off."""
 
     F16 = 0
     BF16 = 1
     TF32 = 2
-    INTEGER = 3
-    BITS_AND = 4
-    BITS_XOR = 5
-    F64 = 6
+    E4M3 = 3
+    E5M2 = 4
+    INTEGER = 5
+    BITS_AND = 6
+    BITS_XOR = 7
+    F64 = 8
 
 
 class MatrixFlag(IntEnum):
-    """How integers are read and summed."""
+    """How elements are read and summed."""
 
     FIRST_SIGNED = 1
     SECOND_SIGNED = 2
     SATURATED = 4
+    FIRST_NEGATED = 8
+    SECOND_NEGATED = 16
 
 
-F16, BF16, TF32, INTEGER = (int(Element[name]) for name in ("F16", "BF16", "TF32", "INTEGER"))
-BITS_AND, F64 = int(Element.BITS_AND), int(Element.F64)
+F16, BF16, TF32, E4M3 = (int(Element[name]) for name in ("F16", "BF16", "TF32", "E4M3"))
+INTEGER, BITS_AND, F64 = int(Element.INTEGER), int(Element.BITS_AND), int(Element.F64)
 FIRST_SIGNED, SECOND_SIGNED = int(MatrixFlag.FIRST_SIGNED), int(MatrixFlag.SECOND_SIGNED)
+FIRST_NEGATED, SECOND_NEGATED = int(MatrixFlag.FIRST_NEGATED), int(MatrixFlag.SECOND_NEGATED)
 SATURATED = int(MatrixFlag.SATURATED)
+SPARSE = 1  # among `matrices` of a product: A is sparse
+INFINITE, NOT_A_NUMBER = np.int64(10000), np.int64(20000)  # instead of exponents
+
+# Elements are taken apart before they are multiplied: an exponent and a significand with its sign, or an integer in its place.
+PLACE_BYTES = 8
+MOST_INNER = 128
+SECOND_AT = 16 * MOST_INNER * PLACE_BYTES  # those of B lie behind sixteen rows of A
+_RESULTS_BYTES = 2048
+PLACES_BYTES = _RESULTS_BYTES + SECOND_AT + 256 * 32 * PLACE_BYTES
+"""How much room for scratch a product takes: its results, and the elements of both matrices."""
 
 
 @callee
-def _element(words, register, lane, bits, part):
+def places_of(machine):
+    """Where elements that are taken apart lie."""
+    return machine.saved + _RESULTS_BYTES
+
+
+@callee
+def _fraction_bits(kind):
+    """Bits of a significand behind the point."""
+    if kind in (F16, TF32):
+        return np.int64(10)
+    if kind == BF16:
+        return np.int64(7)
+    return np.int64(3) if kind == E4M3 else np.int64(2)
+
+
+@callee
+def _put_number(place, bits, kind, negated):
+    """Take a number apart. A subnormal one has the least exponent and no leading one."""
+    fraction_bits = _fraction_bits(kind)
+    if kind == TF32:  # the lower bits of an f32 do not count
+        bits = bits >> np.uint32(13)
+    exponent_bits = np.int64(5 if kind == F16 else 8 if kind in (BF16, TF32) else 4 if kind == E4M3 else 5)
+    fraction = np.int64(bits) & ((np.int64(1) << fraction_bits) - 1)
+    exponent = (np.int64(bits) >> fraction_bits) & ((np.int64(1) << exponent_bits) - 1)
+    top, bias = (np.int64(1) << exponent_bits) - 1, (np.int64(1) << (exponent_bits - 1)) - 1
+    negative = ((np.int64(bits) >> (fraction_bits + exponent_bits)) & 1 != 0) != negated
+    if kind == E4M3:  # it has no infinities, and one NaN of each sign
+        if exponent == top and fraction == 7:
+            exponent = NOT_A_NUMBER
+    elif exponent == top:
+        exponent = INFINITE if fraction == 0 else NOT_A_NUMBER
+        fraction = np.int64(1)
+    if exponent == 0:
+        exponent = 1 - bias
+    elif exponent < INFINITE:
+        exponent -= bias
+        fraction |= np.int64(1) << fraction_bits
+    put32(place, np.uint32(exponent & 0xFFFFFFFF))
+    put32(place + 4, np.uint32((-fraction if negative else fraction) & 0xFFFFFFFF))
+
+
+@callee
+def _put_integer(place, bits, width, signed):
+    value = np.int64(bits)
+    if signed and width < 32 and value >> (width - 1):
+        value -= np.int64(1) << width
+    put32(place + 4, np.uint32(value & 0xFFFFFFFF))
+
+
+@callee
+def put_element(instruction, place, bits, second):
+    """Take an element apart that a product brings; `second` tells of which matrix."""
+    kind = instruction.second_operation if second else instruction.operation
+    if kind >= INTEGER:
+        _put_integer(place, bits, np.int64(instruction.size), instruction.signed & (SECOND_SIGNED if second else FIRST_SIGNED))
+    else:
+        _put_number(place, bits, kind, instruction.signed & (SECOND_NEGATED if second else FIRST_NEGATED) != 0)
+
+
+@callee
+def _from_registers(words, register, lane, bits, part):
     """One element of up to 32 bits out of a register of a lane."""
     word = get32(words + 128 * register + 4 * lane)
     if bits == 32:
@@ -72,67 +150,75 @@ def _element(words, register, lane, bits, part):
 
 
 @callee
-def _first_element(instruction, rows, row, at):
-    """Element `at` of a row of A."""
+def put_first(machine, instruction, rows, inner):
+    """Take the rows of A apart that the warp holds in registers."""
+    bits, height = np.int64(instruction.size), np.int64(instruction.matrix_rows)
+    each = np.int64(32) // bits
+    for row in range(height):
+        for at in range(inner):
+            chunk, rest = at // (4 * each), at % (4 * each)
+            register = (row >> 3) + (height >> 3) * chunk
+            element = _from_registers(rows + instruction.rows[1], register, (row & 7) * 4 + rest // each, bits, rest % each)
+            put_element(instruction, places_of(machine) + PLACE_BYTES * (row * inner + at), element, False)
+
+
+@callee
+def _put_sparse_first(machine, instruction, rows, inner):
+    """Take the rows of A apart of which every second element is missing, with zeros in place of those.
+
+    Of each four elements two are there (of tf32, of each two one); four bits tell which. A lane has the bits of four such groups
+    for its row and for the row eight below.
+    """
+    bits = np.int64(instruction.size)
+    each, group_size = np.int64(32) // bits, np.int64(2 if bits == 32 else 4)
+    there = group_size // 2
+    lanes = inner // group_size // 4  # that have bits of one row
+    for row in range(np.int64(instruction.matrix_rows)):
+        for at in range(inner):
+            put_element(instruction, places_of(machine) + PLACE_BYTES * (row * inner + at), np.uint32(0), False)
+        for at in range(inner // 2):
+            chunk, rest = at // (4 * each), at % (4 * each)
+            register = (row >> 3) + 2 * chunk
+            element = _from_registers(rows + instruction.rows[1], register, (row & 7) * 4 + rest // each, bits, rest % each)
+            group = at // there
+            lane = (row & 7) * 4 + lanes * np.int64(instruction.type) + (group >> 2)
+            tells = get32(rows + instruction.rows[4] + 4 * lane) >> np.uint32(16 * (row >> 3) + 4 * (group & 3))
+            if there == 1:
+                which = np.int64((tells >> np.uint32(1)) & np.uint32(1))
+            else:
+                which = np.int64((tells >> np.uint32(2 * (at & 1))) & np.uint32(3))
+            place = places_of(machine) + PLACE_BYTES * (row * inner + group * group_size + which)
+            put_element(instruction, place, element, False)
+
+
+@callee
+def _put_second(machine, instruction, rows, inner):
+    """Take the columns of B apart, which are rows of places."""
     bits = np.int64(instruction.size)
     each = np.int64(32) // bits
-    chunk, rest = at // (4 * each), at % (4 * each)
-    register = (row >> 3) + (np.int64(instruction.matrix_rows) >> 3) * chunk
-    return _element(rows + instruction.rows[1], register, (row & 7) * 4 + rest // each, bits, rest % each)
+    for column in range(COLUMNS):
+        for at in range(inner):
+            chunk, rest = at // (4 * each), at % (4 * each)
+            element = _from_registers(rows + instruction.rows[2], chunk, column * 4 + rest // each, bits, rest % each)
+            put_element(instruction, places_of(machine) + SECOND_AT + PLACE_BYTES * (column * inner + at), element, True)
 
 
 @callee
-def _second_element(instruction, rows, column, at):
-    """Element `at` of a column of B."""
-    bits = np.int64(instruction.size)
-    each = np.int64(32) // bits
-    chunk, rest = at // (4 * each), at % (4 * each)
-    return _element(rows + instruction.rows[2], chunk, column * 4 + rest // each, bits, rest % each)
+def _exponent(place):
+    return np.int64(np.int32(get32(place)))
 
 
 @callee
-def _taken_apart(bits, kind):
-    """Exponent and significand of a number; that of a subnormal one has no leading one. Infinities and NaNs: exponent 10000."""
-    if kind == F16:
-        fraction, exponent, bias, top = (
-            np.int64(bits & np.uint32(0x3FF)),
-            np.int64((bits >> np.uint32(10)) & np.uint32(31)),
-            15,
-            31,
-        )
-        one = np.int64(0x400)
-    elif kind == BF16:
-        fraction, exponent, bias, top = (
-            np.int64(bits & np.uint32(0x7F)),
-            np.int64((bits >> np.uint32(7)) & np.uint32(255)),
-            127,
-            255,
-        )
-        one = np.int64(0x80)
-    else:  # tf32: the lower bits of an f32 do not count
-        fraction = np.int64((bits >> np.uint32(13)) & np.uint32(0x3FF))
-        exponent, bias, top = np.int64((bits >> np.uint32(23)) & np.uint32(255)), 127, 255
-        one = np.int64(0x400)
-    if exponent == top:
-        return np.int64(10000), fraction
-    if exponent == 0:
-        return np.int64(1 - bias), fraction
-    return exponent - bias, fraction | one
-
-
-@callee
-def _as_double(bits, kind):
-    """The number itself, for what is not finite."""
-    if kind == F16:
-        return np.float64(single_from_f16(bits))
-    if kind == BF16:
-        bits = np.uint32(bits << np.uint32(16))
-    return np.float64(float_from_bits(bits))
+def _significand(place):
+    return np.int64(np.int32(get32(place + 4)))
 
 
 @callee
 def _aligned(significand, bits, kept, down):
     """A significand with so many bits behind the point, with `kept` of them, moved down; what falls off is lost."""
+    if kept < bits:
+        down += bits - kept
+        kept = bits
     if down > 62:
         return np.int64(0)
     return (significand << (kept - bits)) >> down
@@ -160,51 +246,53 @@ def _cut_to_single(total, exponent, kept):
 
 
 @callee
-def _special_sum(instruction, rows, row, column, first, last, addend):
+def _as_double(place):
+    """A number whose sign is right, and whether it is zero, infinite or none."""
+    exponent = _exponent(place)
+    if exponent == NOT_A_NUMBER:
+        return np.nan
+    return np.float64(_significand(place)) * (np.inf if exponent == INFINITE else 1.0)
+
+
+@callee
+def _special_sum(first, second, count, addend):
     """The sum where something is infinite or no number."""
-    kind = instruction.operation
     total = np.float64(float_from_bits(addend))
-    for at in range(first, last):
-        x = _as_double(_first_element(instruction, rows, row, at), kind)
-        total += x * _as_double(_second_element(instruction, rows, column, at), kind)
+    for at in range(count):
+        total += _as_double(first + PLACE_BYTES * at) * _as_double(second + PLACE_BYTES * at)
     if np.isnan(total):
         return NAN32
     return INFINITY32 if total > 0 else INFINITY32 | np.uint32(0x80000000)
 
 
 @callee
-def _sum_of_products(instruction, rows, row, column, first, last, addend):
-    """Products of elements first to last and the addend (bits of an f32), aligned, cut off and added; bits of an f32."""
-    kind = instruction.operation
+def _sum_of_products(instruction, first, second, count, addend):
+    """Products of so many elements and the addend (bits of an f32), aligned, cut off and added; bits of an f32."""
     kept = np.int64(instruction.sum_bits)
-    bits = np.int64(14 if kind == BF16 else 20)  # of a product behind the point
+    bits = _fraction_bits(instruction.operation) + _fraction_bits(instruction.second_operation)
     addend_exponent = np.int64((addend >> np.uint32(23)) & np.uint32(255))
     largest = _LOWEST
     if addend & np.uint32(0x7FFFFFFF) != 0:
         largest = max(addend_exponent, np.int64(1)) - 127
     special = addend_exponent == 255
-    for at in range(first, last):
-        x, significand_x = _taken_apart(_first_element(instruction, rows, row, at), kind)
-        y, significand_y = _taken_apart(_second_element(instruction, rows, column, at), kind)
-        special = special or x == 10000 or y == 10000
-        if significand_x * significand_y != 0:
+    for at in range(count):
+        x, y = _exponent(first + PLACE_BYTES * at), _exponent(second + PLACE_BYTES * at)
+        special = special or x >= INFINITE or y >= INFINITE
+        if _significand(first + PLACE_BYTES * at) * _significand(second + PLACE_BYTES * at) != 0:
             largest = max(largest, x + y)
     if special:
-        return _special_sum(instruction, rows, row, column, first, last, addend)
+        return _special_sum(first, second, count, addend)
     if largest == _LOWEST:
         return np.uint32(0)
     significand = np.int64(addend & np.uint32(0x7FFFFF)) | (np.int64(0x800000) if addend_exponent != 0 else np.int64(0))
     total = _aligned(significand, _SINGLE_BITS, kept, largest - (max(addend_exponent, np.int64(1)) - 127))
     if addend >> np.uint32(31):
         total = -total
-    sign_bit = np.uint32(np.int64(instruction.size) - 1)
-    for at in range(first, last):
-        first_bits = _first_element(instruction, rows, row, at)
-        second_bits = _second_element(instruction, rows, column, at)
-        x, significand_x = _taken_apart(first_bits, kind)
-        y, significand_y = _taken_apart(second_bits, kind)
-        term = _aligned(significand_x * significand_y, bits, kept, largest - x - y)
-        total += -term if ((first_bits ^ second_bits) >> sign_bit) & 1 else term
+    for at in range(count):
+        one, other = first + PLACE_BYTES * at, second + PLACE_BYTES * at
+        product = _significand(one) * _significand(other)
+        term = _aligned(abs(product), bits, kept, largest - _exponent(one) - _exponent(other))
+        total += -term if product < 0 else term
     if instruction.wide_registers:  # an accumulator of f32
         return _cut_to_single(total, largest, kept)
     half = f16_from_double(np.float64(total) * 2.0 ** np.float64(largest - kept))
@@ -212,48 +300,54 @@ def _sum_of_products(instruction, rows, row, column, first, last, addend):
 
 
 @callee
-def _integer(bits, width, signed):
-    value = np.int64(bits)
-    return value - (np.int64(1) << width) if signed and value >> (width - 1) else value
-
-
-@callee
-def _sum_of_integers(instruction, rows, row, column, inner, addend):
-    kind, flags, width = instruction.operation, instruction.signed, np.int64(instruction.size)
+def _sum_of_integers(instruction, first, second, count, addend):
+    kind = instruction.operation
     total = np.int64(np.int32(addend))
-    if kind == INTEGER:
-        for at in range(inner):
-            x = _integer(_first_element(instruction, rows, row, at), width, flags & FIRST_SIGNED)
-            total += x * _integer(_second_element(instruction, rows, column, at), width, flags & SECOND_SIGNED)
-    else:
-        for chunk in range(inner // 32):
-            register = (row >> 3) + (np.int64(instruction.matrix_rows) >> 3) * (chunk >> 2)
-            x = get32(rows + instruction.rows[1] + 128 * register + 4 * ((row & 7) * 4 + (chunk & 3)))
-            y = get32(rows + instruction.rows[2] + 128 * (chunk >> 2) + 4 * (column * 4 + (chunk & 3)))
-            total += np.int64(count_ones(x & y if kind == BITS_AND else x ^ y))
-    if flags & SATURATED:
+    for at in range(count):
+        x, y = first + PLACE_BYTES * at, second + PLACE_BYTES * at
+        if kind == INTEGER:
+            total += _significand(x) * _significand(y)
+        else:
+            bits = get32(x + 4) & get32(y + 4) if kind == BITS_AND else get32(x + 4) ^ get32(y + 4)
+            total += np.int64(count_ones(bits))
+    if instruction.signed & SATURATED:
         total = min(max(total, np.int64(LEAST_S32)), np.int64(MOST_S32))
     return np.uint32(total & np.int64(0xFFFFFFFF))
 
 
 @callee
-def _put_result(instruction, saved, row, column, bits):
-    """Keep an element of the result until all are known."""
-    lane = (row & 7) * 4 + (column >> 1)
-    if instruction.wide_registers:
-        put32(saved + 128 * (2 * (row >> 3) + (column & 1)) + 4 * lane, bits)
-    else:
-        half = f16_from_double(np.float64(float_from_bits(bits)))
-        put16(saved + 128 * (row >> 3) + 4 * lane + 2 * (column & 1), np.uint16(half))
+def sum_up(machine, instruction, row, column, inner, addend):
+    """An element of the result, from elements that are taken apart."""
+    first = places_of(machine) + PLACE_BYTES * row * inner
+    second = places_of(machine) + SECOND_AT + PLACE_BYTES * column * inner
+    if instruction.operation >= INTEGER:
+        return _sum_of_integers(instruction, first, second, inner, addend)
+    step = np.int64(instruction.sum_length)
+    total = addend
+    for at in range(0, inner, step):
+        along = PLACE_BYTES * at
+        total = _sum_of_products(instruction, first + along, second + along, min(step, inner - at), total)
+    return total
 
 
 @callee
-def _addend(instruction, rows, row, column):
-    """An element of the addend, as f32 where it is a number of half precision."""
-    place = rows + instruction.rows[3] + 4 * ((row & 7) * 4 + (column >> 1))
+def put_result(instruction, registers, row, column, bits):
+    """Put an element of the result where its lane has it."""
+    lane, eights = (row & 7) * 4 + ((column & 7) >> 1), column >> 3
     if instruction.wide_registers:
-        return get32(place + 128 * (2 * (row >> 3) + (column & 1)))
-    return bits_from_float(single_from_f16(np.uint32(get16(place + 128 * (row >> 3) + 2 * (column & 1)))))
+        put32(registers + 128 * (4 * eights + 2 * (row >> 3) + (column & 1)) + 4 * lane, bits)
+    else:
+        half = f16_from_double(np.float64(float_from_bits(bits)))
+        put16(registers + 128 * (2 * eights + (row >> 3)) + 4 * lane + 2 * (column & 1), np.uint16(half))
+
+
+@callee
+def addend_of(instruction, registers, row, column):
+    """An element of the addend, as f32 where it is a number of half precision."""
+    place, eights = registers + 4 * ((row & 7) * 4 + ((column & 7) >> 1)), column >> 3
+    if instruction.wide_registers:
+        return get32(place + 128 * (4 * eights + 2 * (row >> 3) + (column & 1)))
+    return bits_from_float(single_from_f16(np.uint32(get16(place + 128 * (2 * eights + (row >> 3)) + 2 * (column & 1)))))
 
 
 @intrinsic
@@ -273,17 +367,21 @@ def _double(words, lane):
 
 @callee
 def _multiply_doubles(instruction, rows, saved):
-    """An 8 x 4 by a 4 x 8 matrix of f64: every lane has one element of each and two neighbours of the result."""
+    """Matrices of f64: of A a lane has an element of each eight rows by four, of the result two neighbours of each eight rows."""
+    eights = np.int64(instruction.matrix_rows) >> 3
+    fours = np.int64(instruction.elements) >> 1  # an element has two words
     for lane in range(32):
-        for side in range(2):
-            column = 2 * (lane & 3) + side
-            total = _double(rows + instruction.rows[3] + 256 * side, np.int64(lane))
-            for at in range(4):
-                x = _double(rows + instruction.rows[1], np.int64(lane & ~3) + at)
-                total = _fused(x, _double(rows + instruction.rows[2], np.int64(4 * column) + at), total)
+        for place in range(2 * eights):
+            column = 2 * (lane & 3) + (place & 1)
+            total = _double(rows + instruction.rows[3] + 256 * place, np.int64(lane))
+            for at in range(4 * fours):
+                pair = (place >> 1) + eights * (at >> 2)
+                x = _double(rows + instruction.rows[1] + 256 * pair, np.int64(lane & ~3) + (at & 3))
+                y = _double(rows + instruction.rows[2] + 256 * (at >> 2), np.int64(4 * column) + (at & 3))
+                total = _fused(x, y, total)
             bits = bits_from_double(total)
-            put32(saved + 256 * side + 4 * lane, np.uint32(bits & np.uint64(0xFFFFFFFF)))
-            put32(saved + 256 * side + 128 + 4 * lane, np.uint32(bits >> np.uint64(32)))
+            put32(saved + 256 * place + 4 * lane, np.uint32(bits & np.uint64(0xFFFFFFFF)))
+            put32(saved + 256 * place + 128 + 4 * lane, np.uint32(bits >> np.uint64(32)))
 
 
 @callee
@@ -292,28 +390,21 @@ def multiply_matrices(machine, instruction, rows, mask):
     if instruction.operation == F64:
         _multiply_doubles(instruction, rows, machine.saved)
     else:
-        _multiply_elements(machine, instruction, rows)
+        inner = np.int64(instruction.elements) * 4 * (32 // np.int64(instruction.size))
+        if instruction.matrices == SPARSE:
+            _put_sparse_first(machine, instruction, rows, inner)
+        else:
+            put_first(machine, instruction, rows, inner)
+        _put_second(machine, instruction, rows, inner)
+        for row in range(np.int64(instruction.matrix_rows)):
+            for column in range(COLUMNS):
+                addend = addend_of(instruction, rows + instruction.rows[3], row, column)
+                put_result(instruction, machine.saved, row, column, sum_up(machine, instruction, row, column, inner, addend))
     for index in range(instruction.writes):
         target = rows + instruction.write_rows[index]
         copy_row(machine.saved + 1024, target)
         copy_row(target, machine.saved + 128 * index)
         restore_lanes(target, machine.saved + 1024, mask)
-
-
-@callee
-def _multiply_elements(machine, instruction, rows):
-    """Elements of up to 32 bits."""
-    inner = np.int64(instruction.elements) * 4 * (32 // np.int64(instruction.size))
-    step = np.int64(instruction.sum_length)
-    for row in range(np.int64(instruction.matrix_rows)):
-        for column in range(COLUMNS):
-            total = _addend(instruction, rows, row, column)
-            if instruction.operation >= INTEGER:
-                total = _sum_of_integers(instruction, rows, row, column, inner, total)
-            else:
-                for first in range(0, inner, step):
-                    total = _sum_of_products(instruction, rows, row, column, first, min(first + step, inner), total)
-            _put_result(instruction, machine.saved, row, column, total)
 
 
 @callee
@@ -327,6 +418,18 @@ def transpose_matrix(machine, instruction, rows, mask):
             place = 4 * (4 * row + (column >> 1)) + 2 * (column & 1)
             put16(target + place, get16(machine.saved + 4 * (4 * column + (row >> 1)) + 2 * (row & 1)))
     restore_lanes(target, machine.saved + 128, mask)
+
+
+@callee
+def gather_matrices(instruction, rows):
+    """Lanes 8 m to 8 m + 7 get the rows of matrix m, 16 bytes each, of which every lane holds two elements."""
+    held = rows + instruction.rows[_HELD_ROW]
+    for matrix in range(np.int64(instruction.matrices)):
+        for row in range(8):
+            for column in range(8):
+                across, down = (row, column) if instruction.signed else (column, row)  # transposed
+                half = get16(held + 128 * matrix + 4 * (4 * down + (across >> 1)) + 2 * (across & 1))
+                put16(rows + instruction.rows[column >> 1] + 4 * (8 * matrix + row) + 2 * (column & 1), half)
 
 
 @callee

@@ -33,6 +33,8 @@ class SassKind(IntEnum):
     MATRIX_TRANSPOSE = 46
     EXCLUSIVE = 48  # WARPSYNC: lanes go on in groups, each with those that its mask names
     # below those that decide where lanes go on
+    TENSOR_COPY = 25
+    WARPGROUP_PRODUCT = 26
     CLUSTER_ARRIVE = 27
     CLUSTER_WAIT = 28
     BULK_COPY = 29
@@ -91,6 +93,7 @@ SASS_INSTRUCTION_DTYPE = _extended(
     ("matrices", "i4"),  # 8 x 8 matrices that a load spreads over the lanes, or 0
     ("copies", "i4"),  # whether a load goes on to shared memory, at the addresses in its last row
     ("matrix_rows", "i4"),  # of a product of matrices
+    ("second_operation", "i4"),  # of a product of matrices: the elements of the second, where `operation` has those of the first
     ("sum_length", "i4"),  # products that tensor cores add at a time
     ("sum_bits", "i4"),  # that they keep behind the point
 )

@@ -16,17 +16,33 @@ Encode = Callable[[SassRows, Instruction, np.void], None]
 _ENCODERS: dict[str, Encode] = {}
 
 
-def encodes(*names: str) -> Callable[[Encode], Encode]:
-    """Mark a function as the one that encodes these opcodes. Unless it says otherwise, the record is of the kind COMPUTE."""
+def encodes(*names: str, only: tuple[str, ...] | None = None) -> Callable[[Encode], Encode]:
+    """Mark a function as the one that encodes these opcodes. Unless it says otherwise, the record is of the kind COMPUTE.
 
-    def mark(function: Encode) -> Encode:
+    With ``only``, an opcode that has another modifier is refused.
+    """
+
+    def mark(encode: Encode) -> Encode:
+        function = encode if only is None else _limited(encode, only)
         for name in names:
             if name in _ENCODERS:
                 raise ValueError(f"two functions encode {name}")
             _ENCODERS[name] = function
-        return function
+        return encode
 
     return mark
+
+
+def _limited(encode: Encode, only: tuple[str, ...]) -> Encode:
+    """The same function, for these modifiers."""
+
+    def limited(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+        unknown = set(instruction.op.modifiers) - set(only)
+        if unknown:
+            raise rows.trouble(f"the emulator does not know {', '.join(sorted(unknown))}")
+        encode(rows, instruction, record)
+
+    return limited
 
 
 @functools.cache

@@ -62,9 +62,11 @@ from warploom.emulator.sass.groups import (
     set_meeting,
     split_by_address,
 )
-from warploom.emulator.sass.matrices import multiply_matrices, spread_matrices, transpose_matrix
+from warploom.emulator.sass.matrices import gather_matrices, multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.tensor_maps import copy_tile
 from warploom.emulator.sass.transactions import Transaction, copy_bytes, store_and_count, synchronise
+from warploom.emulator.sass.warpgroups import multiply_warpgroup
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
 from warploom.emulator.surfaces import access_surface
@@ -78,6 +80,7 @@ JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", 
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
 MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MATRIX_TRANSPOSE)
+WARPGROUP_PRODUCT, TENSOR_COPY = int(SassKind.WARPGROUP_PRODUCT), int(SassKind.TENSOR_COPY)
 CALL_SUPPLIED, SURFACE, EXCLUSIVE = (int(SassKind[n]) for n in ("CALL_SUPPLIED", "SURFACE", "EXCLUSIVE"))
 TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
 STORE_AND_COUNT, REDUCE_AND_COUNT = int(Transaction.STORE), int(Transaction.REDUCE)
@@ -379,16 +382,18 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             loading = mask
             if instruction.matrices > 0:
                 loading &= FULL >> np.uint32(32 - 8 * instruction.matrices)
+                if kind == STORE:
+                    gather_matrices(instruction, rows)
             elif instruction.copies:
                 loading &= get32(predicates + 4 * instruction.predicate_in)
             fine = access_memory(machine, cta, warp, instruction, rows, loading)
-            if instruction.matrices > 0 and fine:
+            if instruction.matrices > 0 and kind == LOAD and fine:
                 spread_matrices(instruction, rows, mask)
-            elif instruction.copies and fine:
-                fine = put_into_shared(machine, cta, instruction, rows, mask)
             if instruction.after > 0 and fine:
                 behind = instruction.first + instruction.count
                 _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
+            if instruction.copies and fine:
+                fine = put_into_shared(machine, cta, instruction, rows, mask)
             if instruction.polling:
                 warp.polled |= 1
             elif kind == STORE:
@@ -443,9 +448,18 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind == BULK_COPY:
             if mask != 0:
                 fine = copy_bytes(machine, cta, instruction, rows, mask)
+        elif kind == TENSOR_COPY:
+            if mask != 0:
+                fine = copy_tile(machine, cta, instruction, rows, mask)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)
+        elif kind == WARPGROUP_PRODUCT:
+            if mask != 0:
+                if instruction.count > 0:
+                    _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+                adds = get32(predicates + 4 * instruction.predicate_in) != 0
+                fine = multiply_warpgroup(machine, cta, warp, instruction, rows, adds)
         elif kind == MATRIX_TRANSPOSE:
             if mask != 0:
                 transpose_matrix(machine, instruction, rows, mask)

@@ -15,7 +15,7 @@ import numpy as np
 
 from warploom.code.table import Space
 from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
-from warploom.emulator.memory import allocated, fail, log_access, updated32
+from warploom.emulator.memory import allocated, fail, log_access, updated32, updated64
 from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
 from warploom.emulator.records import Fault
 from warploom.jit import callee
@@ -32,6 +32,7 @@ class Transaction(IntEnum):
     COPY_FROM_SHARED = 5
     COPY_WITHIN_SHARED = 6
     COPY_TO_MANY = 7  # the same place in the shared memory of several CTAs of the cluster
+    REDUCE_FROM_SHARED = 8  # words of shared memory with those of device memory
 
 
 class Amount(IntEnum):
@@ -45,7 +46,7 @@ class Amount(IntEnum):
 
 CHECK, STORE, REDUCE = int(Transaction.CHECK), int(Transaction.STORE), int(Transaction.REDUCE)
 FROM_SHARED, WITHIN_SHARED = int(Transaction.COPY_FROM_SHARED), int(Transaction.COPY_WITHIN_SHARED)
-TO_MANY = int(Transaction.COPY_TO_MANY)
+TO_MANY, REDUCE_BULK = int(Transaction.COPY_TO_MANY), int(Transaction.REDUCE_FROM_SHARED)
 ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
 SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
 _BYTES = 8
@@ -171,16 +172,34 @@ def store_and_count(machine, cta, instruction, rows, mask):
 
 
 @callee
+def count_bytes(machine, cta, lane, barrier, size):
+    """Bytes that a barrier expected have come."""
+    count = shared_place(machine, cta, barrier, _BYTES)
+    if count == 0:
+        return fail(machine, BOUNDS, lane, barrier, SHARED)
+    _arrive(count, np.int64(0), -size, False)
+    return True
+
+
+@callee
 def _copy(machine, cta, lane, target, source, size, barrier):
     """Copy bytes between places of the host, and count them at a barrier, unless its address is negative."""
     for byte in range(size):
         put8(target + byte, get8(source + byte))
-    if barrier >= 0:
-        count = shared_place(machine, cta, barrier, _BYTES)
-        if count == 0:
-            return fail(machine, BOUNDS, lane, barrier, SHARED)
-        _arrive(count, np.int64(0), -size, False)
-    return True
+    return barrier < 0 or count_bytes(machine, cta, lane, barrier, size)
+
+
+@callee
+def reduce_words(instruction, target, source, size):
+    """Reduce words of 32 or 64 bits (`elements` bytes) with those at the target; both are places of the host."""
+    each = np.int64(instruction.elements)
+    kind = np.int64(instruction.type)
+    for at in range(0, size, each):
+        if each == 8:
+            put64(target + at, updated64(instruction.signed, kind, get64(target + at), get64(source + at), np.uint64(0)))
+        else:
+            word = updated32(instruction.signed, kind, get32(target + at), get32(source + at), np.uint32(0), False)
+            put32(target + at, word)
 
 
 @callee
@@ -194,10 +213,11 @@ def copy_bytes(machine, cta, instruction, rows, mask):
     operation = instruction.operation
     amount = np.int64(get32(rows + instruction.rows[2] + at))
     size = (amount & 0xFFFF) * _COPY_UNIT
-    near = instruction.rows[1] if operation == FROM_SHARED else instruction.rows[0]
-    far = instruction.rows[0] if operation == FROM_SHARED else instruction.rows[1]
+    outwards = operation in (FROM_SHARED, REDUCE_BULK)
+    near = instruction.rows[1] if outwards else instruction.rows[0]
+    far = instruction.rows[0] if outwards else instruction.rows[1]
     inside, outside = np.int64(get32(rows + near + at)), np.int64(get32(rows + far + at))
-    barrier = np.int64(-1) if operation == FROM_SHARED else np.int64(get32(rows + instruction.rows[3] + at))
+    barrier = np.int64(-1) if outwards else np.int64(get32(rows + instruction.rows[3] + at))
     here = shared_place(machine, cta, inside, size)
     if here == 0:
         return fail(machine, BOUNDS, lane, inside, SHARED)
@@ -214,6 +234,9 @@ def copy_bytes(machine, cta, instruction, rows, mask):
         return fail(machine, ALIGNMENT, lane, inside if inside & (_COPY_UNIT - 1) else outside, GLOBAL)
     if operation == FROM_SHARED:
         return _copy(machine, cta, lane, there, here, size, barrier)
+    if operation == REDUCE_BULK:
+        reduce_words(instruction, there, here, size)
+        return True
     if operation != TO_MANY:
         return _copy(machine, cta, lane, here, there, size, barrier)
     for rank in range(machine.cluster_size):

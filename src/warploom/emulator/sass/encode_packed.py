@@ -1,0 +1,123 @@
+"""Encodes least and greatest integers, and what works on the bytes and halves of words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.code.instruction import Bank, Instruction, Operand, Reg
+from warploom.emulator.records import PredicateOperation
+from warploom.emulator.sass.encode_integers import is_zero, plain_sum
+from warploom.emulator.sass.registry import encodes
+from warploom.emulator.sass.rows import SassRows
+
+_HALVES = {"S16x2": "s16x2", "U16x2": "u16x2"}
+_EXTREMES = ("U32", "RELU", *_HALVES)
+
+
+def _kind(instruction: Instruction) -> str:
+    """The integers that are compared."""
+    found = next((_HALVES[word] for word in instruction.op.modifiers if word in _HALVES), None)
+    return found or ("u32" if "U32" in instruction.op.modifiers else "s32")
+
+
+@encodes("IMNMX", "VIMNMX", "UIMNMX", only=_EXTREMES)
+def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """The lesser or greater of two, and predicates that say whether it is the first: of halves the upper one comes first."""
+    x, y, least = instruction.srcs
+    first, second = rows.word(x), rows.word(y)
+    register, *predicates = instruction.dsts
+    places = [rows.predicate_result(predicate) for predicate in predicates]
+    answers = [_is_first(rows, instruction, first, second, least, part) for part in range(len(places))]
+    _extreme(rows, instruction, first, second, least, rows.result(register))
+    _rectify(rows, instruction, rows.result(register))
+    for answer, place in zip(answers, places, strict=True):
+        if place >= 0:
+            rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+
+
+def _is_first(rows: SassRows, instruction: Instruction, x: int, y: int, least: Operand, part: int) -> int:
+    """Whether the first is the lesser or greater, or equal; of halves, one of them is moved to the top to compare it."""
+    kind = _kind(instruction)
+    if kind.endswith("x2"):
+        moved = []
+        for row in (x, y):
+            if part == 0:
+                moved.append(rows.emit("and.32", [row, rows.constant(0xFFFF0000)], rows.temporary()))
+            else:
+                moved.append(rows.emit("shl.32", [row, rows.constant(16)], rows.temporary()))
+        x, y = moved
+    condition = rows.predicate(least)
+    if condition not in (rows.always, rows.never):
+        raise rows.trouble("the emulator does not know this form of it")
+    answer = rows.spare_predicate()
+    rows.emit(f"{'le' if condition == rows.always else 'ge'}.{kind[0]}32", [x, y], predicate_out=answer)
+    return answer
+
+
+def _extreme(rows: SassRows, instruction: Instruction, x: int, y: int, least: Operand, out: int) -> None:
+    """The lesser where the last operand holds, else the greater."""
+    kind = _kind(instruction)
+    condition = rows.predicate(least)
+    if condition in (rows.always, rows.never):
+        rows.emit(f"{'min' if condition == rows.always else 'max'}.{kind}", [x, y], out)
+        return
+    lesser = rows.emit(f"min.{kind}", [x, y], rows.temporary())
+    greater = rows.emit(f"max.{kind}", [x, y], rows.temporary())
+    rows.emit("selp.32", [lesser, greater], out, predicate=condition)
+
+
+def _rectify(rows: SassRows, instruction: Instruction, out: int) -> None:
+    """What is negative becomes zero."""
+    if "RELU" in instruction.op.modifiers:
+        rows.emit(f"max.{_kind(instruction)}", [out, rows.constant(0)], out)
+
+
+@encodes("VIMNMX3", only=_EXTREMES)
+def _minimum_of_three(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, z, least = instruction.srcs
+    both, out = rows.temporary(), rows.result(instruction.dsts[0])
+    _extreme(rows, instruction, rows.word(x), rows.word(y), least, both)
+    _extreme(rows, instruction, both, rows.word(z), least, out)
+    _rectify(rows, instruction, out)
+
+
+@encodes("VIADDMNMX", only=_EXTREMES)
+def _sum_and_minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    x, y, z, least = instruction.srcs
+    total, out = rows.temporary(), rows.result(instruction.dsts[0])
+    if _kind(instruction).endswith("x2"):
+        rows.emit("add.16x2", [rows.word(x), rows.word(y)], total)
+    else:
+        plain_sum(rows, [source for source in (x, y) if not is_zero(source)], total)
+    _extreme(rows, instruction, total, rows.word(z), least, out)
+    _rectify(rows, instruction, out)
+
+
+@encodes("VABSDIFF", only=("U32",))
+def _absolute_difference(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    sign = "u" if "U32" in instruction.op.modifiers else "s"
+    rows.emit(f"sad.{sign}32", [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
+
+
+@encodes("VABSDIFF4")
+def _absolute_differences(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    """Of four bytes each; or the sum of these differences and a third operand."""
+    modifiers = set(instruction.op.modifiers)
+    first, second, third = (rows.word(source) for source in instruction.srcs)
+    if not modifiers <= {"U8", "S8", "ACC"} or ("ACC" not in modifiers and instruction.srcs[2] != Reg(0, Bank.RZ)):
+        raise rows.trouble("the emulator does not know this difference")
+    sign, out = "s" if "S8" in modifiers else "u", rows.result(instruction.dsts[0])
+    if "ACC" not in modifiers:
+        rows.emit(f"differences.{sign}8", [first, second], out)
+        return
+    bytes_ = rows.emit(f"differences.{sign}8", [first, second], rows.temporary())
+    rows.emit("dp4a.uu", [bytes_, rows.constant(0x01010101), third], out)
+
+
+@encodes("IDP")
+def _dot(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    kind, *words = instruction.op.modifiers
+    half = next((word.lower() for word in words if word in ("LO", "HI")), "lo")
+    first, second = (word[0].lower() for word in words if word[0] in "SU")
+    name = f"dp4a.{first}{second}" if kind == "4A" else f"dp2a.{half}.{first}{second}"
+    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
