@@ -91,11 +91,8 @@ def _row(score: Score, *others: dict[str, Score]) -> str:
     values = [f"{SIGNS.get(score['meaning'], '')}{score['paper']:g}", f"{score['ours']:.3g}"]
     values += [f"{other[score['id']]['ours']:.3g}" if score["id"] in other else "-" for other in others]
     cause = score["experiment"]
-    shown = score["reason"]
-    if cause is not None and score["verdict"] != "reproduced":
-        shown = f"{cause['value']:.3g} without {cause['without']}"
-    elif score["verdict"] == "reproduced":
-        shown = ""
+    shown = "" if cause is None else f"{cause['value']:.3g} without {cause['without']}"
+    shown = "" if score["verdict"] == REPRODUCED else "; ".join(part for part in (shown, score["reason"]) if part)
     return f"| {what}, {score['unit']} | " + " | ".join(values) + f" | {score['verdict']} | {shown} |"
 
 
