@@ -30,6 +30,7 @@ WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with wh
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
 # The rival renames every register: it is charged with a table of 30,240 bits, and holds as many CTAs as static liveness allows.
 RFV = "rfv(table_bytes=3780, residency=held)"
+CROWDED = "rfv(table_bytes=3780)"  # on half the file: as many CTAs as on the full one, whose warps wait for registers
 TECHNIQUES = {"owf": "owf", "rfv": RFV, "regmutex": "regmutex"}
 VARIANTS = {"regmutex, weighed": WEIGHED}
 
@@ -195,7 +196,7 @@ def _reduction(results: Results, size: str) -> Outcome:
 
 def _rival_runs(size: str) -> Sequence[Run]:
     designs = [*TECHNIQUES.values(), *VARIANTS.values()]
-    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs)
+    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", CROWDED, *designs)
     bound = [_run(name, "baseline", size, WIDE) for name in LIMITED]
     free = map(_unlimited, [*_runs(_full, LIMITED, "regmutex")(size), *_runs(_half, OTHERS, "regmutex")(size)])
     return list(dict.fromkeys([*full(size), *half(size), *bound, *free]))
@@ -218,6 +219,8 @@ def _rivals(results: Results, size: str) -> Outcome:
     chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
     most = Experiment("any limit of registers", UNLIMITED, -_mean(bound.values()))
     experiments = {key: most for key in measured if key.startswith("full")}
+    crowded = _mean(_added(results, size, _half, OTHERS, CROWDED).values())
+    experiments["half-rfv"] = Experiment("the rule that no warp waits for a register", f"{CROWDED} on half the file", crowded)
     limit, unlimited = "table I's numbers of registers as the compiler's limit", "the same runs without max_registers"
     for key, place, names, sign in (("full-regmutex", _full, LIMITED, -1), ("half-regmutex", _half, OTHERS, 1)):
         free = _mean(
