@@ -21,6 +21,7 @@ from warploom.papers.rfv.release_flags import PAYLOAD_BITS
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.state import MAX_FLAG_CACHE
 from warploom.ptx import parse
+from warploom.register_file.occupancy import rounded
 from warploom.simulation.compilation import compile_for
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
@@ -115,11 +116,13 @@ def _time_added(results: Results, design: str, size: str, against: str = BASELIN
 
 
 def _live_share(results: Results, size: str) -> Outcome:
+    """Of the registers that the compiler names; the machine gives them out in steps of more than one."""
     rows: list[Row] = []
     middle, highest = {}, {}
     for name in SAMPLE:
-        states = results[_run(name, BASELINE, size)]["states"]
-        shares = [100 * state["live"] / state["allocated"] for state in states if state["allocated"] > 0]
+        result = results[_run(name, BASELINE, size)]
+        named = result["registers_per_thread"] / rounded(result["registers_per_thread"], load_machine(MACHINE))
+        shares = [100 * state["live"] / (named * state["allocated"]) for state in result["states"] if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
         ]
