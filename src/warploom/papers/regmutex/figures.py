@@ -8,6 +8,7 @@ run as NVIDIA's machine code, unless another code is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -29,6 +30,7 @@ WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with wh
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
 # The rival renames every register: it is charged with a table of 30,240 bits, and holds as many CTAs as static liveness allows.
 RFV = "rfv(table_bytes=3780, residency=held)"
+CROWDED = "rfv(table_bytes=3780)"  # on half the file: as many CTAs as on the full one, whose warps wait for registers
 TECHNIQUES = {"owf": "owf", "rfv": RFV, "regmutex": "regmutex"}
 VARIANTS = {"regmutex, weighed": WEIGHED}
 
@@ -40,6 +42,11 @@ UNSPILLED = {"cutcp": 31, "dwt2d": 67, "mri-q": 26, "radixsort": 37}
 def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
     limit = UNSPILLED.get(workload, PAPER.workloads[workload]["registers"])
     return Run(workload, f"{design} + max_registers={limit}", machine, size, sms=SMS.get(size, 0))
+
+
+def _unlimited(run: Run) -> Run:
+    """The same with as many registers as the compiler takes."""
+    return replace(run, design=run.design.partition(" + max_registers=")[0])
 
 
 def _full(workload: str, design: str, size: str) -> Run:
@@ -189,9 +196,10 @@ def _reduction(results: Results, size: str) -> Outcome:
 
 def _rival_runs(size: str) -> Sequence[Run]:
     designs = [*TECHNIQUES.values(), *VARIANTS.values()]
-    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs)
+    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", CROWDED, *designs)
     bound = [_run(name, "baseline", size, WIDE) for name in LIMITED]
-    return list(dict.fromkeys([*full(size), *half(size), *bound]))
+    free = map(_unlimited, [*_runs(_full, LIMITED, "regmutex")(size), *_runs(_half, OTHERS, "regmutex")(size)])
+    return list(dict.fromkeys([*full(size), *half(size), *bound, *free]))
 
 
 def _rivals(results: Results, size: str) -> Outcome:
@@ -211,7 +219,16 @@ def _rivals(results: Results, size: str) -> Outcome:
     chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
     most = Experiment("any limit of registers", UNLIMITED, -_mean(bound.values()))
     experiments = {key: most for key in measured if key.startswith("full")}
-    experiments["half-regmutex"] = Experiment("sections for which warps wait too long", WEIGHED, facts["half-regmutex, weighed"])
+    crowded = _mean(_added(results, size, _half, OTHERS, CROWDED).values())
+    experiments["half-rfv"] = Experiment("the rule that no warp waits for a register", f"{CROWDED} on half the file", crowded)
+    limit, unlimited = "table I's numbers of registers as the compiler's limit", "the same runs without max_registers"
+    for key, place, names, sign in (("full-regmutex", _full, LIMITED, -1), ("half-regmutex", _half, OTHERS, 1)):
+        free = _mean(
+            results[_unlimited(place(name, "regmutex", size))]["cycles"]
+            / results[_unlimited(_run(name, "baseline", size))]["cycles"]
+            for name in names
+        )
+        experiments[key] = Experiment(limit, unlimited, sign * 100 * (free - 1))
     return Outcome(rows, measured, chart, experiments)
 
 

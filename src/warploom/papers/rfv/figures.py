@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from warploom.backend import Options, compile_kernel
+from warploom.designs import parse_design
 from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
@@ -21,6 +21,8 @@ from warploom.papers.rfv.release_flags import PAYLOAD_BITS
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.state import MAX_FLAG_CACHE
 from warploom.ptx import parse
+from warploom.register_file.occupancy import rounded
+from warploom.simulation.compilation import compile_for
 from warploom.workloads.program import workload_program
 from warploom.workloads.registry import workload_set
 
@@ -114,11 +116,13 @@ def _time_added(results: Results, design: str, size: str, against: str = BASELIN
 
 
 def _live_share(results: Results, size: str) -> Outcome:
+    """Of the registers that the compiler names; the machine gives them out in steps of more than one."""
     rows: list[Row] = []
     middle, highest = {}, {}
     for name in SAMPLE:
-        states = results[_run(name, BASELINE, size)]["states"]
-        shares = [100 * state["live"] / state["allocated"] for state in states if state["allocated"] > 0]
+        result = results[_run(name, BASELINE, size)]
+        named = result["registers_per_thread"] / rounded(result["registers_per_thread"], load_machine(MACHINE))
+        shares = [100 * state["live"] / (named * state["allocated"]) for state in result["states"] if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
         ]
@@ -137,7 +141,7 @@ def _live_share(results: Results, size: str) -> Outcome:
 def _lifetimes(results: Results, size: str) -> Outcome:
     program = workload_program("matrixmul")
     module = parse(program.ptx, program.place)
-    code = compile_kernel(module, next(iter(module.kernels)), Options())
+    code = compile_for(module, next(iter(module.kernels)), parse_design(FRUGAL), load_machine(MACHINE))
     rows: list[Row] = [
         {"register": f"R{one.register}", "lifetime": one.instructions, "values": one.values} for one in register_lifetimes(code)
     ]
