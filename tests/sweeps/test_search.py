@@ -181,6 +181,15 @@ def test_choices_that_cannot_be_combined_are_no_trials(tmp_path: Path) -> None:
         wl.search(goal(space=never, start=[]), tmp_path / "never", jobs=1)
 
 
+def test_no_design_is_tried_twice(tmp_path: Path) -> None:
+    """Six trials of three designs: the search ends when there is nothing new."""
+    space = {**goal()["space"], "allocation.rfv.shrink": [0.5, 0.75, 1.0]}
+    made = wl.search(
+        goal(space=space, workloads=["vectoradd"], test=[], constraints=[], start=["rfv(shrink=0.5)"]), tmp_path, jobs=1
+    )
+    assert made.trials == 3 and not made.refused
+
+
 @pytest.mark.parametrize("file", sorted(Path("docs/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
 def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> None:
     """A start that lies outside would be passed over without a word."""

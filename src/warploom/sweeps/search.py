@@ -87,7 +87,8 @@ class Search:
         """Try designs until there are enough, then run what was found on workloads that were never seen."""
         try:
             while (finished := len(self._finished())) < self.goal.trials:
-                self._try_some(min(self.workers.slots, self.goal.trials - finished))
+                if not self._try_some(min(self.workers.slots, self.goal.trials - finished)):
+                    break
         finally:
             self.store.fold_if_many()
         outcome = self._outcome()
@@ -119,23 +120,41 @@ class Search:
             study.sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True)
         return study
 
-    def _try_some(self, number: int) -> None:
-        """Let so many trials choose designs, and take them through the stages together."""
-        trials = dict(self._choose() for _ in range(number))
+    def _try_some(self, number: int) -> bool:
+        """Let so many trials choose designs, and take them through the stages together; False: there is nothing new to try."""
+        trials = dict(chosen for _ in range(number) if (chosen := self._choose()) is not None)
+        found = bool(trials)
         for place, many in enumerate(self.goal.stages):
             trials = self._stage(trials, many, last=place + 1 == len(self.goal.stages))
+        return found
 
-    def _choose(self) -> tuple[Any, Design]:
-        """A trial with the design that it chose. Choices that cannot be combined are no trials: another one chooses."""
+    def _choose(self) -> tuple[Any, Design] | None:
+        """A trial with the design that it chose. What cannot be combined or was tried before is no trial: another one chooses.
+
+        None where nothing else is chosen any more than what was tried.
+        """
+        tried_before = False
         for _ in range(TRIES):
             trial = self.study.ask()
             try:
-                return trial, self.space.design(trial)
+                design = self.space.design(trial)
+                if self._is_new(trial):
+                    return trial, design
+                tried_before, reason = True, "tried before"
             except WarploomError as error:
                 reason = str(error).partition(": ")[2]
-                trial.set_user_attr(_SENSELESS, reason)
-                self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+            trial.set_user_attr(_SENSELESS, reason)
+            self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        if tried_before:
+            return None
         raise WarploomError(f"{self.goal.place}, space: {TRIES} choices in a row make no sense; narrow it (the last: {reason})")
+
+    def _is_new(self, trial: Any) -> bool:
+        """Whether no other trial has made the same choices."""
+        return not any(
+            other.params == trial.params and other.number != trial.number and _SENSELESS not in other.user_attrs
+            for other in self.study.get_trials(deepcopy=False)
+        )
 
     def _stage(self, trials: dict[Any, Design], many: int, last: bool) -> dict[Any, Design]:
         """Measure designs on the first workloads; those that go on."""
