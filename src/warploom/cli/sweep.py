@@ -110,6 +110,7 @@ def _print_summary(rows: list[dict[str, Any]]) -> None:
     axes = dict.fromkeys(name for row in rows for name in row if name != "runs" and name.removesuffix(" ±") not in MEASURES)
     varying = [name for name in axes if len({str(row.get(name)) for row in rows}) > 1] or ["workload", "design"]
     table = plain_table(*varying, "runs", *_SHOWN, numbers_from=len(varying))
+    table.padding = (0, 1, 0, 0)
     for column in table.columns[len(varying) :]:  # a narrow terminal folds names, not numbers
         column.no_wrap = True
     for row in rows[:SHOWN_ROWS]:

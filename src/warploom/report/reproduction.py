@@ -99,7 +99,7 @@ SCORE_HEADINGS = ("number", "paper", "ours", "unit ", "verdict ")
 
 def score_rows(scores: Sequence[Score]) -> list[tuple[tuple[str, ...], str]]:
     """The scorecard for a terminal: cells under `SCORE_HEADINGS`, and below each line what the number is and why it differs."""
-    rows = []
+    rows: list[tuple[tuple[str, ...], str]] = []
     for score in scores:
         why = "" if score.verdict == REPRODUCED else _why(score)
         values = (f"{score.fact.value:g}", f"{score.ours:.4g}", score.fact.unit)
