@@ -57,23 +57,30 @@ CHIP_DTYPE = dtype_of(Chip)
 @inlined
 def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
     """Give out CTAs for the coming quantum: in each cycle each SM may take some, in turn."""
-    for cycle in range(chip.cycle, until):
-        given = 0
+    machine = ctx.machine
+    pause = machine.cta_interval + machine.cta_warp_interval * ctx.info.warps_per_cta
+    cycle = chip.cycle
+    while cycle < until and chip.next_cta < ctx.info.ctas:
+        following = until
         first = chip.last_sm + 1
         for step in range(len(sms)):
             number = (first + step) % len(sms)
             sm = sms[number]
-            for _ in range(ctx.machine.ctas_launched_per_cycle):
+            can_take = machine.ctas_launched_per_cycle if sm.cta_from <= cycle else 0
+            for _ in range(can_take):
                 if chip.next_cta >= ctx.info.ctas or not wants_cta(ctx, sm, cycle):
                     break
                 sm.pending_at[sm.pending_count] = cycle
                 sm.pending_cta[sm.pending_count] = chip.next_cta
                 sm.pending_count += 1
+                sm.cta_from = cycle + pause
                 chip.next_cta += 1
                 chip.last_sm = number
-                given += 1
-        if given == 0:
-            break
+            if sm.cta_from > cycle:
+                following = min(following, sm.cta_from)
+            elif sm.vacant_count > 0:
+                following = min(following, sm.vacant_at[0])
+        cycle = following
 
 
 @inlined
@@ -123,6 +130,8 @@ def _next_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Por
             return end
         if chip.next_cta < ctx.info.ctas and wants_cta(ctx, sms[number], end):
             return end
+        if chip.next_cta < ctx.info.ctas and sms[number].vacant_count > 0:
+            event = min(event, sms[number].vacant_at[0])
         event = min(event, sms[number].next_event, max(end, ports[number].ldst.event))
     if event >= FOREVER:
         return FOREVER

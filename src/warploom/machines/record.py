@@ -24,6 +24,9 @@ class MachineRecord(Record):
     clock_energy_mhz: f8
     quantum: i8
     ctas_launched_per_cycle: i8
+    cta_interval: i8
+    cta_warp_interval: i8
+    cta_follow_cycles: i8
     # [sm]
     warps_per_sm: i8
     ctas_per_sm: i8
@@ -97,6 +100,7 @@ class MachineRecord(Record):
     shared_banks: i8
     shared_latency: i8
     shared_cycles_per_pass: i8
+    shared_pause_cycles: i8
     # [l1]
     l1_sets: i8
     l1_ways: i8
@@ -151,9 +155,11 @@ class MachineRecord(Record):
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
+    l2_sectors_per_cycle: i8
     l2_far_cycles: i8
     l2_mshrs: i8
     l2_atomic_cycles: i8
+    l2_atomic_sectors: i8  # 0 or 1
     l2_merged: i8
     l2_dram_queue: i8
     # [dram]

@@ -59,6 +59,9 @@ class Chip:
         1, MAX_QUANTUM, "cycles an SM runs ahead of the memory system; no more than the shortest way to L2 and back"
     )
     ctas_launched_per_cycle: int = number(1, MAX_CTAS, "CTAs that an SM can take on in one cycle")
+    cta_interval: int = number(1, 1000, "cycles between cycles in which an SM takes on CTAs")
+    cta_warp_interval: int = number(0, 64, "as many cycles more for each warp of the CTA that it took on last")
+    cta_follow_cycles: int = number(0, 1000, "cycles from the end of a CTA until another can take its place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,7 @@ class Shared:
     banks: int = number(32, 32, "banks; the emulator counts conflicts for 32")
     latency: int = number(1, 1000, "cycles of an access without conflicts")
     cycles_per_pass: int = number(1, 64, "cycles that one conflict-free pass keeps the memory busy")
+    pause_cycles: int = number(0, 64, "cycles between passes of one sub-core, in which those of others are made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +267,11 @@ class L2:
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
-    far_cycles: int = number(0, 1000, "cycles more to and from slices that are not in an SM's half of the chip")
+    sectors_per_cycle: int = number(1, 4, "sectors of one line that a slice serves in a cycle")
+    far_cycles: int = number(0, 1000, "cycles more to slices in the other half of the chip, unless the SM's half has a copy")
     mshrs: int = number(1, 4096, "sectors on their way")
     atomic_cycles: int = number(1, 64, "cycles that an atomic operation on one sector keeps a slice busy")
+    atomic_sectors: bool = switch("lanes of an atomic instruction that meet in a sector travel together")
     merged: int = number(1, 64, "requests that wait for one line")
     dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 

@@ -57,11 +57,11 @@ def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
     memory = launch["memory"]
     return Compared(
         measured,
-        launch["cycles"],
+        launch["active_cycles"],
         launch["warp_instructions"],
         {
             "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
-            "l2_sectors": memory.get("l2_accesses"),
+            "l2_sectors": memory["l2_accesses"] - memory.get("l2_code_accesses", 0) if "l2_accesses" in memory else None,
             "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
             "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,
         },

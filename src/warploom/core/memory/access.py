@@ -61,13 +61,14 @@ def _request(
     sectors: int,
     shift: int,
     kind: int,
+    lanes: int,
     reply: int,
     token: int,
 ) -> None:
     """Ask L2 for a line of 32 << shift bytes, or write its named sectors; L2's lines are 128 bytes."""
     wide = line >> (2 - shift)
     offset = (line & ((1 << (2 - shift)) - 1)) << shift
-    pipe.leave[pipe.sent % _LEAVE_ENTRIES] = send(machine, ldst, cycle, wide, sectors << offset, kind, reply, token)
+    pipe.leave[pipe.sent % _LEAVE_ENTRIES] = send(machine, ldst, cycle, wide, sectors << offset, kind, lanes, reply, token)
     pipe.sent += 1
 
 
@@ -119,12 +120,12 @@ def _load(
     whole = (1 << (1 << shift)) - 1
     if dirty:
         ldst.l1_write_backs += 1
-        _request(machine, ldst, pipe, cycle, cache.tag[way], whole, shift, WRITE, SILENT, 0)
+        _request(machine, ldst, pipe, cycle, cache.tag[way], whole, shift, WRITE, 0, SILENT, 0)
     mshr = reserve(cache, way, line, cycle)
     wait_for(cache, mshr, access.slot)
     cache.accesses += 1
     cache.misses += 1
-    _request(machine, ldst, pipe, cycle, line, whole, shift, READ, reply, mshr)
+    _request(machine, ldst, pipe, cycle, line, whole, shift, READ, 0, reply, mshr)
     return UNDER_WAY
 
 
@@ -156,7 +157,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access
                 return BLOCKED
             if dirty:
                 ldst.l1_write_backs += 1
-                _request(machine, ldst, pipe, cycle, cache.tag[way], cache.valid[way], 2, WRITE, SILENT, 0)
+                _request(machine, ldst, pipe, cycle, cache.tag[way], cache.valid[way], 2, WRITE, 0, SILENT, 0)
             cache.tag[way] = line
             cache.state[way] = VALID
             cache.valid[way] = 0
@@ -181,7 +182,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access
         wait_for(cache, mshr, access.slot)
         parts += 1
         cache.misses += 1
-        _request(machine, ldst, pipe, cycle, line, missing, 2, READ, FILL_DATA, mshr)
+        _request(machine, ldst, pipe, cycle, line, missing, 2, READ, 0, FILL_DATA, mshr)
     else:
         cache.pending_hits += 1
     ldst.pending[access.slot] += parts - 1
@@ -216,7 +217,7 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: Pipe, access: Access, cycle
         cache.misses += 1
     ldst.store_credits_used += 1
     shift = 2 if machine.l1_line_bytes == 128 else (1 if machine.l1_line_bytes == 64 else 0)
-    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, ACKNOWLEDGE, access.warp)
+    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, 0, ACKNOWLEDGE, access.warp)
     return UNDER_WAY
 
 
@@ -250,7 +251,7 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
         if ldst.direct_outstanding >= machine.l1_atomic_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
             return BLOCKED
         ldst.direct_outstanding += 1
-        _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, DIRECT, access.slot)
+        _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, access.lanes, DIRECT, access.slot)
         return UNDER_WAY
     if number == CONSTANT:
         return _load(
@@ -334,5 +335,5 @@ def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: 
     mshr = reserve(cache, way, line, cycle)
     whole = (1 << (1 << shift)) - 1
     offset = (line & ((1 << (2 - shift)) - 1)) << shift
-    send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, FILL_CODE, mshr)
+    send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, 0, FILL_CODE, mshr)
     return FOREVER

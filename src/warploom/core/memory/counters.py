@@ -18,6 +18,7 @@ _OF_L2 = (
     "write_accesses",
     "write_misses",
     "atomic_accesses",
+    "code_accesses",
     "write_backs",
     "stalls",
 )

@@ -37,6 +37,7 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
     node.next = 0
     if crossbar.head[port] == 0:
         crossbar.head[port] = request
+        crossbar.due[port] = max(node.cycle, crossbar.in_free[port])
     else:
         memory.pool[crossbar.tail[port] - 1].next = request
     crossbar.tail[port] = request
@@ -44,16 +45,20 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
 
 @callee
 def next_departure(memory: Memory, crossbar: Crossbar, inputs: int) -> tuple[int, int]:
-    """When the next packet can go, and from which input; FOREVER if there is none."""
+    """When the next packet can go, and from which input; FOREVER if there is none.
+
+    `due` is no later than when a packet can go, and is put right where that matters: its output may have become busy since.
+    """
     soonest, chosen = FOREVER, -1
-    for step in range(1, inputs + 1):
-        port = crossbar.last + step
+    port = crossbar.last
+    for _ in range(inputs):
+        port += 1
         if port >= inputs:
-            port -= inputs
-        if crossbar.head[port] == 0:
+            port = 0
+        if crossbar.due[port] >= soonest:
             continue
-        node = memory.pool[crossbar.head[port] - 1]
-        at = max(node.cycle, crossbar.in_free[port], crossbar.out_free[node.destination])
+        at = max(crossbar.due[port], crossbar.out_free[memory.pool[crossbar.head[port] - 1].destination])
+        crossbar.due[port] = at
         if at < soonest:
             soonest, chosen = at, port
             if at <= crossbar.now:
@@ -68,6 +73,9 @@ def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
     node = memory.pool[request - 1]
     crossbar.head[port] = node.next
     crossbar.in_free[port] = at + node.flits
+    crossbar.due[port] = FOREVER
+    if node.next != 0:
+        crossbar.due[port] = max(memory.pool[node.next - 1].cycle, at + node.flits)
     crossbar.out_free[node.destination] = at + node.flits
     crossbar.now = at
     crossbar.last = port

@@ -6,10 +6,12 @@ from warploom.core.memory.address import bank_of, channel_of_slice, first_way, r
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Memory
+from warploom.core.memory.state import ATOMIC, FILL_CODE, FILL_CONSTANT, READ, RECENT, SILENT, TICKS, WRITE, Line, Memory, Request
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
+
+WORDS = 8  # of a sector
 
 
 @callee
@@ -72,8 +74,9 @@ def _victim(memory: Memory, first: int, ways: int) -> int:
 
 
 @callee
-def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) -> None:
-    accesses, misses = sectors_in(sectors), sectors_in(missing)
+def _count(memory: Memory, node: Request, missing: int, waiting: int) -> None:
+    kind = node.kind
+    accesses, misses = sectors_in(node.sectors), sectors_in(missing)
     memory.l2_accesses += accesses
     memory.l2_misses += misses
     memory.l2_pending_hits += sectors_in(waiting)
@@ -85,6 +88,36 @@ def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) 
         memory.l2_read_misses += misses
         if kind == ATOMIC:
             memory.l2_atomic_accesses += accesses
+        elif node.reply in (FILL_CODE, FILL_CONSTANT):
+            memory.l2_code_accesses += accesses
+
+
+@callee
+def _busy_cycles(machine: MachineRecord, node: Request) -> int:
+    """How long a request keeps its slice busy."""
+    sectors = sectors_in(node.sectors)
+    if node.kind != ATOMIC:
+        return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle
+    if node.lanes > WORDS:  # some meet in a word: one after the other
+        return node.lanes * machine.l2_atomic_cycles * 3 // 4
+    return sectors * machine.l2_atomic_cycles
+
+
+@callee
+def _distance(machine: MachineRecord, number: int, node: Request, line: Line, waiting: int) -> None:
+    """Whether a request's reply comes from the other half of the chip.
+
+    Each half of L2 is the home of half of the lines and keeps copies of others that its SMs have read. Writes and atomics go to
+    the home, and copies are given up. Code and constants are in both halves.
+    """
+    elsewhere = node.sm & 1 != (1 if 2 * number >= machine.l2_slices else 0)
+    sectors, copied = signed(node.sectors), signed(line.copied)
+    if node.kind != READ:
+        line.copied = copied & ~sectors
+        node.far = 1 if elsewhere else 0
+    elif elsewhere and node.reply not in (FILL_CODE, FILL_CONSTANT):
+        node.far = 1 if (sectors & ~copied) | waiting else 0
+        line.copied = copied | sectors
 
 
 @callee
@@ -117,19 +150,18 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
         return
     part.head = node.next
     node.next = 0
-    busy = sectors_in(node.sectors)
-    if node.kind == ATOMIC:
-        busy *= machine.l2_atomic_cycles
-    part.tags_free = cycle + busy
+    part.tags_free = cycle + _busy_cycles(machine, node)
     line = memory.line[way]
     if not found:
         if line.dirty != 0:
             memory.l2_write_backs += sectors_in(line.dirty)
             _to_dram(machine, memory, number, line.tag - 1, line.dirty, -1, cycle)
         line.tag = node.within + 1
-        line.valid, line.dirty, line.pending, line.merged, line.waiters = 0, 0, 0, 0, 0
+        line.valid, line.dirty, line.pending, line.merged, line.waiters, line.copied = 0, 0, 0, 0, 0, 0
     line.used = RECENT + cycle
-    _count(memory, node.kind, node.sectors, missing, waiting)
+    _count(memory, node, missing, waiting)
+    if machine.l2_far_cycles > 0:
+        _distance(machine, number, node, line, waiting)
     if writes:  # a sector counts as written whole: no fetch
         line.valid |= node.sectors
         line.dirty |= node.sectors

@@ -117,6 +117,7 @@ def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: i
     access.warp = warp
     access.local = local
     access.transactions = 1
+    access.lanes = 0
     return access
 
 
@@ -158,19 +159,33 @@ def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
 
 
 @callee
-def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, flags: int, passes: int) -> None:
+def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, flags: int, passes: int) -> None:
+    """Passes keep the memory busy for all, and with pauses between them they keep the sub-core waiting."""
     busy = passes * machine.shared_cycles_per_pass
+    core = warp % machine.sub_cores
+    starts = max(cycle, ldst.shared_free[core])
     ldst.free_at = cycle + busy
+    ldst.shared_free[core] = starts + busy + passes * machine.shared_pause_cycles
     ldst.shared_accesses += 1
     ldst.shared_conflict_passes += passes - 1
     if flags & (_LOAD | _ATOMIC):
-        if ldst.shared_count == 0:
-            ldst.shared_head = 0
-        behind = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
-        ldst.shared_count += 1
-        ldst.shared_at[behind] = cycle + machine.shared_latency + busy - 1
-        ldst.shared_slot[behind] = slot
-        ldst.event = min(ldst.event, ldst.shared_at[behind])
+        _await_shared(ldst, starts + machine.shared_latency + busy + (passes - 1) * machine.shared_pause_cycles - 1, slot)
+
+
+@callee
+def _await_shared(ldst: Ldst, at: int, slot: int) -> None:
+    """Put an access among those whose data are to come, in the order of time."""
+    if ldst.shared_count == 0:
+        ldst.shared_head = 0
+    place = ldst.shared_head + ldst.shared_count
+    while place > ldst.shared_head and ldst.shared_at[(place - 1) % SHARED_ENTRIES] > at:
+        ldst.shared_at[place % SHARED_ENTRIES] = ldst.shared_at[(place - 1) % SHARED_ENTRIES]
+        ldst.shared_slot[place % SHARED_ENTRIES] = ldst.shared_slot[(place - 1) % SHARED_ENTRIES]
+        place -= 1
+    ldst.shared_count += 1
+    ldst.shared_at[place % SHARED_ENTRIES] = at
+    ldst.shared_slot[place % SHARED_ENTRIES] = slot
+    ldst.event = min(ldst.event, at)
 
 
 @callee
@@ -231,7 +246,7 @@ def ldst_accept(
             _done(ldst, DONE_LOAD, slot)
         return
     if space == _SHARED:
-        _accept_shared(machine, ldst, cycle, slot, flags, count)
+        _accept_shared(machine, ldst, cycle, slot, warp, flags, count)
         return
     if machine.fixed_model == 1:
         active = 0
@@ -241,7 +256,7 @@ def ldst_accept(
         _accept_fixed(machine, ldst, cycle, slot, warp, space, flags, count, active)
         return
     if flags & _ATOMIC:
-        transactions = _accept_atomic(ldst, cycle, slot, warp, count, sectors, lanes, first)
+        transactions = _accept_atomic(machine, ldst, cycle, slot, warp, count, sectors, lanes, first)
         ldst.pending[slot] = transactions
         ldst.free_at = cycle + transactions
         _count(ldst, space, flags, transactions)
@@ -287,14 +302,24 @@ def ldst_accept(
 
 @callee
 def _accept_atomic(
-    ldst: Ldst, cycle: int, slot: int, warp: int, count: int, sectors: Array[int], lanes: Array[int], first: int
+    machine: MachineRecord,
+    ldst: Ldst,
+    cycle: int,
+    slot: int,
+    warp: int,
+    count: int,
+    sectors: Array[int],
+    lanes: Array[int],
+    first: int,
 ) -> int:
-    """One transaction per lane: L2 performs them one after the other."""
+    """One transaction per lane, which L2 performs one after the other, or one for all lanes in a sector."""
     transactions = 0
     for index in range(first, first + count):
         sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
-        access.transactions = lanes_in(lanes[index])
+        together = lanes_in(lanes[index]) if machine.l2_atomic_sectors != 0 else 1
+        access.lanes = together
+        access.transactions = lanes_in(lanes[index]) // together
         transactions += access.transactions
     return transactions
 

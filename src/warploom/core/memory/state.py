@@ -23,7 +23,7 @@ from warploom.machines.schema import (
     MAX_WARPS,
 )
 from warploom.records import Array, Record, blank_records, dtype_of, field_names, i2, i4, i8, u1, u4
-from warploom.register_file.layout import MAX_SLOTS
+from warploom.register_file.layout import MAX_SLOTS, MAX_SUB_CORES
 
 FOREVER = 1 << 60
 TICKS = 1024
@@ -90,7 +90,8 @@ class Access(Record):
     kind: u1  # READ, WRITE, ATOMIC
     warp: u1
     local: u1
-    transactions: u1  # of an atomic: one per lane
+    transactions: u1  # of an atomic: one per lane, or one for all lanes in a sector
+    lanes: u1  # of an atomic, in each transaction
 
 
 class Pipe(Record):
@@ -121,6 +122,8 @@ class Request(Record):
     need: u1  # sectors that have not arrived
     flits: u1
     destination: u1  # the port at which it leaves the crossbar
+    lanes: u1  # of an atomic
+    far: u1  # the reply comes from the other half of the chip
 
 
 class LdstUnit(Record):
@@ -150,6 +153,7 @@ class LdstUnit(Record):
     reply_what: Annotated[Array[i8], REPLY_ENTRIES]
     shared_at: Annotated[Array[i8], SHARED_ENTRIES]
     shared_slot: Annotated[Array[i2], SHARED_ENTRIES]
+    shared_free: Annotated[Array[i8], MAX_SUB_CORES]  # the passes of a sub-core's last access end
     done: Annotated[Array[i4], DONE_ENTRIES]
     pipe: Annotated[Array[Pipe], PIPES]
     l1: CacheState
@@ -196,6 +200,7 @@ class Line(Record):
     dirty: u1
     pending: u1
     merged: u1
+    copied: u1  # sectors of which the half that is not the line's own has a copy
 
 
 class Slice(Record):
@@ -218,6 +223,7 @@ class Crossbar(Record):
     tail: Annotated[Array[i4], MAX_SMS]
     in_free: Annotated[Array[i8], MAX_SMS]
     out_free: Annotated[Array[i8], MAX_SMS]
+    due: Annotated[Array[i8], MAX_SMS]  # the packet at the head of an input cannot go before; FOREVER where there is none
 
 
 MAX_TRANSFERS = 4096  # of one channel
@@ -314,6 +320,7 @@ class Memory(Record):
     l2_write_accesses: i8
     l2_write_misses: i8
     l2_atomic_accesses: i8
+    l2_code_accesses: i8  # of code and constants
     l2_write_backs: i8
     l2_stalls: i8
     requests: Crossbar  # from SMs to slices
@@ -339,6 +346,7 @@ def new_memory(machine: Machine) -> Any:
     memory = memories[0]
     per_channel = machine.l2.slices // machine.dram.channels
     memory["channel"]["next_pick"] = FOREVER
+    memory["requests"]["due"] = memory["replies"]["due"] = FOREVER
     memory["slices_per_channel"] = per_channel
     memory["interleave_shift"] = machine.dram.interleave_bytes.bit_length() - 8
     memory["slice_shift"] = machine.dram.bank_low_bit - 7
