@@ -58,7 +58,7 @@ def _to_dram(machine: MachineRecord, memory: Memory, number: int, within: int, s
 @callee
 def _find(memory: Memory, first: int, ways: int, within: int) -> int:
     for way in range(first, first + ways):
-        if memory.line[way].tag == within + 1:
+        if memory.tag[way] == within + 1:
             return way
     return -1
 
@@ -155,8 +155,8 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
     if not found:
         if line.dirty != 0:
             memory.l2_write_backs += sectors_in(line.dirty)
-            _to_dram(machine, memory, number, line.tag - 1, line.dirty, -1, cycle)
-        line.tag = node.within + 1
+            _to_dram(machine, memory, number, memory.tag[way] - 1, line.dirty, -1, cycle)
+        memory.tag[way] = node.within + 1
         line.valid, line.dirty, line.pending, line.merged, line.waiters, line.copied = 0, 0, 0, 0, 0, 0
     line.used = RECENT + cycle
     _count(memory, node, missing, waiting)

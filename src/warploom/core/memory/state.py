@@ -194,7 +194,6 @@ class Line(Record):
     """A line of L2."""
 
     used: i8
-    tag: u4  # the line's number in its channel + 1, so that 0 is an empty way
     waiters: i4  # requests that wait for a fill, as pool index + 1
     valid: u1
     dirty: u1
@@ -328,6 +327,7 @@ class Memory(Record):
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
     pool: Annotated[Array[Request], POOL_ENTRIES]
+    tag: Annotated[Array[u4], MAX_L2_LINES]  # of L2: the line's number in its channel + 1, so that 0 is an empty way
     line: Annotated[Array[Line], MAX_L2_LINES]
 
 

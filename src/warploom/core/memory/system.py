@@ -231,14 +231,14 @@ def warm_l2(machine: MachineRecord, memory: Memory, base_sector: int, count: int
         first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
         oldest = first
         for way in range(first, first + machine.l2_ways):
-            if memory.line[way].tag == within + 1:
+            if memory.tag[way] == within + 1:
                 oldest = way
                 break
             if memory.line[way].used < memory.line[oldest].used:
                 oldest = way
         entry = memory.line[oldest]
-        if entry.tag != within + 1:
-            entry.tag = within + 1
+        if memory.tag[oldest] != within + 1:
+            memory.tag[oldest] = within + 1
             entry.valid, entry.copied = 0, 0
         for sector in range(max(4 * line, base_sector), min(4 * line + 4, base_sector + count)):
             entry.valid |= 1 << (sector & 3)
