@@ -44,6 +44,7 @@ class Chip(Record):
     end: i8
     next_cta: i8
     last_sm: i8
+    follow_from: i8  # no CTA takes the place of another before
     sample_every: i8
     next_sample: i8
     samples: i8
@@ -55,10 +56,22 @@ CHIP_DTYPE = dtype_of(Chip)
 
 
 @inlined
+def _follows(ctx: Context, sm: Sm) -> bool:
+    """Whether the next CTA of an SM takes the place of another."""
+    return sm.count.ctas + sm.pending_count >= ctx.info.cta_limit
+
+
+@inlined
+def _may_take(ctx: Context, sm: Sm, chip: Chip) -> int:
+    """When an SM may be given a CTA, if it has room."""
+    if ctx.machine.cta_follow_interval > 0 and _follows(ctx, sm):
+        return max(sm.cta_from, chip.follow_from)
+    return sm.cta_from
+
+
+@inlined
 def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
     """Give out CTAs for the coming quantum: in each cycle each SM may take some, in turn."""
-    machine = ctx.machine
-    pause = machine.cta_interval + machine.cta_warp_interval * ctx.info.warps_per_cta
     cycle = chip.cycle
     while cycle < until and chip.next_cta < ctx.info.ctas:
         following = until
@@ -66,18 +79,19 @@ def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
         for step in range(len(sms)):
             number = (first + step) % len(sms)
             sm = sms[number]
-            can_take = machine.ctas_launched_per_cycle if sm.cta_from <= cycle else 0
-            for _ in range(can_take):
+            for _ in range(ctx.machine.ctas_launched_per_cycle if _may_take(ctx, sm, chip) <= cycle else 0):
                 if chip.next_cta >= ctx.info.ctas or not wants_cta(ctx, sm, cycle):
                     break
+                if _follows(ctx, sm):
+                    chip.follow_from = cycle + ctx.machine.cta_follow_interval
                 sm.pending_at[sm.pending_count] = cycle
                 sm.pending_cta[sm.pending_count] = chip.next_cta
                 sm.pending_count += 1
-                sm.cta_from = cycle + pause
+                sm.cta_from = cycle + ctx.machine.cta_interval
                 chip.next_cta += 1
                 chip.last_sm = number
-            if sm.cta_from > cycle:
-                following = min(following, sm.cta_from)
+            if wants_cta(ctx, sm, cycle):
+                following = min(following, max(cycle + 1, _may_take(ctx, sm, chip)))
             elif sm.vacant_count > 0:
                 following = min(following, sm.vacant_at[0])
         cycle = following

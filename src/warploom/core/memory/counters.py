@@ -21,6 +21,7 @@ _OF_L2 = (
     "code_accesses",
     "write_backs",
     "stalls",
+    "joined",
 )
 _OF_DRAM = ("reads", "writes", "bursts", "row_hits", "activations")
 

@@ -68,14 +68,14 @@ def next_departure(memory: Memory, crossbar: Crossbar, inputs: int) -> tuple[int
 
 @callee
 def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
-    """Take the packet at the head of an input through; both its ports are busy for its flits."""
+    """Take the packet at the head of an input through; both its ports are busy for its flits, but one that joins another."""
     request = crossbar.head[port]
     node = memory.pool[request - 1]
     crossbar.head[port] = node.next
-    crossbar.in_free[port] = at + node.flits
+    crossbar.in_free[port] = at if node.joined else at + node.flits
     crossbar.due[port] = FOREVER
     if node.next != 0:
-        crossbar.due[port] = max(memory.pool[node.next - 1].cycle, at + node.flits)
+        crossbar.due[port] = max(memory.pool[node.next - 1].cycle, crossbar.in_free[port])
     crossbar.out_free[node.destination] = at + node.flits
     crossbar.now = at
     crossbar.last = port

@@ -8,6 +8,7 @@ Nothing is stepped cycle by cycle: `event` says when the unit next has something
 
 from __future__ import annotations
 
+from warploom.code.lanes import LANES
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
@@ -85,7 +86,7 @@ def latency_of(machine: MachineRecord, pipe: int) -> int:
         return machine.l1c_latency
     if pipe == TEXTURE:
         return machine.l1t_latency
-    return 1
+    return machine.l1_latency if machine.l1_sectored != 0 else 1
 
 
 @whole
@@ -97,7 +98,7 @@ def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
         and ldst.pipe[DATA].count <= machine.l1_latency
         and ldst.pipe[CONSTANT].count <= machine.l1c_latency
         and ldst.pipe[TEXTURE].count <= machine.l1t_latency
-        and ldst.pipe[PAST_L1].count <= _WAITING_PAST_L1
+        and ldst.pipe[PAST_L1].count < _WAITING_PAST_L1 + latency_of(machine, PAST_L1)
         and ldst.shared_count < SHARED_ENTRIES
     )
 
@@ -277,6 +278,13 @@ def ldst_accept(
     if flags & _STORE:
         kind = WRITE
     shift = _line_shift(machine, number)
+    enters = cycle
+    if number == TEXTURE and machine.l1t_lanes_per_cycle < LANES:
+        active = 0
+        for index in range(first, first + count):
+            active += lanes_in(lanes[index])
+        enters = max(cycle, ldst.texture_free)
+        ldst.texture_free = enters + (min(active, LANES) + machine.l1t_lanes_per_cycle - 1) // machine.l1t_lanes_per_cycle
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -284,11 +292,11 @@ def ldst_accept(
         line = sector >> shift
         if line != current:
             if current >= 0:
-                _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+                _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
                 accesses += 1
             current, mask = line, 0
         mask |= 1 << (sector & ((1 << shift) - 1))
-    _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+    _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
     accesses += 1
     ldst.free_at = cycle + accesses
     _count(ldst, space, flags, accesses)

@@ -124,6 +124,7 @@ class Request(Record):
     destination: u1  # the port at which it leaves the crossbar
     lanes: u1  # of an atomic
     far: u1  # the reply comes from the other half of the chip
+    joined: u1  # it travels with the reply to another SM of the group
 
 
 class LdstUnit(Record):
@@ -213,6 +214,15 @@ class Slice(Record):
     queued: i4  # sectors between L2 and the controller
 
 
+class Joiner(Record):
+    """The last read of a line by a group of SMs that others can join on their way to L2."""
+
+    until: i8  # its reply is back at the group
+    line: u4  # + 1
+    sectors: u1
+    count: u1  # reads that are joined in it
+
+
 class Crossbar(Record):
     """One direction of the crossbar."""
 
@@ -225,6 +235,7 @@ class Crossbar(Record):
     due: Annotated[Array[i8], MAX_SMS]  # the packet at the head of an input cannot go before; FOREVER where there is none
 
 
+MAX_GROUPS, JOINERS = 16, 1024  # of SMs; of each group: lines that are on their way, by the line's lowest bits
 MAX_TRANSFERS = 4096  # of one channel
 
 
@@ -322,10 +333,12 @@ class Memory(Record):
     l2_code_accesses: i8  # of code and constants
     l2_write_backs: i8
     l2_stalls: i8
+    l2_joined: i8  # sectors of reads that were joined to others before they came to L2
     requests: Crossbar  # from SMs to slices
     replies: Crossbar  # and back
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
+    joiner: Annotated[Array[Joiner], MAX_GROUPS, JOINERS]
     pool: Annotated[Array[Request], POOL_ENTRIES]
     tag: Annotated[Array[u4], MAX_L2_LINES]  # of L2: the line's number in its channel + 1, so that 0 is an empty way
     line: Annotated[Array[Line], MAX_L2_LINES]

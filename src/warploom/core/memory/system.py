@@ -37,7 +37,7 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
             node = memory.pool[request - 1]
             node.cycle, node.line, node.sectors, node.flits = sent.cycle, sent.line, sent.sectors, sent.flits
             node.kind, node.reply, node.token, node.sm = sent.kind, sent.reply, sent.token, number
-            node.lanes, node.far = sent.lanes, 0
+            node.lanes, node.far, node.joined = sent.lanes, 0, 0
             node.within = within_channel(machine, memory, node.line)
             slice_number = slice_of(memory, channel_of(machine, memory, node.line), node.within)
             enter_crossbar(memory, memory.requests, number, request, slice_number)
