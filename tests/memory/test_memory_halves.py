@@ -1,4 +1,4 @@
-"""What Hopper's memory has and Fermi's has not: an L2 in two halves, atomics by sector, passes of shared memory with pauses."""
+"""What Hopper's memory has and Fermi's has not: L2 in two halves, joined reads, atomics by sector, pauses in shared memory."""
 
 from __future__ import annotations
 
@@ -68,3 +68,46 @@ def test_passes_of_one_sub_core_leave_room_for_others(machine: Machine) -> None:
 def test_code_and_constants_are_told_apart(machine: Machine) -> None:
     outcome = run(machine, Stream().line(0).line(1))
     assert outcome.counters["l2_accesses"] == 8 and outcome.counters["l2_code_accesses"] == 0
+
+
+def _at_once(machine: Machine, *sms: int) -> tuple[int, int]:
+    """Sectors that L2 sees and those that were joined before, when these SMs read one line that it has."""
+    streams = [Stream().line(0) if number in sms else Stream() for number in range(max(sms) + 1)]
+    counters = run(machine, *streams, warm=(BASE, 4)).counters
+    return counters["l2_accesses"], counters["l2_joined"]
+
+
+def test_reads_of_one_group_of_sms_are_joined(machine: Machine) -> None:
+    groups, joined = machine.interconnect.groups, machine.interconnect.joined
+    assert _at_once(machine, 0, groups) == (4, 4)
+    assert _at_once(machine, 0, 1) == (8, 0)  # of two groups
+    assert _at_once(machine, *(groups * number for number in range(joined + 1))) == (8, 4 * (joined - 1))
+
+
+def test_a_read_that_comes_later_is_not_joined(machine: Machine) -> None:
+    groups = machine.interconnect.groups
+    streams = [Stream().line(0, at=2000 if number else 0) for number in range(groups + 1)]
+    assert run(machine, streams[0], *(Stream() for _ in range(groups - 1)), streams[groups]).counters["l2_joined"] == 0
+
+
+def test_dram_is_read_in_pairs_of_sectors(machine: Machine) -> None:
+    counters = run(machine, Stream().add([BASE]).add([BASE + 6], alone=True).add([BASE + 7], alone=True)).counters
+    assert counters["l2_misses"] == 2 and counters["dram_reads"] == 4
+
+
+def test_no_stride_meets_only_a_few_channels(machine: Machine) -> None:
+    stream = Stream()
+    for number in range(machine.dram.channels):
+        stream.line(number * machine.dram.channels * machine.dram.interleave_bytes // 128)
+    used = (run(machine, stream).memory["channel"]["reads"] > 0).sum()
+    assert used > machine.dram.channels // 3
+
+
+def test_a_load_waits_once_for_sectors_that_come_together(machine: Machine) -> None:
+    """Sectors 0 and 2 come with one miss register, 1 with another: no register has more who wait than it has room for."""
+    stream = Stream().add([BASE, BASE + 2]).add([BASE + 1])
+    for _ in range(3 * machine.l1.merged):
+        stream.add([BASE, BASE + 1, BASE + 2])
+    outcome = run(machine, stream)
+    assert (outcome.ops[0]["done"] > 0).all()
+    assert (outcome.sms["ldst"]["l1"]["mshr_count"] <= machine.l1.merged).all()
