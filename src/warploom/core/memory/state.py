@@ -33,7 +33,7 @@ REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
 RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
-POOL_ENTRIES = 1 << 17  # requests inside the memory system
+POOL_ENTRIES = 1 << 18  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
 FIRST_CONSTANT_LINES = 128  # of 64 bytes: those of bank 0, which launches bring along; as many for all other banks but 3
