@@ -3,7 +3,8 @@
     PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
 
 RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
-there. Of launches that were measured several times, the median is recorded.
+there. Of launches that were measured several times, the median is recorded. What was recorded before and was not measured again
+stays.
 """
 
 from __future__ import annotations
@@ -68,6 +69,15 @@ def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
     return made | {name: str(round(float(last[metric]))) for name, metric in TAKEN.items()}
 
 
+def recorded(table: Path) -> list[dict[str, str]]:
+    """The rows that a table has already."""
+    return read_table(table)[1] if table.is_file() else []
+
+
+def _of_record(row: dict[str, Any]) -> tuple[str, str, str, int]:
+    return row["program"], row["size"], row["kernel"], int(row["launch"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("raw", nargs="+", type=Path)
@@ -82,11 +92,13 @@ def main() -> None:
             if row["sm__cycles_active.max"]:
                 measured.setdefault(identity(row), []).append(row)
     if measured:
-        rows = [launch_row(some) for _, some in sorted(measured.items())]
+        rows = [launch_row(some) for some in measured.values()]
+        rows += [row for row in recorded(asked.out / KERNELS) if _of_record(row) not in measured]
+        rows.sort(key=_of_record)
         write_table(
             asked.out / KERNELS, facts | SETTING, LAUNCH_COLUMNS, ([row[name] for name in LAUNCH_COLUMNS] for row in rows)
         )
-        print(f"{len(rows)} launches")
+        print(f"{len(measured)} launches measured, {len(rows)} recorded")
     for raw in asked.raw:
         for name in ("energy.tsv", "stalls.tsv"):
             if (raw / name).is_file():
@@ -106,9 +118,13 @@ def record_microbenchmarks(raw: Path, out: Path) -> None:
             readings += benchmark.read(found)
         except KeyError as missing:
             print(f"{benchmark.name}: {missing} was not measured")
-    rows = [(one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings]
-    write_table(out / MICROBENCHMARKS, facts, ("name", "value", "unit", "what"), rows)
-    print(f"{len(rows)} numbers of microbenchmarks")
+    columns = ("name", "value", "unit", "what")
+    rows = {row["name"]: tuple(row[name] for name in columns) for row in recorded(out / MICROBENCHMARKS)}
+    if rows.keys() - {one.name for one in readings}:
+        facts["date"] = f"{read_table(out / MICROBENCHMARKS)[0]['date']}; some on {facts['date']}"
+    rows |= {one.name: (one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings}
+    write_table(out / MICROBENCHMARKS, facts, columns, rows.values())
+    print(f"{len(readings)} numbers of microbenchmarks measured, {len(rows)} recorded")
 
 
 if __name__ == "__main__":

@@ -27,12 +27,18 @@ def _measured(program: str, part: str, cycles: float, instructions: int = 100, *
 
 
 def _ours(measured: MeasuredLaunch, cycles: int, instructions: int = 100, **memory: int) -> Compared:
-    return compared(measured, {"cycles": cycles, "warp_instructions": instructions, "memory": memory})
+    return compared(measured, {"active_cycles": cycles, "warp_instructions": instructions, "memory": memory})
 
 
 def test_errors_by_hand() -> None:
     rows = [
-        _ours(_measured("a", "adjust", 1000, l2_sectors=1000, dram_read_bytes=320_000), 1100, l2_accesses=900, dram_reads=10_000),
+        _ours(
+            _measured("a", "adjust", 1000, l2_sectors=1000, dram_read_bytes=320_000),
+            1100,
+            l2_accesses=950,
+            l2_code_accesses=50,  # which a GPU's counter of what its SMs load and store does not have
+            dram_reads=10_000,
+        ),
         _ours(_measured("b", "adjust", 2000, l2_sectors=1000), 1800, instructions=101, l2_accesses=1300, dram_reads=7),
         _ours(_measured("c", "held-out", 500), 600),
     ]
@@ -41,7 +47,9 @@ def test_errors_by_hand() -> None:
     assert rows[0].traffic_error("dram_read_bytes") == 0
     assert rows[1].traffic_error("dram_read_bytes") is None  # next to nothing was read
     assert rows[2].traffic_error("l2_sectors") is None  # the model does not say
-    adjust, held_out, everything = summaries(rows)
+    adjust, held_out, everything = summaries(rows, sms=2)
+    assert (adjust.filling, adjust.filling_error) == (0, None)  # one CTA each
+    assert (summaries(rows, sms=1)[0].filling, summaries(rows, sms=1)[0].filling_error) == (2, pytest.approx(0.1))
     assert (adjust.part, held_out.part, everything.part) == ("adjust", "held-out", "all")
     assert (adjust.launches, adjust.kernels, adjust.exact_instructions) == (2, 2, 1)
     assert adjust.mean_error == pytest.approx(0.1) and held_out.mean_error == pytest.approx(0.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.errors import WarploomError
+from warploom.machines import load_machine
 from warploom.validation.recorded import KERNELS, folder_of, read_launches, read_numbers, read_table
 from warploom.validation.split import ADJUST, HELD_OUT, part_of
 from warploom.workloads.registry import workload_names
@@ -89,6 +91,15 @@ def test_a_damaged_table_is_refused(tmp_path: Path, change, complaint: str) -> N
 def test_a_device_that_was_not_measured_is_refused_with_those_that_were() -> None:
     with pytest.raises(WarploomError, match="recorded are h200"):
         folder_of("b200")
+
+
+def test_sources_of_hopper_name_what_was_measured() -> None:
+    """A name in backquotes is a microbenchmark that is recorded, or another number of the machine."""
+    machine = load_machine("hopper")
+    known = {number.name for number in read_numbers(H200)[1]} | set(machine.sources)
+    named = {name for source in machine.sources.values() for name in re.findall("`([^`]+)`", source)}
+    assert len(named) > 20
+    assert named <= known
 
 
 def test_energy_and_stalls_are_tables_too() -> None:

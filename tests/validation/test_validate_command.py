@@ -33,6 +33,7 @@ def test_two_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     code, out, _ = _run(capsys, *words)
     assert code == 0 and "exact" in out and "held-out" in out and "NVIDIA H200" in out
     assert stored[0].stat().st_mtime_ns == before  # nothing was made again
+    assert "<svg" in (tmp_path / "runs" / "gtx480-beside-h200.svg").read_text()  # a picture comes with the table
 
 
 def test_one_microbenchmark(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,10 @@ def command(
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
-    out: Annotated[Path | None, typer.Option(help="Draw ours over measured: .png, .svg or .html.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Draw ours over measured: .png, .svg or .html; else a picture is put beside the stored runs."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summaries and every launch.")] = False,
 ) -> int:
     """Compare a machine with recorded measurements: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
@@ -100,10 +103,11 @@ def _kernels(
         rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused)
     if not rows:
         raise WarploomError("nothing could be compared: the machine refuses every kernel")
-    totals = summaries(rows)
-    if out is not None:
-        draw_validation(rows, f"{chip.name} beside {facts['name']}", out)
-        message(f"wrote {out}")
+    totals = summaries(rows, chip.chip.sms)
+    picture = out or (None if json else _usual_picture(kept.folder, chip.name, folder.name))
+    if picture is not None:
+        draw_validation(rows, f"{chip.name} beside {facts['name']}", picture)
+        message(f"wrote {picture}")
     if json:
         print_json(
             {
@@ -118,6 +122,16 @@ def _kernels(
     _print_summaries(totals)
     print(f"measured on {facts['name']}, driver {facts['driver_version']}, {facts['date']}; caches empty before every launch")
     return 0
+
+
+def _usual_picture(store: Path, machine: str, device: str) -> Path | None:
+    """Where the picture goes that nobody asked for by name; None where nothing can draw it."""
+    import importlib.util
+
+    if importlib.util.find_spec("altair") is None:
+        return None
+    store.mkdir(parents=True, exist_ok=True)
+    return store / f"{Path(machine).stem}-beside-{device}.svg"
 
 
 def _refused(what: str, error: WarploomError) -> None:
@@ -177,6 +191,8 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("median", *(f"{one.median_error:.1%}" for one in totals))
     table.add_row("correlation of cycles", *(f"{one.correlation:.4f}" for one in totals))
     table.add_row("correlation of their logarithms", *(f"{one.log_correlation:.4f}" for one in totals))
+    table.add_row("launches that fill the chip", *(str(one.filling) for one in totals))
+    table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
     for heading, name in _TRAFFIC.items():
         table.add_row(f"median error, {heading}", *(_percent(one.traffic[name], ".1%") for one in totals))

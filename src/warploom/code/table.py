@@ -117,7 +117,7 @@ def _flags(instruction: Instruction, kind: OpClass) -> int:
         flags |= Flag.LOAD
     if instruction.op.name == "bar" and "warp" in instruction.op.modifiers:
         flags &= ~Flag.BARRIER  # bar.warp.sync is within the warp
-    if "volatile" in instruction.op.modifiers:
+    if any(word in instruction.op.modifiers for word in ("volatile", "STRONG", "MMIO")):
         flags |= Flag.VOLATILE
     return int(flags)
 

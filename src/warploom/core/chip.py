@@ -44,6 +44,7 @@ class Chip(Record):
     end: i8
     next_cta: i8
     last_sm: i8
+    follow_from: i8  # no CTA takes the place of another before
     sample_every: i8
     next_sample: i8
     samples: i8
@@ -55,25 +56,45 @@ CHIP_DTYPE = dtype_of(Chip)
 
 
 @inlined
+def _follows(ctx: Context, sm: Sm) -> bool:
+    """Whether the next CTA of an SM takes the place of another."""
+    return sm.count.ctas + sm.pending_count >= ctx.info.cta_limit
+
+
+@inlined
+def _may_take(ctx: Context, sm: Sm, chip: Chip) -> int:
+    """When an SM may be given a CTA, if it has room."""
+    if ctx.machine.cta_follow_interval > 0 and _follows(ctx, sm):
+        return max(sm.cta_from, chip.follow_from)
+    return sm.cta_from
+
+
+@inlined
 def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
     """Give out CTAs for the coming quantum: in each cycle each SM may take some, in turn."""
-    for cycle in range(chip.cycle, until):
-        given = 0
+    cycle = chip.cycle
+    while cycle < until and chip.next_cta < ctx.info.ctas:
+        following = until
         first = chip.last_sm + 1
         for step in range(len(sms)):
             number = (first + step) % len(sms)
             sm = sms[number]
-            for _ in range(ctx.machine.ctas_launched_per_cycle):
+            for _ in range(ctx.machine.ctas_launched_per_cycle if _may_take(ctx, sm, chip) <= cycle else 0):
                 if chip.next_cta >= ctx.info.ctas or not wants_cta(ctx, sm, cycle):
                     break
+                if _follows(ctx, sm):
+                    chip.follow_from = cycle + ctx.machine.cta_follow_interval
                 sm.pending_at[sm.pending_count] = cycle
                 sm.pending_cta[sm.pending_count] = chip.next_cta
                 sm.pending_count += 1
+                sm.cta_from = cycle + ctx.machine.cta_interval
                 chip.next_cta += 1
                 chip.last_sm = number
-                given += 1
-        if given == 0:
-            break
+            if wants_cta(ctx, sm, cycle):
+                following = min(following, max(cycle + 1, _may_take(ctx, sm, chip)))
+            elif sm.vacant_count > 0:
+                following = min(following, sm.vacant_at[0])
+        cycle = following
 
 
 @inlined
@@ -123,6 +144,8 @@ def _next_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Por
             return end
         if chip.next_cta < ctx.info.ctas and wants_cta(ctx, sms[number], end):
             return end
+        if chip.next_cta < ctx.info.ctas and sms[number].vacant_count > 0:
+            event = min(event, sms[number].vacant_at[0])
         event = min(event, sms[number].next_event, max(end, ports[number].ldst.event))
     if event >= FOREVER:
         return FOREVER

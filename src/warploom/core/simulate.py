@@ -21,6 +21,7 @@ from warploom.errors.progress import activity
 from warploom.jit import specialised
 from warploom.machines import Machine
 from warploom.machines.schema import CARVE_OUTS
+from warploom.records import blank_records
 from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
 from warploom.register_file.columns import NAMES, columns_record
 from warploom.register_file.context import Context
@@ -65,7 +66,7 @@ class Simulation:
         self.checker: Any = Checker() if check else NoChecker()
         self.record = machine.record()
         self.memory: Any = new_memory(machine)
-        self.ports: Any = np.zeros(machine.chip.sms, PORT_DTYPE).view(np.recarray)
+        self.ports: Any = blank_records(machine.chip.sms, PORT_DTYPE)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
         self.receive = receive  # takes what observers drain while they watch; without it the result keeps it
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
@@ -86,7 +87,6 @@ class Simulation:
         """Attach observers: the records of the SMs, and the code that is compiled for them, follow from who they are."""
         self.observers = observers
         self.dtype = sm_dtype(self.design, self.check, observers, kept_by(self.stages))
-        self.sms: Any = None
         kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
 
@@ -104,7 +104,7 @@ class Simulation:
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)
-        sms = self._blank_sms()
+        sms = blank_records(self.machine.chip.sms, self.dtype)
         chip = self.chip
         chip.start, chip.next_cta, chip.last_sm = chip.cycle, 0, len(sms) - 1
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
@@ -131,14 +131,6 @@ class Simulation:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
-
-    def _blank_sms(self) -> Any:
-        """The records of the SMs, all zeros: one array for all launches, for clearing it costs less than new memory."""
-        if self.sms is None:
-            self.sms = np.zeros(self.machine.chip.sms, self.dtype).view(np.recarray)
-        else:
-            self.sms.view(np.ndarray).view(np.uint8).fill(0)
-        return self.sms
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self._tables(code)

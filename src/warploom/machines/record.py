@@ -24,6 +24,9 @@ class MachineRecord(Record):
     clock_energy_mhz: f8
     quantum: i8
     ctas_launched_per_cycle: i8
+    cta_interval: i8
+    cta_follow_cycles: i8
+    cta_follow_interval: i8
     # [sm]
     warps_per_sm: i8
     ctas_per_sm: i8
@@ -97,6 +100,7 @@ class MachineRecord(Record):
     shared_banks: i8
     shared_latency: i8
     shared_cycles_per_pass: i8
+    shared_pause_cycles: i8
     # [l1]
     l1_sets: i8
     l1_ways: i8
@@ -121,6 +125,7 @@ class MachineRecord(Record):
     l1i_miss_queue: i8
     l1i_instruction_bytes: i8
     l1i_brought: i8
+    l1i_prefetched: i8
     l1i_kept: i8  # 0 or 1
     # [l1c]
     l1c_sets: i8
@@ -131,6 +136,7 @@ class MachineRecord(Record):
     l1c_mshrs: i8
     l1c_merged: i8
     l1c_miss_queue: i8
+    l1c_first_cycles: i8
     # [l1t]
     l1t_sets: i8
     l1t_ways: i8
@@ -140,10 +146,13 @@ class MachineRecord(Record):
     l1t_mshrs: i8
     l1t_merged: i8
     l1t_miss_queue: i8
+    l1t_lanes_per_cycle: i8
     # [interconnect]
     xbar_latency: i8
     xbar_flit_bytes: i8
     xbar_header_bytes: i8
+    xbar_groups: i8
+    xbar_joined: i8
     # [l2]
     l2_slices: i8
     l2_sets: i8
@@ -151,9 +160,13 @@ class MachineRecord(Record):
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
+    l2_sectors_per_cycle: i8
+    l2_fetched: i8
     l2_far_cycles: i8
     l2_mshrs: i8
     l2_atomic_cycles: i8
+    l2_atomic_latency: i8
+    l2_atomic_sectors: i8  # 0 or 1
     l2_merged: i8
     l2_dram_queue: i8
     # [dram]
@@ -161,6 +174,7 @@ class MachineRecord(Record):
     dram_interleave_bytes: i8
     dram_banks: i8
     dram_bank_groups: i8
+    dram_hashed: i8  # 0 or 1
     dram_bank_low_bit: i8
     dram_bank_high_bit: i8
     dram_row_bit: i8

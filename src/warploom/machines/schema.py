@@ -59,6 +59,9 @@ class ChipTable:
         1, MAX_QUANTUM, "cycles an SM runs ahead of the memory system; no more than the shortest way to L2 and back"
     )
     ctas_launched_per_cycle: int = number(1, MAX_CTAS, "CTAs that an SM can take on in one cycle")
+    cta_interval: int = number(1, 1000, "cycles between cycles in which an SM takes on CTAs")
+    cta_follow_cycles: int = number(0, 1000, "cycles from the end of a CTA until another can take its place")
+    cta_follow_interval: int = number(0, 64, "cycles between CTAs that take the place of others, on the whole chip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,7 @@ class Shared:
     banks: int = number(32, 32, "banks; the emulator counts conflicts for 32")
     latency: int = number(1, 1000, "cycles of an access without conflicts")
     cycles_per_pass: int = number(1, 64, "cycles that one conflict-free pass keeps the memory busy")
+    pause_cycles: int = number(0, 64, "cycles between passes of one sub-core, in which those of others are made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,7 @@ class L1I(Cache):
     PREFIX: ClassVar[str] = "l1i_"
     instruction_bytes: int = number(4, 16, "bytes of an instruction", True)
     brought: int = number(0, 256, "lines of a launch's code that are in L2 when it begins")
+    prefetched: int = number(0, 64, "lines behind one that is missing which are fetched with it")
     kept: bool = switch("a launch finds what earlier launches of the same code left in it")
 
 
@@ -229,13 +234,15 @@ class L1C(Cache):
     """The constant cache, which kernel parameters also go through."""
 
     PREFIX: ClassVar[str] = "l1c_"
+    first_cycles: int = number(0, 1000, "cycles more for the first use of a line that a launch brings along")
 
 
 @dataclass(frozen=True, slots=True)
 class L1T(Cache):
-    """The texture cache."""
+    """The texture cache; where the data cache fetches sectors, textures share it, and this is the way to it."""
 
     PREFIX: ClassVar[str] = "l1t_"
+    lanes_per_cycle: int = number(1, 32, "lanes that the texture unit takes in a cycle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +253,8 @@ class Interconnect:
     latency: int = number(1, 1000, "cycles one way without contention")
     flit_bytes: int = number(8, 256, "bytes that a port moves in a cycle")
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
+    groups: int = number(0, 16, "groups of SMs whose reads of the same sectors are joined on their way to L2; 0: none are")
+    joined: int = number(1, 64, "reads that are joined at most; of code and constants any number")
 
     def flits(self, data_bytes: int) -> int:
         """Cycles that a packet keeps a port busy."""
@@ -263,9 +272,13 @@ class L2:
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
-    far_cycles: int = number(0, 1000, "cycles more to and from slices that are not in an SM's half of the chip")
+    sectors_per_cycle: int = number(1, 4, "sectors of one line that a slice serves in a cycle")
+    fetched: int = number(1, 2, "neighbouring sectors that are fetched together", True)
+    far_cycles: int = number(0, 1000, "cycles more to slices in the other half of the chip, unless the SM's half has a copy")
     mshrs: int = number(1, 4096, "sectors on their way")
     atomic_cycles: int = number(1, 64, "cycles that an atomic operation on one sector keeps a slice busy")
+    atomic_latency: int = number(0, 1000, "cycles more from the tags to the answer of an atomic operation")
+    atomic_sectors: bool = switch("lanes of an atomic instruction that meet in a sector travel together")
     merged: int = number(1, 64, "requests that wait for one line")
     dram_queue: int = number(1, 1024, "sectors that wait for room at the DRAM controller")
 
@@ -279,6 +292,7 @@ class Dram:
     interleave_bytes: int = number(128, 4096, "neighbouring bytes in one channel", True)
     banks: int = number(1, MAX_DRAM_BANKS, "banks of a channel", True)
     bank_groups: int = number(1, MAX_DRAM_BANKS, "groups of banks", True)
+    hashed: bool = switch("which channel a block is in depends on all of its address, so that no stride meets only a few")
     bank_low_bit: int = number(
         7, 31, "address bit (within the channel) of the bank number's lowest bit, which also picks the slice"
     )

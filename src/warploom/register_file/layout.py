@@ -285,6 +285,9 @@ class Sm(Record):
     pending_count: i8  # CTAs given to this SM that start in the coming cycles
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]
+    cta_from: i8  # this SM is given no CTA before
+    vacant_count: i8  # places of CTAs that have ended which cannot be taken yet
+    vacant_at: Annotated[Array[i8], MAX_CTAS]  # when they can, soonest first
     stall_reason: Annotated[Array[i8], MAX_SCHEDULERS]
     # for observers only
     stall_pc: Annotated[Array[i8], MAX_SCHEDULERS]  # the pc of the instruction that waits

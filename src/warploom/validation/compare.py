@@ -48,6 +48,8 @@ class Summary:
     median_error: float
     correlation: float  # Pearson's, of cycles
     log_correlation: float  # of the logarithms of cycles, in which small kernels count as much as large ones
+    filling: int  # launches with a CTA for every SM of the chip
+    filling_error: float | None  # mean absolute error of their cycles
     exact_instructions: int  # launches whose instructions agree exactly
     traffic: dict[str, float | None]  # median absolute error of each kind
 
@@ -57,25 +59,26 @@ def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
     memory = launch["memory"]
     return Compared(
         measured,
-        launch["cycles"],
+        launch["active_cycles"],
         launch["warp_instructions"],
         {
             "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
-            "l2_sectors": memory.get("l2_accesses"),
+            "l2_sectors": memory["l2_accesses"] - memory.get("l2_code_accesses", 0) if "l2_accesses" in memory else None,
             "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
             "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,
         },
     )
 
 
-def summaries(rows: Sequence[Compared]) -> list[Summary]:
-    """Of each part, and of all together."""
+def summaries(rows: Sequence[Compared], sms: int) -> list[Summary]:
+    """Of each part, and of all together, on a chip of so many SMs."""
     parts = [(part, [row for row in rows if row.measured.part == part]) for part in PARTS]
-    return [_summary(part, some) for part, some in (*parts, ("all", list(rows))) if some]
+    return [_summary(part, some, sms) for part, some in (*parts, ("all", list(rows))) if some]
 
 
-def _summary(part: str, rows: Sequence[Compared]) -> Summary:
+def _summary(part: str, rows: Sequence[Compared], sms: int) -> Summary:
     errors = [abs(row.error) for row in rows]
+    filling = [abs(row.error) for row in rows if row.measured.ctas >= sms]
     measured, ours = [row.measured.cycles for row in rows], [float(row.cycles) for row in rows]
     return Summary(
         part=part,
@@ -85,6 +88,8 @@ def _summary(part: str, rows: Sequence[Compared]) -> Summary:
         median_error=statistics.median(errors),
         correlation=correlation(measured, ours),
         log_correlation=correlation([math.log(value) for value in measured], [math.log(value) for value in ours]),
+        filling=len(filling),
+        filling_error=statistics.fmean(filling) if filling else None,
         exact_instructions=sum(row.instructions == row.measured.instructions for row in rows),
         traffic={name: _median_of(row.traffic_error(name) for row in rows) for name in TRAFFIC},
     )

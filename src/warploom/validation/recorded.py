@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,11 @@ class MeasuredLaunch:
     l2_sectors: int  # that the SMs asked for: loads, stores, atomics, textures
     dram_read_bytes: int
     dram_write_bytes: int
+
+    @property
+    def ctas(self) -> int:
+        """How many CTAs the grid has."""
+        return math.prod(map(int, self.grid.split("x")))
 
     @property
     def name(self) -> str:

@@ -24,6 +24,7 @@ from warploom.core.memory.state import (
     READ,
     RESERVED,
     SILENT,
+    TEXTURE,
     VALID,
     WRITE,
     Access,
@@ -61,13 +62,14 @@ def _request(
     sectors: int,
     shift: int,
     kind: int,
+    lanes: int,
     reply: int,
     token: int,
 ) -> None:
     """Ask L2 for a line of 32 << shift bytes, or write its named sectors; L2's lines are 128 bytes."""
     wide = line >> (2 - shift)
     offset = (line & ((1 << (2 - shift)) - 1)) << shift
-    pipe.leave[pipe.sent % _LEAVE_ENTRIES] = send(machine, ldst, cycle, wide, sectors << offset, kind, reply, token)
+    pipe.leave[pipe.sent % _LEAVE_ENTRIES] = send(machine, ldst, cycle, wide, sectors << offset, kind, lanes, reply, token)
     pipe.sent += 1
 
 
@@ -119,17 +121,26 @@ def _load(
     whole = (1 << (1 << shift)) - 1
     if dirty:
         ldst.l1_write_backs += 1
-        _request(machine, ldst, pipe, cycle, cache.tag[way], whole, shift, WRITE, SILENT, 0)
+        _request(machine, ldst, pipe, cycle, cache.tag[way], whole, shift, WRITE, 0, SILENT, 0)
     mshr = reserve(cache, way, line, cycle)
     wait_for(cache, mshr, access.slot)
     cache.accesses += 1
     cache.misses += 1
-    _request(machine, ldst, pipe, cycle, line, whole, shift, READ, reply, mshr)
+    _request(machine, ldst, pipe, cycle, line, whole, shift, READ, 0, reply, mshr)
     return UNDER_WAY
 
 
 @callee
-def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
+def _named_before(cache: CacheState, way: int, sectors: int, sector: int) -> bool:
+    """Whether one of the sectors in front of this one comes with the same miss register."""
+    for earlier in range(sector):
+        if sectors >> earlier & 1 and cache.sector_mshr[way, earlier] == cache.sector_mshr[way, sector]:
+            return True
+    return False
+
+
+@callee
+def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int, counted: bool) -> int:
     """A load from a data cache that fetches sectors: it waits for those on their way and asks for the rest."""
     cache = ldst.l1
     line, wanted = access.line, signed(access.sectors)
@@ -156,7 +167,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
                 return BLOCKED
             if dirty:
                 ldst.l1_write_backs += 1
-                _request(machine, ldst, pipe, cycle, cache.tag[way], cache.valid[way], 2, WRITE, SILENT, 0)
+                _request(machine, ldst, pipe, cycle, cache.tag[way], cache.valid[way], 2, WRITE, 0, SILENT, 0)
             cache.tag[way] = line
             cache.state[way] = VALID
             cache.valid[way] = 0
@@ -164,24 +175,23 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
             return BLOCKED
     cache.accesses += 1
     cache.used[way] = cycle
-    cache.sectors += sectors_in(wanted)
-    cache.sector_hits += sectors_in(wanted & there)
+    if counted:
+        cache.sectors += sectors_in(wanted)
+        cache.sector_hits += sectors_in(wanted & there)
     if missing == 0 and waiting == 0:
         cache.hits += 1
         return FINISHED
     parts = 0
-    last = -1
     for sector in range(4):
-        if waiting >> sector & 1 and cache.sector_mshr[way, sector] != last:
-            last = cache.sector_mshr[way, sector]
-            wait_for(cache, last, access.slot)
+        if waiting >> sector & 1 and not _named_before(cache, way, waiting, sector):
+            wait_for(cache, cache.sector_mshr[way, sector], access.slot)
             parts += 1
     if missing != 0:
         mshr = reserve_sectors(cache, way, missing)
         wait_for(cache, mshr, access.slot)
         parts += 1
         cache.misses += 1
-        _request(machine, ldst, pipe, cycle, line, missing, 2, READ, FILL_DATA, mshr)
+        _request(machine, ldst, pipe, cycle, line, missing, 2, READ, 0, FILL_DATA, mshr)
     else:
         cache.pending_hits += 1
     ldst.pending[access.slot] += parts - 1
@@ -190,13 +200,16 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
 
 @callee
 def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
-    """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2."""
+    """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2.
+
+    A cache that fetches sectors sends all stores through and keeps what they write where a line is there; local ones make room.
+    """
     cache = ldst.l1
     line = access.line
     first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
     way = find(cache, line, first, machine.l1_ways)
     there = way >= 0 and holds(cache.state[way])
-    if there and access.local:
+    if there and access.local and machine.l1_sectored == 0:
         cache.state[way] = DIRTY
         cache.used[way] = cycle
         cache.accesses += 1
@@ -212,11 +225,18 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, 
         ldst.store_evictions += 1
     elif there:  # written in place, too
         cache.hits += 1
+        if access.local:
+            cache.valid[way] |= access.sectors & ~cache.arriving[way]
     else:
         cache.misses += 1
+        if access.local and machine.l1_sectored != 0:
+            way = sector_victim(cache, first, machine.l1_ways)
+            if way >= 0:
+                cache.tag[way], cache.state[way], cache.used[way] = line, VALID, cycle
+                cache.valid[way] = access.sectors
     ldst.store_credits_used += 1
     shift = 2 if machine.l1_line_bytes == 128 else (1 if machine.l1_line_bytes == 64 else 0)
-    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, ACKNOWLEDGE, access.warp)
+    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, 0, ACKNOWLEDGE, access.warp)
     return UNDER_WAY
 
 
@@ -228,7 +248,7 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
         if access.kind == WRITE:
             return _store(machine, ldst, pipe, access, cycle)
         if machine.l1_sectored != 0:
-            return _load_sectors(machine, ldst, pipe, access, cycle)
+            return _load_sectors(machine, ldst, pipe, access, cycle, access.local == 0)
         return _load(
             machine,
             ldst,
@@ -250,8 +270,10 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
         if ldst.direct_outstanding >= machine.l1_atomic_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
             return BLOCKED
         ldst.direct_outstanding += 1
-        _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, DIRECT, access.slot)
+        _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, access.lanes, DIRECT, access.slot)
         return UNDER_WAY
+    if number == TEXTURE and machine.l1_sectored != 0:
+        return _load_sectors(machine, ldst, pipe, access, cycle, False)
     if number == CONSTANT:
         return _load(
             machine,
@@ -294,7 +316,7 @@ def constant_access(machine: MachineRecord, sm: Port, cycle: int, line: int) -> 
     A launch brings bank 0 along, with its parameters. Other banks come through the cache that code comes through.
     """
     if machine.fixed_model == 1 or line < FIRST_CONSTANT_LINES:
-        return cycle + machine.l1c_latency
+        return cycle + machine.l1c_latency + machine.l1c_first_cycles
     return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * line, machine.l1c_latency)
 
 
@@ -331,8 +353,20 @@ def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: 
         cache.reservation_failures += 1
         return FOREVER
     cache.misses += 1
-    mshr = reserve(cache, way, line, cycle)
+    _fetch_code(machine, ldst, cycle, way, line, shift)
+    for ahead in range(line + 1, line + 1 + machine.l1i_prefetched):
+        first = set_of(ahead, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
+        if find(cache, ahead, first, machine.l1i_ways) < 0 and cache.mshrs_used < machine.l1i_mshrs:
+            way = victim(cache, first, machine.l1i_ways)
+            if way >= 0:
+                _fetch_code(machine, ldst, cycle, way, ahead, shift)
+    return FOREVER
+
+
+@callee
+def _fetch_code(machine: MachineRecord, ldst: Ldst, cycle: int, way: int, line: int, shift: int) -> None:
+    """Ask L2 for a line of code or constants."""
+    mshr = reserve(ldst.l1i, way, line, cycle)
     whole = (1 << (1 << shift)) - 1
     offset = (line & ((1 << (2 - shift)) - 1)) << shift
-    send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, FILL_CODE, mshr)
-    return FOREVER
+    send(machine, ldst, cycle, line >> (2 - shift), whole << offset, READ, 0, FILL_CODE, mshr)

@@ -11,11 +11,16 @@ from warploom.core.memory.state import Memory
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 
+GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
+
 
 @callee
 def channel_of(machine: MachineRecord, memory: Memory, line: int) -> int:
-    """The DRAM channel of a line."""
-    return (line >> memory.interleave_shift) % machine.dram_channels
+    """The DRAM channel of a line: blocks go round the channels, from another one in each round where they are hashed."""
+    block = line >> memory.interleave_shift
+    if machine.dram_hashed != 0:
+        block += (block // machine.dram_channels * GOLDEN >> 16) & 0xFFFF
+    return block % machine.dram_channels
 
 
 @callee

@@ -18,8 +18,10 @@ _OF_L2 = (
     "write_accesses",
     "write_misses",
     "atomic_accesses",
+    "code_accesses",
     "write_backs",
     "stalls",
+    "joined",
 )
 _OF_DRAM = ("reads", "writes", "bursts", "row_hits", "activations")
 

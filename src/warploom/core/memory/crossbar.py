@@ -37,6 +37,7 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
     node.next = 0
     if crossbar.head[port] == 0:
         crossbar.head[port] = request
+        crossbar.due[port] = max(node.cycle, crossbar.in_free[port])
     else:
         memory.pool[crossbar.tail[port] - 1].next = request
     crossbar.tail[port] = request
@@ -46,17 +47,20 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
 def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none.
 
-    Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest.
+    Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest. `due` is no
+    later than when a packet can go, and is put right where that matters: its output may have become busy since.
     """
     soonest, chosen = FOREVER, -1
-    for step in range(1, inputs + 1):
-        port = crossbar.last + step
+    port = crossbar.last
+    for _ in range(inputs):
+        port += 1
         if port >= inputs:
-            port -= inputs
-        if crossbar.head[port] == 0:
+            port = 0
+        due = crossbar.due[port]
+        if due >= soonest and not (alternate and due == soonest and due < FOREVER):
             continue
-        node = memory.pool[crossbar.head[port] - 1]
-        at = max(node.cycle, crossbar.in_free[port], crossbar.out_free[node.destination])
+        at = max(due, crossbar.out_free[memory.pool[crossbar.head[port] - 1].destination])
+        crossbar.due[port] = at
         if at < soonest or (alternate and at == soonest and crossbar.in_free[port] < crossbar.in_free[chosen]):
             soonest, chosen = at, port
             if at <= crossbar.now and not alternate:
@@ -68,17 +72,21 @@ def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: b
 def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
     """Take a packet from the head of an input through; its request if it was the last one, else 0.
 
-    Both its ports are busy for its flits.
+    Both its ports are busy for its flits, but the input is not if it joins another.
     """
     request = crossbar.head[port]
     node = memory.pool[request - 1]
-    crossbar.in_free[port] = at + node.flits
+    crossbar.in_free[port] = at if node.joined else at + node.flits
     crossbar.out_free[node.destination] = at + node.flits
     crossbar.now = at
     crossbar.last = port
     node.packets -= 1
     if node.packets > 0:
+        crossbar.due[port] = crossbar.in_free[port]
         return 0
     crossbar.head[port] = node.next
+    crossbar.due[port] = FOREVER
+    if node.next != 0:
+        crossbar.due[port] = max(memory.pool[node.next - 1].cycle, crossbar.in_free[port])
     node.next = 0
     return request

@@ -6,10 +6,24 @@ from warploom.core.memory.address import bank_of, channel_of_slice, first_way, r
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.state import ATOMIC, READ, RECENT, SILENT, TICKS, WRITE, Memory
+from warploom.core.memory.joining import joins, lead
+from warploom.core.memory.state import ATOMIC, FILL_CODE, FILL_CONSTANT, READ, RECENT, SILENT, TICKS, WRITE, Line, Memory, Request
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
+
+WORDS = 8  # of a sector
+
+
+@callee
+def _busy_cycles(machine: MachineRecord, node: Request) -> int:
+    """How long a request keeps its slice busy."""
+    sectors = sectors_in(node.sectors)
+    if node.kind != ATOMIC:
+        return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle
+    if node.lanes > WORDS:  # some meet in a word: one after the other
+        return node.lanes * machine.l2_atomic_cycles * 3 // 4
+    return sectors * machine.l2_atomic_cycles
 
 
 @callee
@@ -23,6 +37,8 @@ def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cy
             node.packets, sectors = sectors, 1
         node.flits = machine.xbar_flits[sectors if node.kind == READ else 0]
         node.cycle = cycle + machine.l2_reply_latency
+        if node.kind == ATOMIC and machine.l2_atomic_latency > 0:
+            node.cycle += machine.l2_atomic_latency + _busy_cycles(machine, node)
         enter_crossbar(memory, memory.replies, number, request, node.sm)
     else:
         memory.in_flight -= 1
@@ -57,7 +73,7 @@ def _to_dram(machine: MachineRecord, memory: Memory, number: int, within: int, s
 @callee
 def _find(memory: Memory, first: int, ways: int, within: int) -> int:
     for way in range(first, first + ways):
-        if memory.line[way].tag == within + 1:
+        if memory.tag[way] == within + 1:
             return way
     return -1
 
@@ -73,8 +89,9 @@ def _victim(memory: Memory, first: int, ways: int) -> int:
 
 
 @callee
-def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) -> None:
-    accesses, misses = sectors_in(sectors), sectors_in(missing)
+def _count(memory: Memory, node: Request, missing: int, waiting: int) -> None:
+    kind = node.kind
+    accesses, misses = sectors_in(node.sectors), sectors_in(missing)
     memory.l2_accesses += accesses
     memory.l2_misses += misses
     memory.l2_pending_hits += sectors_in(waiting)
@@ -86,6 +103,25 @@ def _count(memory: Memory, kind: int, sectors: int, missing: int, waiting: int) 
         memory.l2_read_misses += misses
         if kind == ATOMIC:
             memory.l2_atomic_accesses += accesses
+        elif node.reply in (FILL_CODE, FILL_CONSTANT):
+            memory.l2_code_accesses += accesses
+
+
+@callee
+def _distance(machine: MachineRecord, number: int, node: Request, line: Line, waiting: int) -> None:
+    """Whether a request's reply comes from the other half of the chip.
+
+    Each half of L2 is the home of half of the lines and keeps copies of others that its SMs have read. Writes and atomics go to
+    the home, and copies are given up. Code and constants are in both halves.
+    """
+    elsewhere = node.sm & 1 != (1 if 2 * number >= machine.l2_slices else 0)
+    sectors, copied = signed(node.sectors), signed(line.copied)
+    if node.kind != READ:
+        line.copied = copied & ~sectors
+        node.far = 1 if elsewhere else 0
+    elif elsewhere and node.reply not in (FILL_CODE, FILL_CONSTANT):
+        node.far = 1 if (sectors & ~copied) | waiting else 0
+        line.copied = copied | sectors
 
 
 @callee
@@ -104,7 +140,11 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
     missing = sectors & ~valid & ~pending
     waiting = sectors & pending
     writes = node.kind == WRITE
-    fetched = 0 if writes else sectors_in(missing)
+    if found and joins(machine, memory, node, waiting, cycle) and memory.line[way].merged < machine.l2_merged:
+        _join(machine, memory, number, request, way, waiting, cycle)
+        return
+    brought = signed(0) if writes else _with_neighbours(machine, missing) & ~valid & ~pending
+    fetched = sectors_in(brought)
     if not writes and found and memory.line[way].merged >= machine.l2_merged and (missing | waiting) != 0:
         part.stalled = 1
     if fetched > 0 and (part.mshrs_used + fetched > machine.l2_mshrs or part.queued >= machine.l2_dram_queue):
@@ -118,19 +158,20 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
         return
     part.head = node.next
     node.next = 0
-    busy = sectors_in(node.sectors)
-    if node.kind == ATOMIC:
-        busy *= machine.l2_atomic_cycles
-    part.tags_free = cycle + busy
+    part.tags_free = cycle + _busy_cycles(machine, node)
     line = memory.line[way]
     if not found:
         if line.dirty != 0:
             memory.l2_write_backs += sectors_in(line.dirty)
-            _to_dram(machine, memory, number, line.tag - 1, line.dirty, -1, cycle)
-        line.tag = node.within + 1
-        line.valid, line.dirty, line.pending, line.merged, line.waiters = 0, 0, 0, 0, 0
+            _to_dram(machine, memory, number, memory.tag[way] - 1, line.dirty, -1, cycle)
+        memory.tag[way] = node.within + 1
+        line.valid, line.dirty, line.pending, line.merged, line.waiters, line.copied = 0, 0, 0, 0, 0, 0
     line.used = RECENT + cycle
-    _count(memory, node.kind, node.sectors, missing, waiting)
+    _count(memory, node, missing, waiting)
+    if machine.l2_far_cycles > 0:
+        _distance(machine, number, node, line, waiting)
+    if machine.xbar_groups > 0 and node.kind == READ:
+        lead(machine, memory, node, cycle)
     if writes:  # a sector counts as written whole: no fetch
         line.valid |= node.sectors
         line.dirty |= node.sectors
@@ -146,9 +187,37 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
     line.waiters = request
     line.merged += 1
     if missing != 0:
-        line.pending |= missing
+        line.pending |= brought
         part.mshrs_used += fetched
-        _to_dram(machine, memory, number, node.within, missing, way, cycle)
+        _to_dram(machine, memory, number, node.within, brought, way, cycle)
+
+
+@callee
+def _with_neighbours(machine: MachineRecord, sectors: int) -> int:
+    """The sectors that are fetched for some: pairs of them where two are fetched together."""
+    if machine.l2_fetched == 1:
+        return sectors
+    return (3 if sectors & 3 else 0) | (12 if sectors & 12 else 0)
+
+
+@callee
+def _join(machine: MachineRecord, memory: Memory, number: int, request: int, way: int, waiting: int, cycle: int) -> None:
+    """A read that has joined another of its group takes nothing of L2: its reply comes with the other's."""
+    node = memory.pool[request - 1]
+    memory.slice[number].head = node.next
+    node.next = 0
+    node.joined = 1
+    memory.l2_joined += sectors_in(node.sectors)
+    if machine.l2_far_cycles > 0:
+        _distance(machine, number, node, memory.line[way], waiting)
+    if waiting == 0:
+        _reply(machine, memory, number, request, cycle)
+        return
+    line = memory.line[way]
+    node.need = waiting
+    node.next = line.waiters
+    line.waiters = request
+    line.merged += 1
 
 
 @callee

@@ -8,6 +8,7 @@ Nothing is stepped cycle by cycle: `event` says when the unit next has something
 
 from __future__ import annotations
 
+from warploom.code.lanes import LANES
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
@@ -85,7 +86,7 @@ def latency_of(machine: MachineRecord, pipe: int) -> int:
         return machine.l1c_latency
     if pipe == TEXTURE:
         return machine.l1t_latency
-    return 1
+    return machine.l1_latency if machine.l1_sectored != 0 else 1
 
 
 @whole
@@ -97,7 +98,7 @@ def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
         and ldst.pipe[DATA].count <= machine.l1_latency
         and ldst.pipe[CONSTANT].count <= machine.l1c_latency
         and ldst.pipe[TEXTURE].count <= machine.l1t_latency
-        and ldst.pipe[PAST_L1].count <= _WAITING_PAST_L1
+        and ldst.pipe[PAST_L1].count < _WAITING_PAST_L1 + latency_of(machine, PAST_L1)
         and ldst.shared_count < SHARED_ENTRIES
     )
 
@@ -117,6 +118,7 @@ def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: i
     access.warp = warp
     access.local = local
     access.transactions = 1
+    access.lanes = 0
     return access
 
 
@@ -158,19 +160,33 @@ def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
 
 
 @callee
-def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, flags: int, passes: int) -> None:
+def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, flags: int, passes: int) -> None:
+    """Passes keep the memory busy for all, and with pauses between them they keep the sub-core waiting."""
     busy = passes * machine.shared_cycles_per_pass
+    core = warp % machine.sub_cores
+    starts = max(cycle, ldst.shared_free[core])
     ldst.free_at = cycle + busy
+    ldst.shared_free[core] = starts + busy + passes * machine.shared_pause_cycles
     ldst.shared_accesses += 1
     ldst.shared_conflict_passes += passes - 1
     if flags & (_LOAD | _ATOMIC):
-        if ldst.shared_count == 0:
-            ldst.shared_head = 0
-        behind = (ldst.shared_head + ldst.shared_count) % SHARED_ENTRIES
-        ldst.shared_count += 1
-        ldst.shared_at[behind] = cycle + machine.shared_latency + busy - 1
-        ldst.shared_slot[behind] = slot
-        ldst.event = min(ldst.event, ldst.shared_at[behind])
+        _await_shared(ldst, starts + machine.shared_latency + busy + (passes - 1) * machine.shared_pause_cycles - 1, slot)
+
+
+@callee
+def _await_shared(ldst: Ldst, at: int, slot: int) -> None:
+    """Put an access among those whose data are to come, in the order of time."""
+    if ldst.shared_count == 0:
+        ldst.shared_head = 0
+    place = ldst.shared_head + ldst.shared_count
+    while place > ldst.shared_head and ldst.shared_at[(place - 1) % SHARED_ENTRIES] > at:
+        ldst.shared_at[place % SHARED_ENTRIES] = ldst.shared_at[(place - 1) % SHARED_ENTRIES]
+        ldst.shared_slot[place % SHARED_ENTRIES] = ldst.shared_slot[(place - 1) % SHARED_ENTRIES]
+        place -= 1
+    ldst.shared_count += 1
+    ldst.shared_at[place % SHARED_ENTRIES] = at
+    ldst.shared_slot[place % SHARED_ENTRIES] = slot
+    ldst.event = min(ldst.event, at)
 
 
 @callee
@@ -231,7 +247,7 @@ def ldst_accept(
             _done(ldst, DONE_LOAD, slot)
         return
     if space == _SHARED:
-        _accept_shared(machine, ldst, cycle, slot, flags, count)
+        _accept_shared(machine, ldst, cycle, slot, warp, flags, count)
         return
     if machine.fixed_model == 1:
         active, touched = 0, 0
@@ -264,6 +280,13 @@ def ldst_accept(
     if flags & _STORE:
         kind = WRITE
     shift = _line_shift(machine, number)
+    enters = cycle
+    if number == TEXTURE and machine.l1t_lanes_per_cycle < LANES:
+        active = 0
+        for index in range(first, first + count):
+            active += lanes_in(lanes[index])
+        enters = max(cycle, ldst.texture_free)
+        ldst.texture_free = enters + (min(active, LANES) + machine.l1t_lanes_per_cycle - 1) // machine.l1t_lanes_per_cycle
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -271,11 +294,11 @@ def ldst_accept(
         line = sector >> shift
         if line != current:
             if current >= 0:
-                _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+                _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
                 accesses += 1
             current, mask = line, 0
         mask |= 1 << (sector & ((1 << shift) - 1))
-    _enter(ldst, number, cycle + accesses, current, mask, kind, slot, warp, local)
+    _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
     accesses += 1
     ldst.free_at = cycle + accesses
     _count(ldst, space, flags, accesses)
@@ -306,7 +329,12 @@ def _accept_atomic(
     while index < end:
         sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
-        access.transactions = 0
+        if machine.l2_atomic_sectors != 0:
+            access.lanes, access.transactions = lanes_in(lanes[index]), 1
+            transactions += 1
+            index += 1
+            continue
+        access.lanes, access.transactions = 1, 0
         while index < end and signed(sectors[index]) == sector:
             access.transactions += 1 if together else lanes_in(lanes[index])
             index += 1

@@ -12,7 +12,9 @@ TOKEN_SHIFT = 4
 
 
 @callee
-def send(machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int, kind: int, reply: int, token: int) -> int:
+def send(
+    machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int, kind: int, lanes: int, reply: int, token: int
+) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
     packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
     starts = max(ldst.port_free, cycle)
@@ -24,6 +26,7 @@ def send(machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int
     request.line = line
     request.sectors = sectors
     request.kind = kind
+    request.lanes = lanes
     request.reply = reply
     request.token = token
     return ldst.port_free

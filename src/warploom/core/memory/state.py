@@ -23,7 +23,7 @@ from warploom.machines.schema import (
     MAX_WARPS,
 )
 from warploom.records import Array, Record, blank_records, dtype_of, field_names, i2, i4, i8, u1, u4
-from warploom.register_file.layout import MAX_SLOTS
+from warploom.register_file.layout import MAX_SLOTS, MAX_SUB_CORES
 
 FOREVER = 1 << 60
 TICKS = 1024
@@ -33,7 +33,7 @@ REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
 RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
-POOL_ENTRIES = 1 << 17  # requests inside the memory system
+POOL_ENTRIES = 1 << 18  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
 FIRST_CONSTANT_LINES = 128  # of 64 bytes: those of bank 0, which launches bring along; as many for all other banks but 3
@@ -90,7 +90,8 @@ class Access(Record):
     kind: u1  # READ, WRITE, ATOMIC
     warp: u1
     local: u1
-    transactions: u1  # of an atomic: one per lane
+    transactions: u1  # of an atomic: one per lane, or one for all lanes in a sector
+    lanes: u1  # of an atomic, in each transaction
 
 
 class CachePipe(Record):
@@ -122,6 +123,9 @@ class Request(Record):
     flits: u1  # of each packet
     packets: u1  # that it still takes through the crossbar
     destination: u1  # the port at which it leaves the crossbar
+    lanes: u1  # of an atomic
+    far: u1  # the reply comes from the other half of the chip
+    joined: u1  # it travels with the reply to another SM of the group
 
 
 class LdstUnit(Record):
@@ -151,6 +155,7 @@ class LdstUnit(Record):
     reply_what: Annotated[Array[i8], REPLY_ENTRIES]
     shared_at: Annotated[Array[i8], SHARED_ENTRIES]
     shared_slot: Annotated[Array[i2], SHARED_ENTRIES]
+    shared_free: Annotated[Array[i8], MAX_SUB_CORES]  # the passes of a sub-core's last access end
     done: Annotated[Array[i4], DONE_ENTRIES]
     pipe: Annotated[Array[CachePipe], PIPES]
     l1: CacheState
@@ -191,12 +196,12 @@ class L2Line(Record):
     """A line of L2."""
 
     used: i8
-    tag: u4  # the line's number in its channel + 1, so that 0 is an empty way
     waiters: i4  # requests that wait for a fill, as pool index + 1
     valid: u1
     dirty: u1
     pending: u1
     merged: u1
+    copied: u1  # sectors of which the half that is not the line's own has a copy
 
 
 class Slice(Record):
@@ -210,6 +215,15 @@ class Slice(Record):
     queued: i4  # sectors between L2 and the controller
 
 
+class Joiner(Record):
+    """The last read of a line by a group of SMs that others can join on their way to L2."""
+
+    until: i8  # its reply is back at the group
+    line: u4  # + 1
+    sectors: u1
+    count: u1  # reads that are joined in it
+
+
 class Crossbar(Record):
     """One direction of the crossbar."""
 
@@ -219,8 +233,10 @@ class Crossbar(Record):
     tail: Annotated[Array[i4], MAX_SMS]
     in_free: Annotated[Array[i8], MAX_SMS]
     out_free: Annotated[Array[i8], MAX_SMS]
+    due: Annotated[Array[i8], MAX_SMS]  # the packet at the head of an input cannot go before; FOREVER where there is none
 
 
+MAX_GROUPS, JOINERS = 16, 1024  # of SMs; of each group: lines that are on their way, by the line's lowest bits
 MAX_TRANSFERS = 4096  # of one channel
 
 
@@ -315,13 +331,17 @@ class Memory(Record):
     l2_write_accesses: i8
     l2_write_misses: i8
     l2_atomic_accesses: i8
+    l2_code_accesses: i8  # of code and constants
     l2_write_backs: i8
     l2_stalls: i8
+    l2_joined: i8  # sectors of reads that were joined to others before they came to L2
     requests: Crossbar  # from SMs to slices
     replies: Crossbar  # and back
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
+    joiner: Annotated[Array[Joiner], MAX_GROUPS, JOINERS]
     pool: Annotated[Array[Request], POOL_ENTRIES]
+    tag: Annotated[Array[u4], MAX_L2_LINES]  # of L2: the line's number in its channel + 1, so that 0 is an empty way
     line: Annotated[Array[L2Line], MAX_L2_LINES]
 
 
@@ -340,6 +360,7 @@ def new_memory(machine: Machine) -> Any:
     memory = memories[0]
     per_channel = machine.l2.slices // machine.dram.channels
     memory["channel"]["next_pick"] = FOREVER
+    memory["requests"]["due"] = memory["replies"]["due"] = FOREVER
     memory["slices_per_channel"] = per_channel
     memory["interleave_shift"] = machine.dram.interleave_bytes.bit_length() - 8
     memory["slice_shift"] = machine.dram.bank_low_bit - 7

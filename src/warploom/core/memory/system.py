@@ -37,6 +37,7 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
             node = memory.pool[request - 1]
             node.cycle, node.line, node.sectors, node.flits = sent.cycle, sent.line, sent.sectors, sent.flits
             node.kind, node.reply, node.token, node.sm, node.packets = sent.kind, sent.reply, sent.token, number, 1
+            node.lanes, node.far, node.joined = sent.lanes, 0, 0
             node.within = within_channel(machine, memory, node.line)
             slice_number = slice_of(memory, channel_of(machine, memory, node.line), node.within)
             enter_crossbar(memory, memory.requests, number, request, slice_number)
@@ -76,7 +77,7 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
             continue
         node = memory.pool[request - 1]
         arrival = at + node.flits + machine.xbar_latency
-        if machine.l2_far_cycles > 0 and (node.sm & 1) != (1 if 2 * port >= machine.l2_slices else 0):
+        if node.far:
             arrival += machine.l2_far_cycles
         push_reply(sms[node.sm].ldst, arrival, port, node.reply, node.token)
         memory.in_flight -= 1
@@ -233,15 +234,15 @@ def warm_l2(machine: MachineRecord, memory: Memory, base_sector: int, count: int
         first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
         oldest = first
         for way in range(first, first + machine.l2_ways):
-            if memory.line[way].tag == within + 1:
+            if memory.tag[way] == within + 1:
                 oldest = way
                 break
             if memory.line[way].used < memory.line[oldest].used:
                 oldest = way
         entry = memory.line[oldest]
-        if entry.tag != within + 1:
-            entry.tag = within + 1
-            entry.valid = 0
+        if memory.tag[oldest] != within + 1:
+            memory.tag[oldest] = within + 1
+            entry.valid, entry.copied = 0, 0
         for sector in range(max(4 * line, base_sector), min(4 * line + 4, base_sector + count)):
             entry.valid |= 1 << (sector & 3)
         memory.warm_clock += 1

@@ -31,7 +31,12 @@ from warploom.register_file.services import inlined, release, separate
 @inlined
 def wants_cta(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Whether the SM can take one more CTA."""
-    return sm.ctas_resident + sm.pending_count < ctx.info.cta_limit and can_launch(ctx.design.allocation, ctx, sm, cycle)
+    while sm.vacant_count > 0 and sm.vacant_at[0] <= cycle:
+        sm.vacant_count -= 1
+        for position in range(sm.vacant_count):
+            sm.vacant_at[position] = sm.vacant_at[position + 1]
+    taken = sm.ctas_resident + sm.pending_count + sm.vacant_count
+    return taken < ctx.info.cta_limit and can_launch(ctx.design.allocation, ctx, sm, cycle)
 
 
 @separate
@@ -159,6 +164,9 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
                     _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)
             cta.number = -1
             sm.ctas_resident -= 1
+            if ctx.machine.cta_follow_cycles > 0:
+                sm.vacant_at[sm.vacant_count] = cycle + ctx.machine.cta_follow_cycles
+                sm.vacant_count += 1
             sm.last_exit = cycle + ctx.machine.stage_exit_cycles
             if sm.ctas_resident == 0:
                 sm.busy_cycles += sm.last_exit + 1 - sm.busy_since

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,9 @@ STREAMS = {  # name: kernel, megabytes, how often over them
 }
 SHAPES = {"residency.32": (SMS * 33, 32), "residency.256": (SMS * 9, 256), "residency.1024": (SMS * 3, 1024)}  # CTAs, threads
 WAIT = 20_000  # cycles that a CTA stays
+FAR = ((0, 0), (0, 1), (0, 2), (0, 3), (0, 50), (0, 97), (0, 130))  # CTAs that read lines and those that time them after
+STARTS = {32: 32, 128: 16, 256: 8, 512: 4, 1024: 2}  # CTAs of so many threads that are on an SM together
+SHORT_ROUNDS = 12  # times as many CTAs, where they end at once
 
 
 def benchmarks() -> Iterator[Microbenchmark]:
@@ -31,6 +35,10 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for name, (kernel, size, rounds) in STREAMS.items():
         yield _stream(f"stream.{name}", kernel, size * MB, rounds)
     yield _residency()
+    for first, second in FAR:
+        yield _second_loads(f"l2.after.{first}.{second}", first, second, f"after CTA {first} has read them")
+    yield _second_loads("dram.each", SMS, 0, "from DRAM")
+    yield _starts()
 
 
 def _single_loads(block: int) -> Microbenchmark:
@@ -50,6 +58,70 @@ def _single_loads(block: int) -> Microbenchmark:
         ]
 
     return Microbenchmark(name, launches, read)
+
+
+def _second_loads(name: str, first: int, second: int, what: str) -> Microbenchmark:
+    """Loads of single lines that nobody or another SM has read before: two distances, of the two halves of L2."""
+
+    def launches() -> list[Launch]:
+        given = ("random", 1024 * MB), ("u32", first), ("u32", second), ("u32", LINES), ("u32", 8192)
+        one = launch(name, "after", 2 + LINES, *given, grid=SMS, block=1)
+        return [replace(one, repeats=1)]  # a second launch would find the lines in L2
+
+    def read(outputs: Outputs) -> list[Reading]:
+        times = outputs[name][0, 2:].astype(np.int64)
+        where = f"single loads past L1 from CTA {second} {what}, over 256 MB, overhead of the clock included"
+        return [
+            Reading(f"{name}.p{percent}", float(np.percentile(times, percent)), "cycles", f"{percent}% of {where} take no longer")
+            for percent in (10, 25, 50, 75, 90)
+        ]
+
+    return Microbenchmark(name, launches, read)
+
+
+def _starts() -> Microbenchmark:
+    """When warps start: of one CTA after each other, of CTAs that fill an empty SM, of CTAs that follow others."""
+
+    def names(threads: int) -> tuple[str, str]:
+        return f"starts.{threads}", f"starts.{threads}.short"
+
+    def launches() -> list[Launch]:
+        made = []
+        for threads, fitting in STARTS.items():
+            for name, wait, rounds in zip(names(threads), (WAIT, 0), (2, SHORT_ROUNDS), strict=True):
+                grid = SMS * fitting * rounds
+                made.append(launch(name, "starts", 4 * grid * (threads // 32), NOTHING, ("u32", wait), grid=grid, block=threads))
+        return made
+
+    def read(outputs: Outputs) -> list[Reading]:
+        found = []
+        for threads, fitting in STARTS.items():
+            long, short = (outputs[name][-1].reshape(-1, threads // 32, 4).astype(np.int64) for name in names(threads))
+            apart, gaps, follows, each = [], [], [], []
+            for sm in range(SMS):
+                mine = long[long[:, 0, 0] == sm]
+                mine = mine[np.argsort(mine[:, :, 1].min(axis=1))]
+                starts, ends = mine[:, :, 1].min(axis=1), np.sort(mine[:, :, 2].max(axis=1))
+                apart += (mine[:, :, 1].max(axis=1) - starts)[:fitting].tolist()
+                if len(starts) > fitting:
+                    gaps += np.diff(starts[:fitting]).tolist()
+                    follows.append(starts[fitting] - ends[0])
+                some = np.sort(short[short[:, 0, 0] == sm][:, :, 1].min(axis=1))
+                if len(some) > 1:
+                    each.append((some[-1] - some[0]) / (len(some) - 1))
+            ctas = f"CTAs of {threads} threads"
+            found += [
+                Reading(f"starts.{threads}.{what}", float(np.median(times)), "cycles", f"{meaning}, median")
+                for what, times, meaning in (
+                    ("warps", apart, f"from the first to the last warp of {ctas}"),
+                    ("gap", gaps, f"between {ctas} that fill an empty SM"),
+                    ("follows", follows, f"from the end of the first of {ctas} on an SM to the start of the next in its place"),
+                    ("each", each, f"between {ctas} that end at once, on an SM"),
+                )
+            ]
+        return found
+
+    return Microbenchmark("starts", launches, read)
 
 
 def _stream(name: str, kernel: str, size: int, rounds: int) -> Microbenchmark:

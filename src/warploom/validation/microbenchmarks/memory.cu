@@ -39,6 +39,32 @@ extern "C" __global__ void each(u32* out, u64* p, u32 block, u32 lines, u32 stri
         }
 }
 
+// Lines that one CTA reads first and another times one by one, each with a single load: where the second is far from what the
+// first has left in L2. With `first` beyond the grid nobody reads before, and the lines come from DRAM.
+extern "C" __global__ void after(u32* out, u64* p, u32 first, u32 second, u32 lines, u32 stride_words) {
+    u64 sum = 0, value, t0, t1;
+    volatile u32* done = out;
+    if (blockIdx.x == first) {
+        for (u32 i = 0; i < lines; i++) {
+            asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(p + (u64)i * stride_words));
+            sum += value;
+        }
+        __threadfence();
+        *done = 1 + (u32)(sum == 1);
+    }
+    if (blockIdx.x != second) return;
+    if (first < gridDim.x)
+        while (*done == 0) {}
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(out[1]));
+    for (u32 i = 0; i < lines; i++) {
+        CLOCK(t0);
+        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(p + (u64)i * stride_words));
+        asm volatile("add.u64 %0, %0, %1;" : "+l"(sum) : "l"(value) : "memory");
+        CLOCK(t1);
+        out[2 + i] = (u32)(t1 - t0) + (u32)(sum == 1);
+    }
+}
+
 // Shared memory: a chase by one warp where lane l of the warp is at word l * stride; the chain stays in place.
 extern "C" __global__ void shared_chase(u32* out, u64* p, u32 stride, u32 steps) {
     __shared__ u32 words[8192];
@@ -197,6 +223,19 @@ extern "C" __global__ void residency(u32* out, u32* p, u32 wait) {
     if (threadIdx.x == 0) {
         u32* to = out + 8 * blockIdx.x;
         to[0] = sm; to[1] = (u32)t0; to[2] = (u32)(t0 >> 32); to[3] = (u32)t1; to[4] = (u32)(t1 >> 32); to[5] = (u32)time; to[6] = (u32)(time >> 32);
+    }
+}
+// When the warps of CTAs start: SM and clock of every warp, which then stays for a while, and the clock at its end.
+extern "C" __global__ void starts(u32* out, u32* p, u32 wait) {
+    u64 t0, t1;
+    u32 sm;
+    CLOCK(t0);
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    u32* to = out + 4 * (blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
+    if (threadIdx.x % 32 == 0) { to[0] = sm; to[1] = (u32)t0; }
+    if (wait) {
+        do CLOCK(t1); while (t1 - t0 < wait);
+        if (threadIdx.x % 32 == 0) to[2] = (u32)t1;
     }
 }
 extern "C" __global__ void nothing(u32* out, u32* p, u32 wait) {}

@@ -1,0 +1,39 @@
+"""Reads of several SMs that are joined on their way to L2.
+
+SMs come in groups with one way to L2. While a read of a group is under way, further reads of the same sectors join it: L2 sees
+one, and its reply goes to all of them. The model looks for it where requests reach the tags, which is as long after the
+group for one read as for the next.
+"""
+
+from __future__ import annotations
+
+from warploom.core.memory.state import FILL_CODE, FILL_CONSTANT, FILL_DATA, FILL_TEXTURE, JOINERS, READ, Memory, Request
+from warploom.jit import callee
+from warploom.machines import MachineRecord
+from warploom.register_file.bits import signed
+
+
+@callee
+def joins(machine: MachineRecord, memory: Memory, node: Request, waiting: int, cycle: int) -> bool:
+    """Whether a read joins an earlier one of its group; `waiting` are sectors that are still on their way from DRAM."""
+    if machine.xbar_groups == 0 or node.kind != READ or node.reply not in (FILL_DATA, FILL_TEXTURE, FILL_CODE, FILL_CONSTANT):
+        return False
+    first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
+    if first.line != node.line + 1 or signed(node.sectors) & ~signed(first.sectors) != 0:
+        return False
+    if first.count >= machine.xbar_joined and node.reply in (FILL_DATA, FILL_TEXTURE):
+        return False
+    if waiting == 0 and cycle >= first.until:
+        return False
+    first.count = min(first.count + 1, 255)
+    return True
+
+
+@callee
+def lead(machine: MachineRecord, memory: Memory, node: Request, cycle: int) -> None:
+    """A read goes on to L2: others of its group can join it."""
+    first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
+    first.until = cycle + machine.l2_latency
+    first.line = node.line + 1
+    first.sectors = node.sectors
+    first.count = 1

@@ -1,0 +1,113 @@
+"""What Hopper's memory has and Fermi's has not: L2 in two halves, joined reads, atomics by sector, pauses in shared memory."""
+
+from __future__ import annotations
+
+import pytest
+from memory_driver import ATOMIC, BASE, LOAD, SHARED, STORE, VOLATILE, Stream, run
+
+from warploom.machines import Machine, load_machine
+
+LINES = 192  # two for each channel of the two halves, and as many again
+
+
+@pytest.fixture(scope="module")
+def machine() -> Machine:
+    return load_machine("hopper")
+
+
+def _past_l1(machine: Machine) -> int:
+    """A volatile load of a sector that the SM's half of L2 has."""
+    return 1 + 1 + 2 * machine.interconnect.latency + machine.l2.latency + machine.l2.reply_latency + 1
+
+
+def test_each_half_keeps_copies_of_the_other_halfs_lines(machine: Machine) -> None:
+    stream = Stream()
+    for _ in range(2):
+        for number in range(LINES):
+            stream.add([BASE + 4 * number], flags=LOAD | VOLATILE, alone=True)
+    latencies = run(machine, stream, warm=(BASE, 4 * LINES)).latencies
+    near, far = _past_l1(machine), _past_l1(machine) + machine.l2.far_cycles
+    assert sorted(latencies[:LINES]) == [near] * (LINES // 2) + [far] * (LINES // 2)
+    assert list(latencies[LINES:]) == [near] * LINES
+
+
+def test_a_store_takes_copies_away(machine: Machine) -> None:
+    stream = Stream()
+    for number in range(LINES):
+        for flags in (LOAD | VOLATILE, STORE, LOAD | VOLATILE, LOAD | VOLATILE):
+            stream.add([BASE + 4 * number], flags=flags, warp=number % 32, alone=True, at=2000 * len(stream.rows))
+    latencies = run(machine, stream, warm=(BASE, 4 * LINES)).latencies.reshape(LINES, 4)
+    assert (latencies[:, 0] == latencies[:, 2]).all() and (latencies[:, 3] == _past_l1(machine)).all()
+    assert (latencies[:, 2] > latencies[:, 3]).sum() == LINES // 2
+
+
+def test_lanes_of_an_atomic_that_meet_in_a_sector_travel_together(machine: Machine) -> None:
+    stream = Stream().add([BASE, BASE + 4], flags=ATOMIC, lanes=[0xFF, 0x1], alone=True)
+    stream.add([BASE], flags=ATOMIC, lanes=[0xFFFF_FFFF], alone=True)
+    outcome = run(machine, stream, warm=(BASE, 8))
+    assert outcome.counters["l2_atomic_accesses"] == 3
+
+
+def test_atomics_on_one_word_keep_their_slice_busy(machine: Machine) -> None:
+    """As many warps as the chip has SMs, all lanes on one word: some one and a half cycles a lane."""
+    streams = [Stream().add([BASE], flags=ATOMIC, lanes=[0xFFFF_FFFF]) for _ in range(8)]
+    first, last = (max(run(machine, *some, warm=(BASE, 4)).latencies) for some in (streams[:1], streams))
+    assert last - first == pytest.approx(7 * 48, abs=machine.l2.far_cycles)
+
+
+def test_passes_of_one_sub_core_leave_room_for_others(machine: Machine) -> None:
+    """32 passes take one sub-core 64 cycles, and two of them together no longer."""
+    alone = run(machine, Stream().add([0], space=SHARED, count=32)).latencies[0]
+    assert alone == machine.shared.latency + 63 - 1
+    same = run(machine, Stream().add([0], space=SHARED, count=32).add([0], space=SHARED, count=32, warp=4))
+    other = run(machine, Stream().add([0], space=SHARED, count=32).add([0], space=SHARED, count=32, warp=1))
+    assert same.last - alone == 64
+    assert other.last - alone == 32
+
+
+def test_code_and_constants_are_told_apart(machine: Machine) -> None:
+    outcome = run(machine, Stream().line(0).line(1))
+    assert outcome.counters["l2_accesses"] == 8 and outcome.counters["l2_code_accesses"] == 0
+
+
+def _at_once(machine: Machine, *sms: int) -> tuple[int, int]:
+    """Sectors that L2 sees and those that were joined before, when these SMs read one line that it has."""
+    streams = [Stream().line(0) if number in sms else Stream() for number in range(max(sms) + 1)]
+    counters = run(machine, *streams, warm=(BASE, 4)).counters
+    return counters["l2_accesses"], counters["l2_joined"]
+
+
+def test_reads_of_one_group_of_sms_are_joined(machine: Machine) -> None:
+    groups, joined = machine.interconnect.groups, machine.interconnect.joined
+    assert _at_once(machine, 0, groups) == (4, 4)
+    assert _at_once(machine, 0, 1) == (8, 0)  # of two groups
+    assert _at_once(machine, *(groups * number for number in range(joined + 1))) == (8, 4 * (joined - 1))
+
+
+def test_a_read_that_comes_later_is_not_joined(machine: Machine) -> None:
+    groups = machine.interconnect.groups
+    streams = [Stream().line(0, at=2000 if number else 0) for number in range(groups + 1)]
+    assert run(machine, streams[0], *(Stream() for _ in range(groups - 1)), streams[groups]).counters["l2_joined"] == 0
+
+
+def test_dram_is_read_in_pairs_of_sectors(machine: Machine) -> None:
+    counters = run(machine, Stream().add([BASE]).add([BASE + 6], alone=True).add([BASE + 7], alone=True)).counters
+    assert counters["l2_misses"] == 2 and counters["dram_reads"] == 4
+
+
+def test_no_stride_meets_only_a_few_channels(machine: Machine) -> None:
+    stream = Stream()
+    for number in range(machine.dram.channels):
+        stream.line(number * machine.dram.channels * machine.dram.interleave_bytes // 128)
+    used = (run(machine, stream).memory["channel"]["reads"] > 0).sum()
+    assert used > machine.dram.channels // 3
+
+
+def test_a_load_waits_once_for_sectors_that_come_together(machine: Machine) -> None:
+    """Sectors 0 and 2 come with one miss register, 1 with another: no register has more who wait than it has room for."""
+    stream = Stream().add([BASE, BASE + 2]).add([BASE + 1])
+    for _ in range(3 * machine.l1.merged):
+        stream.add([BASE, BASE + 1, BASE + 2])
+    outcome = run(machine, stream)
+    assert (outcome.ops[0]["done"] > 0).all()
+    assert (outcome.sms["ldst"]["l1"]["mshr_count"] <= machine.l1.merged).all()
