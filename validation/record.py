@@ -3,7 +3,8 @@
     PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
 
 RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
-there. Of launches that were measured several times, the median is recorded.
+there. Of launches that were measured several times, the median is recorded. Numbers of microbenchmarks that RAW does not have
+stay in the table as they were.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from typing import Any
 import numpy as np
 
 from warploom.validation.microbenchmarks import all_microbenchmarks
-from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
+from warploom.validation.recorded import (
+    KERNELS,
+    LAUNCH_COLUMNS,
+    MICROBENCHMARKS,
+    NUMBER_COLUMNS,
+    OWN_SIZE,
+    read_table,
+    write_table,
+)
 from warploom.validation.split import part_of
 
 TAKEN = {
@@ -96,19 +105,24 @@ def main() -> None:
 
 
 def record_microbenchmarks(raw: Path, out: Path) -> None:
-    """Read every microbenchmark's number from what its launches wrote."""
+    """Read every microbenchmark's number from what its launches wrote; those that were not launched keep the number they have."""
     facts = json.loads((raw / "micro.json").read_text())
+    date = facts["date"].split()[0]
     with np.load(raw / "micro.npz") as outputs:
         found = dict(outputs)
-    readings = []
+    rows: dict[str, tuple[str, ...]] = {}
+    if (out / MICROBENCHMARKS).is_file():
+        rows = {row["name"]: tuple(row[name] for name in NUMBER_COLUMNS) for row in read_table(out / MICROBENCHMARKS)[1]}
+    order: dict[str, None] = {}
     for benchmark in all_microbenchmarks():
         try:
-            readings += benchmark.read(found)
-        except KeyError as missing:
-            print(f"{benchmark.name}: {missing} was not measured")
-    rows = [(one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings]
-    write_table(out / MICROBENCHMARKS, facts, ("name", "value", "unit", "what"), rows)
-    print(f"{len(rows)} numbers of microbenchmarks")
+            readings = benchmark.read(found)
+        except KeyError:
+            readings = []  # not launched this time
+        rows |= {one.name: (one.name, f"{one.value:.6g}", one.unit, one.what, date) for one in readings}
+        order |= dict.fromkeys([one.name for one in readings] or [name for name in rows if name.startswith(benchmark.name)])
+    write_table(out / MICROBENCHMARKS, facts, NUMBER_COLUMNS, [rows[name] for name in order])
+    print(f"{len(order)} numbers of microbenchmarks, {sum(row[-1] == date for row in rows.values())} of {date}")
 
 
 if __name__ == "__main__":

@@ -83,6 +83,7 @@ class MachineRecord(Record):
     stage_uniform_cycles: i8
     stage_special_register_cycles: i8
     stage_constant_cycles: i8
+    stage_wide_product_cycles: i8
     stage_tensor_cycles: i8
     stage_barrier_cycles: i8
     stage_sync_cycles: i8

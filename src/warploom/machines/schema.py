@@ -160,6 +160,7 @@ class Stages:
     uniform_cycles: int = number(1, 64, "cycles between two instructions of the uniform datapath")
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
     barrier_cycles: int = number(1, 60, "issue of a barrier to the issue of what follows it, where all others have arrived")
     sync_cycles: int = number(1, 15, "issue of BSYNC, where lanes meet again or a warp turns to others, to what follows it")

@@ -73,9 +73,11 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
     return machine.latency[kind]
 
 
-def interval_of(kind: OpClass, pipe: Pipe, machine: Machine) -> int:
+def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
     """Cycles for which an instruction keeps its pipe."""
     stages = machine.stages
+    if pipe is Pipe.HEAVY and "WIDE" in instruction.op.modifiers:
+        return stages.wide_product_cycles
     if pipe is Pipe.TENSOR:
         return stages.tensor_cycles
     if pipe is Pipe.UNIFORM:

@@ -150,6 +150,9 @@ class ControlledSubCores(NamedTuple):
         own: SubCores = sm.stages
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
 
+    def reads_once(stages) -> bool:
+        return True
+
     def send_on(stages, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         work = sm.slot[slot]
         if work.unit == MEM:

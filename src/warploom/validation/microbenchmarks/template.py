@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from warploom.errors import WarploomError
 from warploom.sass.disassembly import Line, listing
 from warploom.sass.toolchain import assemble
-from warploom.validation.microbenchmarks.encoding import RZ, Instruction
+from warploom.validation.microbenchmarks.encoding import RZ, UNIFORM, Instruction
 
 ARCHITECTURE = "sm_90"
 VALUES = 48
@@ -96,8 +96,11 @@ def from_ptx_body(
 
 
 @functools.lru_cache(maxsize=64)
-def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...], tuple[int, ...]]:
-    """A cubin with a region of so many instructions, where in the file each of them is, and the registers of %v0 to %v47."""
+def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...], tuple[int, ...], int]:
+    """A cubin with a region of so many instructions.
+
+    With it where in the file each of them is, the registers of %v0 to %v47, and the region's address in the kernel.
+    """
     if slots < LEAST:
         raise WarploomError(f"a region of {slots} instructions is too short; {LEAST} is the least.")
     place = f"placeholder of {slots}"
@@ -112,7 +115,7 @@ def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...]
     if start < 0:
         raise WarploomError(f"{place}: the disassembled code is not in the cubin.")
     registers = tuple(int(line.text.split()[1].rstrip(",")[1:]) for line in region[:VALUES])
-    return cubin, tuple(start + line.address for line in region), registers
+    return cubin, tuple(start + line.address for line in region), registers, region[0].address
 
 
 @functools.cache
@@ -123,10 +126,10 @@ def usable_registers() -> tuple[int, ...]:
 
 def from_instructions(code: Sequence[Instruction], place: str, whole: bool = False) -> bytes:
     """A cubin whose region is exactly these instructions; they may use the registers of the 48 values and no others."""
-    cubin, places, registers = placeholder(len(code), whole)
+    cubin, places, registers, _ = placeholder(len(code), whole)
     for one in code:
         used = {one.d, one.a, one.b, one.c} - {RZ}
-        if not used <= set(registers):
+        if one.operation not in UNIFORM and not used <= set(registers):
             raise WarploomError(f"{place}: {one} uses a register other than {sorted(registers)}.")
     patched = bytearray(cubin)
     for at, one in zip(places, code, strict=True):
