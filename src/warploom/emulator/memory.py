@@ -509,7 +509,9 @@ def _generic(machine, cta, warp, instruction, rows, mask):
             machine.fault_address += np.uint64(local_window)
             return False
         _shift_addresses(machine, -local_window)
-    return rest == 0 or _within(machine, instruction, rows, rest, GLOBAL, _base(machine, cta, warp, GLOBAL), rest & first != 0)
+    return rest == 0 or _within(
+        machine, instruction, rows, rest, GLOBAL, _base(machine, cta, warp, GLOBAL), rest & first != 0
+    )
 
 
 @callee

@@ -31,9 +31,7 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for name, lanes in TAKEN_BY.items():
         values = np.zeros_like(RANDOM_VALUES)
         values[:, :lanes] = 1
-        for warps in (1, 8):
-            what = f"cycles of a comparison, a branch over two FFMAs that {name} of the lanes take, and BSYNC, {warps} warps on the SM"
-            code = [compared, *around]
-            yield Slope(f"branch.{name}.{warps}w", what, code, warps=warps, inputs=values).microbenchmark()
+        what = f"cycles of a comparison, a branch over two FFMAs that {name} of the lanes take, and BSYNC"
+        yield Slope(f"branch.{name}", what, [compared, *around], inputs=values).microbenchmark()
     what = "cycles of the same comparison and two FFMAs without a branch"
-    yield Slope("branch.absent.1w", what, [compared, *work]).microbenchmark()
+    yield Slope("branch.absent", what, [compared, *work]).microbenchmark()

@@ -34,7 +34,7 @@ def loops() -> list[tuple[str, str, Launch]]:
         "zero_2_reads": ("FFMA of two registers of zeros in both banks, RZ", zeros, [{"a": even[0], "b": odd[0]}]),
         "zero_2_reuse": ("the same two zeros from the reuse cache", zeros, [{"a": even[0], "b": odd[0], "reuse": "ab"}]),
         "zero_2_changing": ("two registers of zeros, others in every instruction", zeros, changing),
-        "zero_2_filled": ("the same, each with a reuse flag that nobody uses", zeros, [{**one, "reuse": "ab"} for one in changing]),
+        "zero_2_filled": ("the same, each with an idle reuse flag", zeros, [{**one, "reuse": "ab"} for one in changing]),
         "random_2_reads": ("FFMA of two registers of random values in both banks, RZ", random, [{"a": even[0], "b": odd[0]}]),
         "random_reuse": ("the same two operands from the reuse cache", random, [{"a": even[0], "b": odd[0], "reuse": "ab"}]),
         "random_reuse_no_write": ("the same, the result to RZ", random, [{"a": even[0], "b": odd[0], "reuse": "ab", "d": RZ}]),

@@ -3,7 +3,7 @@
 All of it is machine code that no compiler writes: registers, reuse flags and stall counts of our choice, results that nobody
 reads. One warp, unless said otherwise; a number above 1 cycle is a conflict. Patterns are written with e0, e1, ... for even and
 o0, o1, ... for odd registers that are read, w0, w1, ... for even and x0, x1, ... for odd ones that are written, p0, p1, ... for
-pairs of registers that are read and q0, q1, ... for pairs that are written, z for RZ; ``*`` marks a reuse flag, ``:4`` a stall count.
+pairs that are read and q0, q1, ... for pairs that are written, z for RZ; ``*`` marks a reuse flag, ``:4`` a stall count.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ The kernel loads 48 registers and waits for them, then runs the region ``reps`` 
 readings of the clock, the SM, and the 48 registers. The clock is read around the last time, after a barrier, which shows what
 one warp does; or, where ``whole`` is asked for, around all times together, which shows what the warps of an SM do together.
 (Around the last time alone it would not: a warp goes on after BAR.SYNC.DEFER_BLOCKING while others are behind it.) ptxas keeps
-instructions between the readings in order and moves none out, which the builder checks.
+instructions between the readings in order and moves none out, which the builder checks. Around all times together the loop's own
+three are among them, so that a region with branches, or one that writes the loop's guard P0, is refused there.
 """
 
 from __future__ import annotations
@@ -131,6 +132,8 @@ def from_instructions(code: Sequence[Instruction], place: str, whole: bool = Fal
         used = {one.d, one.a, one.b, one.c} - {RZ}
         if one.operation not in UNIFORM and not used <= set(registers):
             raise WarploomError(f"{place}: {one} uses a register other than {sorted(registers)}.")
+    if whole and any(one.target or one.operation == "ISETP" for one in code):
+        raise WarploomError(f"{place}: branches and guards need a region that is measured for one warp.")
     patched = bytearray(cubin)
     for at, one in zip(places, code, strict=True):
         struct.pack_into("<QQ", patched, at, *one.words())
