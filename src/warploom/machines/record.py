@@ -85,6 +85,7 @@ class MachineRecord(Record):
     stage_constant_cycles: i8
     stage_wide_product_cycles: i8
     stage_tensor_cycles: i8
+    stage_barrier_interval: i8
     stage_barrier_cycles: i8
     stage_sync_cycles: i8
     stage_launch_cycles: i8

@@ -8,10 +8,10 @@ from warploom.code.classes import Unit
 from warploom.core.memory import Memory, Port, ldst_next_event, ldst_step
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
-    BARRIER,
     copy_done,
     examine_warps,
     hold_counters,
+    leave_barrier,
     next_due,
     release_counter,
 )
@@ -173,6 +173,9 @@ class ControlledSubCores(NamedTuple):
     def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
         hold_counters(ctx, sm, cycle, warp, row)
 
+    def on_opened(stages, ctx: Context, sm: Sm, cycle: int, warps: Mask) -> None:
+        leave_barrier(ctx, sm, cycle, warps)
+
     def code_ready(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
         return line_ready(ctx, memory, sm, port, cycle, warp, pc)
 
@@ -237,7 +240,7 @@ class ScoreboardedSubCores(ControlledSubCores):
 
     def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
         own: SubCores = sm.stages
-        own.warp[warp].stall_until = cycle + (ctx.machine.stage_barrier_cycles if row.traits & BARRIER != 0 else 1)
+        own.warp[warp].stall_until = cycle + 1
         if row.variable:
             for operand in range(row.n_reads):
                 own.to_read[warp, row.reads[operand]] += 1
