@@ -3,8 +3,8 @@
     PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
 
 RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
-there. Of launches that were measured several times, the median is recorded. Numbers of microbenchmarks that RAW does not have
-stay in the table as they were.
+there. Of launches that were measured several times, the median is recorded. What was recorded before and was not measured again
+stays.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ from typing import Any
 import numpy as np
 
 from warploom.validation.microbenchmarks import all_microbenchmarks
-from warploom.validation.recorded import (
-    KERNELS,
-    LAUNCH_COLUMNS,
-    MICROBENCHMARKS,
-    NUMBER_COLUMNS,
-    OWN_SIZE,
-    read_table,
-    write_table,
-)
+from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
 from warploom.validation.split import part_of
 
 TAKEN = {
@@ -78,6 +70,15 @@ def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
     return made | {name: str(round(float(last[metric]))) for name, metric in TAKEN.items()}
 
 
+def recorded(table: Path) -> list[dict[str, str]]:
+    """The rows that a table has already."""
+    return read_table(table)[1] if table.is_file() else []
+
+
+def _of_record(row: dict[str, Any]) -> tuple[str, str, str, int]:
+    return row["program"], row["size"], row["kernel"], int(row["launch"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("raw", nargs="+", type=Path)
@@ -92,11 +93,13 @@ def main() -> None:
             if row["sm__cycles_active.max"]:
                 measured.setdefault(identity(row), []).append(row)
     if measured:
-        rows = [launch_row(some) for _, some in sorted(measured.items())]
+        rows = [launch_row(some) for some in measured.values()]
+        rows += [row for row in recorded(asked.out / KERNELS) if _of_record(row) not in measured]
+        rows.sort(key=_of_record)
         write_table(
             asked.out / KERNELS, facts | SETTING, LAUNCH_COLUMNS, ([row[name] for name in LAUNCH_COLUMNS] for row in rows)
         )
-        print(f"{len(rows)} launches")
+        print(f"{len(measured)} launches measured, {len(rows)} recorded")
     for raw in asked.raw:
         if (raw / STALLS).is_file():
             shutil.copyfile(raw / STALLS, asked.out / STALLS)
@@ -113,28 +116,27 @@ def record_energy(raw: Path, out: Path) -> None:
     made = [{"date": date} | row for row in rows]
     if (out / ENERGY).is_file():
         made = [row for row in read_table(out / ENERGY)[1] if row["date"] != date] + made
-    write_table(out / ENERGY, facts, list(made[0]), (row.values() for row in made))
+    write_table(out / ENERGY, facts, list(made[0]), (list(row.values()) for row in made))
 
 
 def record_microbenchmarks(raw: Path, out: Path) -> None:
-    """Read every microbenchmark's number from what its launches wrote; those that were not launched keep the number they have."""
+    """Read every microbenchmark's number from what its launches wrote."""
     facts = json.loads((raw / "micro.json").read_text())
-    date = facts["date"].split()[0]
     with np.load(raw / "micro.npz") as outputs:
         found = dict(outputs)
-    rows: dict[str, tuple[str, ...]] = {}
-    if (out / MICROBENCHMARKS).is_file():
-        rows = {row["name"]: tuple(row[name] for name in NUMBER_COLUMNS) for row in read_table(out / MICROBENCHMARKS)[1]}
-    order: dict[str, None] = {}
+    readings = []
     for benchmark in all_microbenchmarks():
         try:
-            readings = benchmark.read(found)
-        except KeyError:
-            readings = []  # not launched this time
-        rows |= {one.name: (one.name, f"{one.value:.6g}", one.unit, one.what, date) for one in readings}
-        order |= dict.fromkeys([one.name for one in readings] or [name for name in rows if name.startswith(benchmark.name)])
-    write_table(out / MICROBENCHMARKS, facts, NUMBER_COLUMNS, [rows[name] for name in order])
-    print(f"{len(order)} numbers of microbenchmarks, {sum(row[-1] == date for row in rows.values())} of {date}")
+            readings += benchmark.read(found)
+        except KeyError as missing:
+            print(f"{benchmark.name}: {missing} was not measured")
+    columns = ("name", "value", "unit", "what")
+    rows = {row["name"]: tuple(row[name] for name in columns) for row in recorded(out / MICROBENCHMARKS)}
+    if rows.keys() - {one.name for one in readings}:
+        facts["date"] = f"{read_table(out / MICROBENCHMARKS)[0]['date']}; some on {facts['date']}"
+    rows |= {one.name: (one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings}
+    write_table(out / MICROBENCHMARKS, facts, columns, rows.values())
+    print(f"{len(readings)} numbers of microbenchmarks measured, {len(rows)} recorded")
 
 
 if __name__ == "__main__":

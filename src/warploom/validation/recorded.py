@@ -58,7 +58,6 @@ class MeasuredNumber:
     value: float
     unit: str
     what: str
-    date: str  # when it was measured
 
 
 def folder_of(device: str) -> Path:
@@ -97,7 +96,6 @@ def write_table(file: Path, facts: Mapping[str, Any], columns: Sequence[str], ro
 
 
 LAUNCH_COLUMNS = tuple(MeasuredLaunch.__dataclass_fields__)
-NUMBER_COLUMNS = tuple(MeasuredNumber.__dataclass_fields__)
 
 
 def read_launches(folder: Path) -> tuple[dict[str, Any], list[MeasuredLaunch]]:
@@ -126,6 +124,6 @@ def read_numbers(folder: Path) -> tuple[dict[str, Any], list[MeasuredNumber]]:
     """What the microbenchmarks gave."""
     facts, rows = read_table(folder / MICROBENCHMARKS)
     try:
-        return facts, [MeasuredNumber(row["name"], float(row["value"]), row["unit"], row["what"], row["date"]) for row in rows]
+        return facts, [MeasuredNumber(row["name"], float(row["value"]), row["unit"], row["what"]) for row in rows]
     except (KeyError, ValueError) as problem:
         raise WarploomError(f"{folder / MICROBENCHMARKS}: a row has no good value: {problem}.") from None
