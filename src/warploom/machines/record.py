@@ -95,6 +95,9 @@ class MachineRecord(Record):
     l0i_lines: i8
     l0i_prefetched: i8
     l0i_miss_cycles: i8
+    l0i_near_lines: i8
+    l0i_near_interval: i8
+    l0i_near_miss_cycles: i8
     # [shared]
     shared_banks: i8
     shared_latency: i8
