@@ -12,9 +12,12 @@ launch, which is the state that `warploom validate` simulates.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import json
 import os
+import pickle
+import select
 import subprocess
 import sys
 import time
@@ -94,6 +97,7 @@ WHY = {
         for which in ("", "_lookup_miss")
     },
 }
+TO_BEGIN, TO_END = 60, 8  # seconds that a process may take for its first launch, and for any other
 SHOWN = 3  # launches of a kernel that are measured: the first, the middle and the last
 
 
@@ -142,35 +146,48 @@ def _argument(kind: str, value: Any, words: dict[str, list[int]], kept: list[Any
 def micro(folder: Path, out: Path, seconds: float) -> None:
     """Run all launches of the microbenchmarks and keep every word that they wrote.
 
-    A launch that the GPU refuses takes its process with it; the next process goes on behind it.
+    A launch that the GPU refuses takes its process with it, and one that does not end is ended with its process; the next
+    process goes on behind it. What was measured is on disk at once.
     """
     started, first = time.time(), 0
-    found: dict[str, np.ndarray] = {}
-    about: dict[str, Any] = {}
+    launches = json.loads((folder / "launches.json").read_text())["launches"]
+    kept = out / "micro.part"
+    kept.unlink(missing_ok=True)
     problems: dict[str, str] = {}
-    while first >= 0 and time.time() - started < seconds:
+    while first < len(launches) and time.time() - started < seconds:
         left = str(seconds - (time.time() - started))
-        command = [
-            sys.executable,
-            __file__,
-            "micro-part",
-            str(folder),
-            "--out",
-            str(out),
-            "--first",
-            str(first),
-            "--seconds",
-            left,
-        ]
-        subprocess.run(command, check=False)
-        with np.load(out / "part.npz") as part:
-            found |= dict(part)
-        about = json.loads((out / "part.json").read_text())
-        problems |= about.pop("problems")
-        first = about.pop("next")
+        words = ["micro-part", str(folder), "--out", str(out), "--first", str(first), "--seconds", left]
+        child = subprocess.Popen([sys.executable, __file__, *words], stdout=subprocess.PIPE, bufsize=0)
+        first, problem = _followed(child, first)
+        if problem:
+            problems[launches[first - 1]["name"]] = problem
+            print("FAILED", launches[first - 1]["name"], problem, file=sys.stderr, flush=True)
+    found: dict[str, np.ndarray] = {}
+    if kept.is_file():
+        with kept.open("rb") as file:
+            while True:
+                try:
+                    found |= pickle.load(file)
+                except (EOFError, pickle.UnpicklingError):  # the last may have been cut off
+                    break
     np.savez_compressed(out / "micro.npz", **found)  # type: ignore[arg-type]
-    (out / "micro.json").write_text(json.dumps(about | {"problems": problems}, indent=1))
+    (out / "micro.json").write_text(json.dumps(device_facts() | {"problems": problems}, indent=1))
     print(f"micro: {len(found)} launches in {time.time() - started:.0f} s, {len(problems)} problems: {problems}")
+
+
+def _followed(child: subprocess.Popen[bytes], first: int) -> tuple[int, str]:
+    """Watch a process that writes a byte for every launch that has ended: the launch to go on with, and what was wrong."""
+    assert child.stdout is not None
+    reached, patience = first, TO_BEGIN
+    while select.select([child.stdout], [], [], patience)[0]:
+        ended = child.stdout.read(4096)
+        if not ended:  # it has ended by itself; 0: it is through with all launches or with its time
+            return (10**9, "") if child.wait() == 0 else (reached + 1, "the GPU refuses it")
+        reached, patience = reached + len(ended), TO_END
+    child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may hold it for longer; the next one need not wait
+        child.wait(TO_END)
+    return reached + 1, "it does not end"
 
 
 def micro_part(folder: Path, out: Path, first: int, seconds: float) -> None:
@@ -178,40 +195,45 @@ def micro_part(folder: Path, out: Path, first: int, seconds: float) -> None:
     import cupy
 
     plan = json.loads((folder / "launches.json").read_text())
-    following = -1
-    started, found, problems = time.time(), {}, {}
+    started = time.time()
     warm_up(cupy)
     modules: dict[str, Any] = {}
-    for number, launch in enumerate(plan["launches"][first:], first):
-        if time.time() - started > seconds:
-            problems[launch["name"]] = "no time left"
-            continue
-        try:
-            if launch["code"] not in modules:
-                modules[launch["code"]] = cupy.RawModule(path=str(folder / "code" / f"{launch['code']}.cubin"))
-            function = modules[launch["code"]].get_function(launch["kernel"])
-            kept: list[Any] = []
-            arguments = tuple(_argument(kind, value, plan["words"], kept) for kind, value in launch["arguments"])
-            rows, times = [], []
-            for _ in range(launch["repeats"]):
-                begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-                begin.record()
-                function((launch["grid"],), (launch["block"],), arguments, shared_mem=launch["shared_bytes"])
-                end.record()
-                end.synchronize()
-                rows.append(kept[0].get())
-                times.append(cupy.cuda.get_elapsed_time(begin, end) * 1e-3)
-            found[launch["name"]] = np.array(rows)
-            if launch["name"].startswith("stream"):
-                found[f"{launch['name']}/seconds"] = np.array(times)
-        except Exception as problem:  # one that fails must not cost the others
-            problems[launch["name"]] = f"{type(problem).__name__}: {problem}"
-            print("FAILED", launch["name"], problem, file=sys.stderr, flush=True)
-            following = number + 1
-            break  # the context may be lost
-    np.savez(out / "part.npz", **found)  # type: ignore[arg-type]
-    (out / "part.json").write_text(json.dumps(device_facts() | {"problems": problems, "next": following}))
-    os._exit(0)  # what is left of a lost context cannot be torn down
+    with (out / "micro.part").open("ab") as results:
+        for launch in plan["launches"][first:]:
+            if time.time() - started > seconds:
+                break
+            try:
+                if launch["code"] not in modules:
+                    modules[launch["code"]] = cupy.RawModule(path=str(folder / "code" / f"{launch['code']}.cubin"))
+                found = _launched(modules[launch["code"]].get_function(launch["kernel"]), launch, plan["words"])
+            except Exception as problem:  # the context may be lost
+                print(launch["name"], type(problem).__name__, problem, file=sys.stderr, flush=True)
+                os._exit(1)  # what is left of a lost context cannot be torn down
+            pickle.dump(found, results)
+            results.flush()
+            os.write(sys.stdout.fileno(), b".")
+    os._exit(0)
+
+
+def _launched(function: Any, launch: dict[str, Any], words: dict[str, list[int]]) -> dict[str, np.ndarray]:
+    """What a launch wrote, one row for each repetition."""
+    import cupy
+
+    kept: list[Any] = []
+    arguments = tuple(_argument(kind, value, words, kept) for kind, value in launch["arguments"])
+    rows, times = [], []
+    for _ in range(launch["repeats"]):
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        begin.record()
+        function((launch["grid"],), (launch["block"],), arguments, shared_mem=launch["shared_bytes"])
+        end.record()
+        end.synchronize()
+        rows.append(kept[0].get())
+        times.append(cupy.cuda.get_elapsed_time(begin, end) * 1e-3)
+    found = {launch["name"]: np.array(rows)}
+    if launch["name"].startswith("stream"):
+        found[f"{launch['name']}/seconds"] = np.array(times)
+    return found
 
 
 def warm_up(cupy: Any) -> None:

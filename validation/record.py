@@ -32,6 +32,7 @@ TAKEN = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
 }
+ENERGY, STALLS = "energy.tsv", "stalls.tsv"
 SETTING = {
     "caches": "all flushed and invalidated before every launch (ncu --cache-control all), but for cycles_as_is",
     "clocks": "as they are (ncu --clock-control none)",
@@ -100,11 +101,22 @@ def main() -> None:
         )
         print(f"{len(measured)} launches measured, {len(rows)} recorded")
     for raw in asked.raw:
-        for name in ("energy.tsv", "stalls.tsv"):
-            if (raw / name).is_file():
-                shutil.copyfile(raw / name, asked.out / name)
+        if (raw / STALLS).is_file():
+            shutil.copyfile(raw / STALLS, asked.out / STALLS)
+        if (raw / ENERGY).is_file():
+            record_energy(raw, asked.out)
         if (raw / "micro.npz").is_file():
             record_microbenchmarks(raw, asked.out)
+
+
+def record_energy(raw: Path, out: Path) -> None:
+    """Add windows of the power counter to those of other days; what is compared is compared within a day."""
+    facts, rows = read_table(raw / ENERGY)
+    date = facts["date"].split()[0]
+    made = [{"date": date} | row for row in rows]
+    if (out / ENERGY).is_file():
+        made = [row for row in read_table(out / ENERGY)[1] if row["date"] != date] + made
+    write_table(out / ENERGY, facts, list(made[0]), (list(row.values()) for row in made))
 
 
 def record_microbenchmarks(raw: Path, out: Path) -> None:

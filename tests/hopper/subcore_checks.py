@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 from timing_kernels import Access, Kernel, chain, r
 
-from warploom.code.instruction import Address, Binary, Code, Control, Instruction, Operation
+from warploom.code.instruction import Address, Binary, Code, Control, Imm, Instruction, Operation
 from warploom.core.simulate import TimingResult, time_launches
 from warploom.designs import design, parse_design
 from warploom.errors import WarploomError
@@ -116,6 +116,37 @@ def test_units_of_half_a_warp_take_two_cycles(hopper: Machine) -> None:
     assert more(mixed, FREE, hopper) == 0
 
 
+def test_a_register_that_is_named_often_is_read_once(hopper: Machine) -> None:
+    """Microbenchmarks read.one_register and read.two_even_one_twice."""
+    assert more([controlled("FFMA", 8, 2, 2, 2)] * LENGTH, FREE, hopper) == 0
+    twice = more([controlled("FFMA", 8, 2, 2, 4)] * LENGTH, FREE, hopper)
+    assert twice == more([controlled("FFMA", 8, 2, 3, 4)] * LENGTH, FREE, hopper) > 0
+
+
+def test_products_of_64_bits_take_the_pipe_longer(hopper: Machine) -> None:
+    """Microbenchmark issue.IMAD.WIDE.1w."""
+    wide = Instruction(Operation("IMAD", modifiers=("WIDE",)), (r(8),), (r(2), r(3)), control=FREE[0].control)
+    assert more([wide] * LENGTH, FREE, hopper) == 3 * (LENGTH - 1)
+
+
+def test_half_precision_takes_both_halves_of_the_unit(hopper: Machine) -> None:
+    """Microbenchmarks issue.HFMA2.1w, mix.HFMA2+FFMA.1w and mix.FFMA+HFMA2.MMA.1w."""
+    both = controlled("HFMA2", 8, 2, 3)
+    one = replace(both, op=Operation("HFMA2", modifiers=("MMA",)))
+    assert more([both] * LENGTH, FREE, hopper) == LENGTH - 1
+    assert more([both, FREE[0]] * (LENGTH // 2), FREE, hopper) == pytest.approx(LENGTH, abs=1)
+    assert more([one, FREE[0]] * (LENGTH // 2), FREE, hopper) == 0
+
+
+@pytest.mark.parametrize("warps", [1, 2, 8, 32])
+def test_warps_leave_a_barrier_one_after_the_other(hopper: Machine, warps: int) -> None:
+    """Microbenchmarks barrier.*: twelve cycles and two for each warp, where all arrive together."""
+    meet = Instruction(Operation("BAR", modifiers=("SYNC",)), (), (Imm(0),), control=FREE[0].control)
+
+    once, often = (warm([meet] * times, hopper, warps_per_cta=warps) for times in (1, 7))
+    assert (often - once) / 6 == pytest.approx(12 + 2 * warps, abs=1)
+
+
 def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:
     """A chain of loads from shared memory takes what the machine file says from issue to issue."""
     waiting = [load_shared(1, 1, wait=1)] * 8
@@ -151,7 +182,8 @@ def test_skipping_changes_nothing(dependences: str) -> None:
     policies = parse_design("modern").policies
     fast, naive = (time_launches([kernel.launch()] * 2, policies, machine, check=True, naive=each) for each in (False, True))
     assert (fast.counters, fast.cycles) == (naive.counters, naive.cycles)
-    assert fast.counters["rf_reads"] == fast.counters["mrf_reads"] + fast.counters["upper_reads"]
+    assert fast.counters["forwarded_reads"] > 0  # R1 is two operands of one instruction
+    assert fast.counters["rf_reads"] == sum(fast.counters[name] for name in ("mrf_reads", "upper_reads", "forwarded_reads"))
 
 
 def test_code_without_control_bits_is_refused(hopper: Machine) -> None:

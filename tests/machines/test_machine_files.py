@@ -16,6 +16,7 @@ from warploom.machines.machine import TABLES
 from warploom.records import field_names
 
 NAMES = (
+    "ada",
     "ampere",
     "ampere-collectors",
     "hopper",
@@ -81,7 +82,7 @@ def test_a_machine_names_its_usual_code(tmp_path: Path) -> None:
 
 def test_dram_bandwidth_is_the_cards() -> None:
     """177 GB/s on a GTX480, 448 GB/s on an RTX 3070, 4.8 TB/s on an H200."""
-    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9), ("hopper", 4.8e12)):
+    for name, published in (("gtx480", 177.4e9), ("ampere", 448e9), ("ada", 716.8e9), ("hopper", 4.8e12)):
         machine = load_machine(name)
         dram = machine.dram
         bandwidth = dram.channels * dram.burst_bytes / dram.burst_cycles * machine.chip.clock_dram_mhz * 1e6

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from warploom.validation.microbenchmarks.benchmark import took, values
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, Instruction
-from warploom.validation.microbenchmarks.registers import READS, REUSE, WRITES, pattern
+from warploom.validation.microbenchmarks.caches import INSTRUCTION_BYTES, LINE, _jumping
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, Instruction
+from warploom.validation.microbenchmarks.registers import READS, REUSE, SHARED, WRITES, pattern
 from warploom.validation.microbenchmarks.template import LEAST, between_clocks, from_instructions, usable_registers
 
 NAMES = {
@@ -18,7 +21,7 @@ NAMES = {
     "IDP": "IDP.4A.U8.U8",
     "I2FP": "I2FP.F32.S32",
 }
-NAMES |= {"F2I": "F2I.TRUNC.NTZ"}
+NAMES |= {"F2I": "F2I.TRUNC.NTZ", "ISETP": "ISETP.NE.AND", "SHFL": "SHFL.IDX"}
 
 
 def test_the_disassembler_reads_our_encodings_as_we_mean_them() -> None:
@@ -32,10 +35,39 @@ def test_the_disassembler_reads_our_encodings_as_we_mean_them() -> None:
         opcode, _, operands = line.text.partition(" ")
         assert opcode == NAMES.get(one.operation, one.operation), line.text
         letters = OPERATIONS[one.operation][2]
-        named = [word.strip().rstrip(",") for word in operands.split() if word.startswith("R") and word[1].isdigit()]
-        expected = ([] if one.operation in ("NOP", "BRA") else [one.d]) + [getattr(one, letter) for letter in letters]
-        assert named == [f"R{number}" for number in expected], line.text
+        named = re.findall(r"\bU?R\d+", operands)
+        expected = ([] if one.operation in NO_RESULT else [one.d]) + [getattr(one, letter) for letter in letters]
+        kind = "UR" if one.operation in UNIFORM else "R"
+        assert named == [f"{kind}{number}" for number in expected], line.text
         assert line.high >> 41 & 0x1F == 0b10011  # stall 3, no yield
+
+
+def test_counters_guards_and_targets() -> None:
+    code = [
+        Instruction("POPC", d=usable_registers()[0], b=usable_registers()[1], sets=2),
+        Instruction("IADD3", waits=0b100),
+        Instruction("BSSY", target=48),
+        Instruction("BRA", guard=0, target=-64),
+    ]
+    lines = between_clocks(from_instructions(code + [Instruction("NOP")] * (LEAST - len(code)), "a test"), "a test")
+    assert lines[0].high >> 46 & 7 == 2 and lines[1].high >> 52 & 63 == 0b100
+    assert lines[2].text.startswith("BSSY B0,") and lines[3].text.startswith("@P0 BRA")
+    low = lines[3].low >> 16 & 0xFF | (lines[3].low >> 34 | lines[3].high << 30) << 8 & (1 << 56) - 1
+    assert low == (-64 // 4) & (1 << 56) - 1
+
+
+@pytest.mark.parametrize("order", ["random", "next"])
+def test_jumps_visit_every_line_once(order: str) -> None:
+    lines = 24
+    code = _jumping(lines, order)
+    at, visited = 0, []
+    while at < len(code):
+        assert code[at].operation == "BRA"
+        visited.append(at)
+        at += 1 + code[at].target // INSTRUCTION_BYTES
+    assert at == len(code)
+    assert len(visited) in (lines, lines + 1)  # the first branch leads to the first whole line
+    assert len({place % LINE for place in visited[-lines:]}) == 1
 
 
 def test_reuse_flags_and_long_stalls() -> None:
@@ -46,7 +78,9 @@ def test_reuse_flags_and_long_stalls() -> None:
     assert lines[1].high >> 41 & 0x1F == 0b01111  # stall counts above 11 exist only with the yield bit
 
 
-@pytest.mark.parametrize("text", [text for _, text in (*READS.values(), *REUSE.values())] + list(WRITES.values()))
+@pytest.mark.parametrize(
+    "text", [text for _, text in (*READS.values(), *REUSE.values(), *SHARED.values())] + list(WRITES.values())
+)
 def test_patterns_are_instructions(text: str) -> None:
     assert len(pattern(text)) == text.count(";") + 1
 

@@ -82,7 +82,7 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
         row["unit"] = Unit.NONE
     row["pipe"] = pipe
     row["latency"] = latency_of(instruction, kind, pipe, machine)
-    row["initiation"] = interval_of(kind, pipe, machine)
+    row["initiation"] = interval_of(instruction, kind, pipe, machine)
     control = instruction.control or NO_CONTROL
     row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
     if instruction.op.name in ("BSYNC", "WARPSYNC"):

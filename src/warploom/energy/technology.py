@@ -69,6 +69,14 @@ class LogicUnit:
 
 
 @dataclass(frozen=True)
+class ReuseCache:
+    """A cache of a few operands in front of the pipes."""
+
+    read: float  # J, one 128-bit slice
+    write: float  # J, one 128-bit slice
+
+
+@dataclass(frozen=True)
 class Drowsy:
     """Leakage of an SRAM cell that is held at its data retention voltage plus a margin."""
 
@@ -96,6 +104,7 @@ class Technology:
     renaming_table: Table
     compressor: LogicUnit
     decompressor: LogicUnit
+    reuse_cache: ReuseCache
     register_cache: Mapping[tuple[int, int], tuple[float, float]]  # (active warps, entries): J read, J write of one slice
     sources: Mapping[str, str] = field(default_factory=dict)  # "register_file.read": where the number is from
     borrowed: tuple[str, ...] = ()  # sections taken from the common table, scaled to this node and supply
@@ -187,6 +196,7 @@ class Technology:
             renaming_table=replace(table, access=table.access * dynamic, leakage=table.leakage * static),
             compressor=unit(self.compressor),
             decompressor=unit(self.decompressor),
+            reuse_cache=ReuseCache(self.reuse_cache.read * dynamic, self.reuse_cache.write * dynamic),
             register_cache={k: (r * dynamic, w * dynamic) for k, (r, w) in self.register_cache.items()},
         )
 
@@ -240,8 +250,9 @@ _SCHEMA: dict[str, tuple[type, dict[str, str]]] = {
     "renaming_table": (Table, {"bytes": "B", "banks": "1", "access": "J", "leakage": "W"}),
     "compressor": (LogicUnit, {"activation": "J", "leakage": "W"}),
     "decompressor": (LogicUnit, {"activation": "J", "leakage": "W"}),
+    "reuse_cache": (ReuseCache, {"read": "J", "write": "J"}),
 }
-_OPTIONAL = {"distance", "access_in_leakage", "read", "write"}
+_OPTIONAL = {f"register_file.{key}" for key in ("distance", "access_in_leakage", "read", "write")}
 # What other numbers are divided by, or taken the logarithm of.
 _POSITIVE = {".node", ".voltage", "register_file.bytes", "register_file.banks", "drowsy.slope", "renaming_table.bytes"}
 _POSITIVE |= {"register_cache.read", "register_cache.write"}
@@ -328,7 +339,7 @@ def _parse(text: str, name: str, place: str) -> Technology:
                 raise WarploomError(f"{place}: {section}.{key} is not known{did_you_mean(key, list(units))}")
             values[key] = quantity(section, key, entry, units[key])
         for key in units:
-            if key not in values and key not in _OPTIONAL:
+            if key not in values and f"{section}.{key}" not in _OPTIONAL:
                 raise WarploomError(f"{place}: {section}.{key} is missing")
         if section == "register_file":
             if not values.get("access_in_leakage") and not (values.get("read") and values.get("write")):

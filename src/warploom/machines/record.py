@@ -86,7 +86,9 @@ class MachineRecord(Record):
     stage_uniform_cycles: i8
     stage_special_register_cycles: i8
     stage_constant_cycles: i8
+    stage_wide_product_cycles: i8
     stage_tensor_cycles: i8
+    stage_barrier_interval: i8
     stage_barrier_cycles: i8
     stage_sync_cycles: i8
     stage_launch_cycles: i8
@@ -96,6 +98,9 @@ class MachineRecord(Record):
     l0i_lines: i8
     l0i_prefetched: i8
     l0i_miss_cycles: i8
+    l0i_near_lines: i8
+    l0i_near_interval: i8
+    l0i_near_miss_cycles: i8
     # [shared]
     shared_banks: i8
     shared_latency: i8

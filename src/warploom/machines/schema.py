@@ -26,7 +26,8 @@ MAX_CHANNELS = 64
 MAX_DRAM_BANKS = 16
 MAX_QUANTUM = 256
 CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
-MAX_L0_LINES = 32  # of code, in a sub-core
+MAX_L0_LINES = 64  # of code, in a sub-core
+MAX_NEAR_LINES = 512  # of code, for all sub-cores
 
 
 def number(low: float, high: float, meaning: str, power_of_two: bool = False) -> Any:
@@ -163,8 +164,10 @@ class Stages:
     uniform_cycles: int = number(1, 64, "cycles between two instructions of the uniform datapath")
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
-    barrier_cycles: int = number(1, 60, "issue of a barrier to the issue of what follows it, where all others have arrived")
+    barrier_interval: int = number(1, 16, "cycles between two warps that go on when all have arrived at their barrier")
+    barrier_cycles: int = number(1, 60, "cycles that a warp goes on after its turn at an open barrier")
     sync_cycles: int = number(1, 15, "issue of BSYNC, where lanes meet again or a warp turns to others, to what follows it")
     launch_cycles: int = number(0, 4096, "from the arrival of a CTA at an SM to the fetch of its first instruction")
     exit_cycles: int = number(0, 4096, "from the end of a CTA's last warp until the SM is free of it")
@@ -173,12 +176,15 @@ class Stages:
 
 @dataclass(frozen=True, slots=True)
 class L0I:
-    """A sub-core's own instruction cache with its stream buffer; without lines, code comes from the SM's cache alone."""
+    """A sub-core's own instruction cache with its stream buffer, and one that sub-cores share in front of the SM's."""
 
     PREFIX: ClassVar[str] = "l0i_"
     lines: int = number(0, MAX_L0_LINES, "lines, as long as those of the SM's instruction cache")
     prefetched: int = number(0, 16, "lines behind a miss that the stream buffer asks for")
-    miss_cycles: int = number(1, 1000, "cycles from a miss to an instruction from the SM's instruction cache")
+    miss_cycles: int = number(1, 1000, "cycles from a miss to an instruction from the cache behind it")
+    near_lines: int = number(0, MAX_NEAR_LINES, "lines near all sub-cores, in sets of four; 0: the SM's cache is behind each")
+    near_interval: int = number(1, 1000, "cycles between two lines that come to it from the SM's instruction cache")
+    near_miss_cycles: int = number(1, 1000, "cycles that a line takes from there")
 
 
 @dataclass(frozen=True, slots=True)

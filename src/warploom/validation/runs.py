@@ -84,7 +84,7 @@ def run_numbers(
 
 def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design: str) -> float:
     launches = launches_named(benchmark.launches())
-    cycles = 0
+    cycles = run.added
     for sign, name, reps in run.terms:
         launch = launches[name]
         program = microbenchmark_program(launch, reps)

@@ -235,10 +235,12 @@ def test_one_cta_goes_on_when_registers_run_short(throttle: str) -> None:
 
 
 def test_more_than_one_cta_goes_on_when_more_are_guarded() -> None:
-    """Eight CTAs want 128 registers each, all of their life, of 512: left to themselves seven take a part and wait for the first."""
+    """Eight CTAs want 128 registers each, all their life, of 512: left to themselves seven take a part and wait for the first."""
     fill = [mov(register) for register in range(32)]
     work = [fma(register % 32, register % 32, (register + 1) % 32, (register + 2) % 32) for register in range(200)]
-    kernel = Kernel([[*fill, *work, *[store(register, register) for register in range(32)], exit_()]], 32, warps_per_cta=4, ctas=8)
+    kernel = Kernel(
+        [[*fill, *work, *[store(register, register) for register in range(32)], exit_()]], 32, warps_per_cta=4, ctas=8
+    )
     one, two, all_of_them = (
         run(kernel, f"rfv(shrink=0.5, throttle=needy, table_bytes=65536, guarded={guarded})") for guarded in (1, 2, 8)
     )

@@ -7,7 +7,19 @@ from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.crossbar import enter_crossbar, free_request
 from warploom.core.memory.dram import bursts_of, grant, new_transfer
 from warploom.core.memory.joining import joins, lead
-from warploom.core.memory.state import ATOMIC, FILL_CODE, FILL_CONSTANT, READ, RECENT, SILENT, TICKS, WRITE, Line, Memory, Request
+from warploom.core.memory.state import (
+    ATOMIC,
+    FILL_CODE,
+    FILL_CONSTANT,
+    READ,
+    RECENT,
+    SILENT,
+    TICKS,
+    WRITE,
+    L2Line,
+    Memory,
+    Request,
+)
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
@@ -108,7 +120,7 @@ def _count(memory: Memory, node: Request, missing: int, waiting: int) -> None:
 
 
 @callee
-def _distance(machine: MachineRecord, number: int, node: Request, line: Line, waiting: int) -> None:
+def _distance(machine: MachineRecord, number: int, node: Request, line: L2Line, waiting: int) -> None:
     """Whether a request's reply comes from the other half of the chip.
 
     Each half of L2 is the home of half of the lines and keeps copies of others that its SMs have read. Writes and atomics go to

@@ -19,6 +19,7 @@ from warploom.machines.schema import (
     MAX_L2_SLICES,
     MAX_MERGED,
     MAX_MSHRS,
+    MAX_NEAR_LINES,
     MAX_SMS,
     MAX_WARPS,
 )
@@ -186,10 +187,23 @@ class Ldst(LdstUnit, LdstCounters):
     """A load/store unit and its counters."""
 
 
+NEAR_WAYS = 4
+
+
+class NearCode(Record):
+    """The lines of code near all sub-cores of an SM, in front of its instruction cache; a launch finds what others left."""
+
+    line: Annotated[Array[i8], MAX_NEAR_LINES]  # its first sector + 1
+    there_at: Annotated[Array[i8], MAX_NEAR_LINES]
+    used: Annotated[Array[i8], MAX_NEAR_LINES]
+    last_at: i8  # when the last of them comes
+
+
 class Port(Record):
     """What the memory system sees of an SM."""
 
     ldst: Ldst
+    near: NearCode
 
 
 class L2Line(Record):

@@ -1,4 +1,6 @@
-"""Code for sub-cores: a small cache each, filled from the SM's by misses and by a stream buffer that runs ahead.
+"""Code for sub-cores: a small cache each, filled by misses and by a stream buffer that runs ahead, and one for all of them.
+
+What the sub-cores share holds some 32 KB near them; behind it is the SM's instruction cache, which hands over a line at a time.
 
 A sub-core's cache hands out an instruction a cycle, as fast as it can be issued, so a warp's buffer does not run dry within
 a line. The model hands over what is left of a line at once when few instructions are left in the buffer.
@@ -6,7 +8,7 @@ a line. The model hands over what is left of a line at once when few instruction
 
 from __future__ import annotations
 
-from warploom.core.memory import FOREVER, Memory, Port, fetch_access
+from warploom.core.memory import FOREVER, NEAR_WAYS, Memory, Port, fetch_access
 from warploom.core.pipeline.subcore_state import SubCores
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
@@ -23,10 +25,35 @@ def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
 
 
 @inlined
+def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> int:
+    """When a line is in the cache that sub-cores share, or FOREVER."""
+    pc = line << ctx.info.line_shift
+    if ctx.machine.l0i_near_lines == 0:
+        return cycle if fetch_access(ctx.machine, memory, port, cycle, pc) < FOREVER else FOREVER
+    near = port.near
+    key = port.ldst.code_base + (pc * ctx.machine.l1i_instruction_bytes >> 5) + 1
+    first = line % (ctx.machine.l0i_near_lines // NEAR_WAYS) * NEAR_WAYS
+    oldest = first
+    for place in range(first, first + NEAR_WAYS):
+        if near.line[place] == key:
+            near.used[place] = cycle
+            return max(cycle, near.there_at[place])
+        if near.used[place] < near.used[oldest]:
+            oldest = place
+    if fetch_access(ctx.machine, memory, port, cycle, pc) >= FOREVER:
+        return FOREVER
+    near.last_at = max(near.last_at + ctx.machine.l0i_near_interval, cycle + ctx.machine.l0i_near_miss_cycles)
+    near.line[oldest] = key
+    near.used[oldest] = cycle
+    near.there_at[oldest] = near.last_at
+    return near.last_at
+
+
+@inlined
 def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: int, line: int) -> int:
     """Ask the SM's cache for a line; when it is there, or FOREVER."""
     own: SubCores = sm.stages
-    ready = fetch_access(ctx.machine, memory, port, cycle, line << ctx.info.line_shift)
+    ready = _near(ctx, memory, port, cycle, line)
     if ready >= FOREVER:
         return FOREVER
     oldest = 0
@@ -35,7 +62,7 @@ def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: i
             oldest = place
     own.line[core, oldest] = line + 1
     own.line_used[core, oldest] = cycle
-    own.line_at[core, oldest] = cycle + ctx.machine.l0i_miss_cycles
+    own.line_at[core, oldest] = ready + ctx.machine.l0i_miss_cycles
     return own.line_at[core, oldest]
 
 

@@ -14,6 +14,7 @@ from warploom.code.table import Flag
 from warploom.core.memory import FOREVER, Port, constant_access
 from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
 from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
+from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import CodeRow, Context
@@ -23,7 +24,6 @@ from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined
 
 FENCE = int(Flag.FENCE)
-BARRIER = int(Flag.BARRIER)
 
 
 @inlined
@@ -128,8 +128,6 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
     stall = max(1, row.stall)
     if row.yields:
         stall = max(2, stall)
-    if row.traits & BARRIER != 0:
-        stall = max(ctx.machine.stage_barrier_cycles, stall)
     core = warp % ctx.machine.sub_cores
     mine.stall_until = cycle + stall + own.slipped[core]
     own.slipped[core] = 0
@@ -142,6 +140,17 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
             mine.copies_issued += 1
     elif row.write_counter >= 0 and mine.copies_issued > mine.copies_done:
         _hold_for_copies(sm, warp, int(row.write_counter))
+
+
+@inlined
+def leave_barrier(ctx: Context, sm: Sm, cycle: int, warps: Mask) -> None:
+    """Let the warps of a barrier go on one after the other; the SM has one unit for all its barriers."""
+    own: SubCores = sm.stages
+    while warps != NOTHING:
+        warp = lowest(warps)
+        warps = without_lowest(warps)
+        own.barrier_from = max(own.barrier_from, cycle) + ctx.machine.stage_barrier_interval
+        own.warp[warp].stall_until = max(own.warp[warp].stall_until, own.barrier_from + ctx.machine.stage_barrier_cycles)
 
 
 @inlined

@@ -484,6 +484,11 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row
     work = sm.slot[slot]
     for operand in range(row.n_reads):
         register = int(row.reads[operand])
+        if reads_once(ctx.stages) and _is_read_already(work, register):
+            sm.count.forwarded_reads += 1
+            on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
+            _add_read(ctx, sm, work, warp, register, -1)
+            continue
         place = lookup(ctx.design.hierarchy, ctx, sm, cycle, warp, register, work.pc, operand)
         if place >= 0:
             sm.count.upper_reads += 1
@@ -501,6 +506,21 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
             entry = -1
         _add_read(ctx, sm, work, warp, register, entry)
+
+
+@hook()
+def reads_once(stages: Any) -> bool:
+    """Whether an instruction that names a register several times reads it once."""
+    return False
+
+
+@inlined
+def _is_read_already(work: Slot, register: int) -> bool:
+    """Whether an operand before this one brings the register from its bank."""
+    found = False
+    for operand in range(work.n_reads):
+        found |= work.reads[operand] >= 0 and work.sources[operand] == register
+    return found
 
 
 @inlined

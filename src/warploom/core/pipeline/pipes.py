@@ -14,7 +14,7 @@ class Pipe(IntEnum):
 
     NONE = 0  # resolved at issue: branches, barriers, exits
     FMA = 1  # the heavy or the light half of the FP32 unit, whichever is free
-    HEAVY = 2  # the heavy half alone: multiplication of integers
+    HEAVY = 2  # the heavy half alone: multiplication of integers, half precision of the kind .MMA
     ALU = 3  # integers, logic, comparisons, moves
     F64 = 4
     TENSOR = 5
@@ -22,12 +22,13 @@ class Pipe(IntEnum):
     SPECIAL = 7  # functions, conversions, counts of bits
     LANES = 8  # exchange between lanes, special registers, constants: through the queues of the memory unit
     MEMORY = 9
+    PAIRED = 10  # both halves of the FP32 unit at once: half precision
 
 
 PIPES = len(Pipe)
 _BY_NAME: dict[str, Pipe] = {
     **dict.fromkeys(("HMMA", "IMMA", "BMMA", "DMMA", "QGMMA", "HGMMA", "IGMMA"), Pipe.TENSOR),
-    **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), Pipe.FMA),
+    **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), Pipe.PAIRED),
     **dict.fromkeys(("POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND", "MUFU"), Pipe.SPECIAL),
     **dict.fromkeys(("S2R", "S2UR", "LDC", "SHFL", "REDUX", "MATCH", "MOVM", "R2UR", "LEPC", "BMOV", "B2R"), Pipe.LANES),
     **dict.fromkeys(("ULDC", "VOTEU", "R2UR"), Pipe.UNIFORM),
@@ -52,6 +53,8 @@ def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
         return Pipe.MEMORY
     if unit == Unit.NONE:
         return Pipe.NONE
+    if name == "HFMA2" and "MMA" in instruction.op.modifiers:
+        return Pipe.HEAVY
     if name in _BY_NAME:
         return _BY_NAME[name]
     if name.startswith("U"):
@@ -73,9 +76,11 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
     return machine.latency[kind]
 
 
-def interval_of(kind: OpClass, pipe: Pipe, machine: Machine) -> int:
+def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
     """Cycles for which an instruction keeps its pipe."""
     stages = machine.stages
+    if pipe is Pipe.HEAVY and "WIDE" in instruction.op.modifiers:
+        return stages.wide_product_cycles
     if pipe is Pipe.TENSOR:
         return stages.tensor_cycles
     if pipe is Pipe.UNIFORM:
@@ -84,7 +89,7 @@ def interval_of(kind: OpClass, pipe: Pipe, machine: Machine) -> int:
         return machine.initiation[OpClass.SFU]
     if pipe is Pipe.LANES:
         return machine.initiation[OpClass.SHUFFLE]
-    if pipe in (Pipe.FMA, Pipe.HEAVY):
+    if pipe in (Pipe.FMA, Pipe.HEAVY, Pipe.PAIRED):
         return machine.initiation[OpClass.INT_MAD]  # of one half
     if pipe is Pipe.F64:
         return machine.initiation[OpClass.F64_MAD]

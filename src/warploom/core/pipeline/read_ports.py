@@ -21,7 +21,8 @@ from warploom.register_file.observing import COLLECT, DISPATCH, on_conflict, on_
 from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
-FMA, HEAVY, SPECIAL, LANES, MEMORY = (int(p) for p in (Pipe.FMA, Pipe.HEAVY, Pipe.SPECIAL, Pipe.LANES, Pipe.MEMORY))
+FMA, HEAVY, PAIRED = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED)
+SPECIAL, LANES, MEMORY = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY)
 OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
@@ -133,7 +134,10 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
 def take_pipe(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int, interval: int) -> None:
     """Keep a pipe busy with an instruction of fixed latency."""
     own: SubCores = sm.stages
-    if pipe == FMA and own.pipe_free[core, LIGHT] > cycle:
+    if pipe == PAIRED:
+        own.pipe_free[core, LIGHT] = cycle + interval
+        pipe = HEAVY
+    elif pipe == FMA and own.pipe_free[core, LIGHT] > cycle:
         pipe = HEAVY
     own.pipe_free[core, pipe] = cycle + interval
 
@@ -144,6 +148,8 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
     own: SubCores = sm.stages
     if pipe == FMA:
         return own.pipe_free[core, LIGHT] <= cycle or own.pipe_free[core, HEAVY] <= cycle
+    if pipe == PAIRED:
+        return own.pipe_free[core, LIGHT] <= cycle and own.pipe_free[core, HEAVY] <= cycle
     if pipe == MEMORY:
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
     if pipe in (SPECIAL, LANES):  # of variable latency: some wait in front of the unit

@@ -9,6 +9,7 @@ import numpy as np
 from warploom.code.lanes import FULL, LANES
 from warploom.core.memory import Port
 from warploom.core.pipeline.fetch import update_fetchable
+from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
 from warploom.register_file.checking import check_launch
 from warploom.register_file.columns import start_at
@@ -173,7 +174,7 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
         else:
             for barrier in range(MAX_BARRIERS):
                 if cta.count[barrier] > 0:
-                    _open_barrier(sm, slot, barrier)
+                    _open_barrier(ctx, sm, cycle, slot, barrier)
 
 
 @inlined
@@ -211,16 +212,22 @@ def arrive_at_barrier(ctx: Context, sm: Sm, cycle: int, warp: int, entry: int, a
         if not has(sm.waiting, warp):
             sm.waiting |= bit(warp)
             on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
-    _open_barrier(sm, slot, barrier)
+    _open_barrier(ctx, sm, cycle, slot, barrier)
+
+
+@hook()
+def on_opened(stages: Any, ctx: Context, sm: Sm, cycle: int, warps: Mask) -> None:
+    """All warps that a barrier waits for have arrived: these may go on, as soon as the stages let them."""
 
 
 @inlined
-def _open_barrier(sm: Sm, slot: int, barrier: int) -> None:
+def _open_barrier(ctx: Context, sm: Sm, cycle: int, slot: int, barrier: int) -> None:
     """Let the warps go when all expected ones have arrived. Warps that have exited are not waited for."""
     cta = sm.cta[slot]
     expected = cta.expected[barrier] if cta.expected[barrier] > 0 else count(cta.warps)
     if cta.count[barrier] >= expected:
         sm.at_barrier &= ~cta.arrived[barrier]
         sm.woken |= cta.arrived[barrier]
+        on_opened(ctx.stages, ctx, sm, cycle, cta.arrived[barrier])
         cta.arrived[barrier] = NOTHING
         cta.count[barrier] = 0

@@ -44,6 +44,7 @@ class SubCores(Record):
     issue_from: Annotated[Array[i8], MAX_SUB_CORES]  # the stage behind issue is taken before
     memory_from: Annotated[Array[i8], MAX_SUB_CORES]  # the address unit takes no instruction before
     memory_inside: Annotated[Array[i2], MAX_SUB_CORES]  # memory instructions that have not been handed over
+    barrier_from: i8  # the SM's barriers let no warp go before
     unit_from: i8  # the shared unit takes no instruction before
     port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
     port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them

@@ -9,10 +9,10 @@ from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.memory import Memory, Port
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
-    BARRIER,
     copy_done,
     examine_warps,
     hold_counters,
+    leave_barrier,
     next_due,
     release_counter,
 )
@@ -109,6 +109,9 @@ class ControlledSubCores(NamedTuple):
         own: SubCores = sm.stages
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
 
+    def reads_once(stages) -> bool:
+        return True
+
     def send_on(stages, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         work = sm.slot[slot]
         if work.unit == MEM:
@@ -128,6 +131,9 @@ class ControlledSubCores(NamedTuple):
 
     def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
         hold_counters(ctx, sm, cycle, warp, row)
+
+    def on_opened(stages, ctx: Context, sm: Sm, cycle: int, warps: Mask) -> None:
+        leave_barrier(ctx, sm, cycle, warps)
 
     def code_ready(stages, ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
         return line_ready(ctx, memory, sm, port, cycle, warp, pc)
@@ -193,7 +199,7 @@ class ScoreboardedSubCores(ControlledSubCores):
 
     def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
         own: SubCores = sm.stages
-        own.warp[warp].stall_until = cycle + (ctx.machine.stage_barrier_cycles if row.traits & BARRIER != 0 else 1)
+        own.warp[warp].stall_until = cycle + 1
         if row.variable:
             for operand in range(row.n_reads):
                 own.to_read[warp, row.reads[operand]] += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,22 @@ from warploom.code.instruction import Address, Bank, Code, Instruction, Modified
 from warploom.code.table import MAX_READS
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_RF_BANKS
-from warploom.records import Array, Record, dtype_of, i1, i2, u1
+from warploom.records import Array, Record, dtype_of, i1, i2, i8, u1
 from warploom.register_file import policy
 from warploom.register_file.context import Context
+from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import fill, inlined
 
 OPERANDS = 3  # A, B and C
+SLICES = 8  # of 128 bits, for which energy tables have their numbers, in a warp's register
 NOT_CACHED = -1  # an operand that never goes through the cache
 
 
 class Kept(Record):
     """What the cache holds, one value for each bank and operand."""
 
+    fills: i8  # counted
     warp: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]  # + 1; 0: nothing
     register: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]
 
@@ -84,6 +87,7 @@ class Reuse(NamedTuple):
             if notes.keep[operand] != 0:
                 kept.warp[place] = warp + 1
                 kept.register[place] = register
+                kept.fills += 1
                 fill(ctx, sm, cycle, warp, register, place)
         for number in range(row.n_writes):
             register = int(row.writes[number])
@@ -97,6 +101,14 @@ class Reuse(NamedTuple):
         for place in range(len(kept.warp)):
             if kept.warp[place] == warp + 1:
                 kept.warp[place] = 0
+
+    def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
+        return {"reuse_fills": int(states["fills"].sum())}
+
+    def energy(policy, counters: dict[str, Any], technology: Any, run: Any) -> Iterator[tuple[str, str, float]]:
+        cache = technology.reuse_cache
+        yield "reuse cache reads", "dynamic", counters["upper_reads"] * SLICES * cache.read
+        yield "reuse cache writes", "dynamic", counters["reuse_fills"] * SLICES * cache.write
 
     def storage_bits(policy, machine: Machine) -> int:
         banks = machine.register_file.banks * machine.register_file.entry_bytes // 128

@@ -58,6 +58,7 @@ class ModelRun:
     reading: str
     terms: tuple[tuple[int, str, int | None], ...]
     work: float
+    added: float = 0  # cycles that the terms leave out, of a region whose time is known
 
 
 def steady(launch: str) -> tuple[tuple[int, str, int | None], ...]:

@@ -2,7 +2,8 @@
 
 Every loop issues one instruction a cycle and sub-core (no conflicts), 32 warps on each of 132 SMs. Registers hold the same values
 in both loops of a pair, and the operands that the pipe sees are the same: a register of zeros against RZ, a register that is
-read against the same value from the reuse cache, a result that is written against one that goes to RZ.
+read against the same value from the reuse cache, a result that is written against one that goes to RZ. Zeros from the reuse
+cache against RZ show what the reuse cache itself takes, and flags that nobody uses what it takes to fill it.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ def loops() -> list[tuple[str, str, Launch]]:
     random = np.random.default_rng(7).integers(0, 1 << 32, (48, 32), dtype=np.uint32) & np.uint32(
         0xBFFF_FFFF
     )  # no NaN, no infinity
+    changing: list[dict[str, object]] = [{"a": even[k], "b": odd[k]} for k in range(4)]
     shapes: dict[str, tuple[str, np.ndarray, list[dict[str, object]]]] = {
         "zero_0_reads": ("FFMA of RZ, RZ, RZ", zeros, [{}]),
         "zero_1_read": ("FFMA of a register of zeros, RZ, RZ", zeros, [{"a": even[0]}]),
         "zero_2_reads": ("FFMA of two registers of zeros in both banks, RZ", zeros, [{"a": even[0], "b": odd[0]}]),
+        "zero_2_reuse": ("the same two zeros from the reuse cache", zeros, [{"a": even[0], "b": odd[0], "reuse": "ab"}]),
+        "zero_2_changing": ("two registers of zeros, others in every instruction", zeros, changing),
+        "zero_2_filled": ("the same, each with an idle reuse flag", zeros, [{**one, "reuse": "ab"} for one in changing]),
         "random_2_reads": ("FFMA of two registers of random values in both banks, RZ", random, [{"a": even[0], "b": odd[0]}]),
         "random_reuse": ("the same two operands from the reuse cache", random, [{"a": even[0], "b": odd[0], "reuse": "ab"}]),
         "random_reuse_no_write": ("the same, the result to RZ", random, [{"a": even[0], "b": odd[0], "reuse": "ab", "d": RZ}]),
-        "random_changing": ("two reads, other values in every instruction", random,
-                            [{"a": even[k], "b": odd[k]} for k in range(4)]),
+        "random_changing": ("two reads, other values in every instruction", random, changing),
         "nop": ("NOP", random, [{"operation": "NOP"}]),
     }  # fmt: skip
     made = []

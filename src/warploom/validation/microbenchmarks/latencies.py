@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading, values
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, WIDE, Instruction
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WIDE, Instruction
 from warploom.validation.microbenchmarks.slopes import Slope
 from warploom.validation.microbenchmarks.template import LEAST, from_instructions, usable_registers
 
 STALLS = range(1, 12)
 LONG_ENOUGH = 15
-VARIABLE = ("HMMA", "MUFU", "POPC", "F2I")
-NOT_CHAINED = ("CS2R", "BRA", "NOP", "FFMA.CONST")
+VARIABLE = ("HMMA", "MUFU", "POPC", "F2I", "LDS", "SHFL", "S2R", "LDC")
+NOT_CHAINED = ("CS2R", "FFMA.CONST", *UNIFORM, *NO_RESULT)
 PAIRS = """FFMA IADD3, IADD3 FFMA, FFMA IMAD, IMAD FFMA, IMAD IADD3, IADD3 IMAD, HFMA2 FFMA, FFMA HFMA2, LOP3 IMAD, IMAD LOP3,
 HFMA2.MMA FFMA, HFMA2.MMA IADD3, IADD3 MOV, MOV IADD3, SHF FFMA, FFMA SHF, IADD3 HFMA2, HFMA2 IADD3"""
 DOUBLES = "\n".join(f"cvt.f64.f32 %y{i}, %v{i};" for i in range(16))

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, WIDE, Instruction
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, RZ, UNIFORM, WIDE, Instruction
 from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
 from warploom.validation.microbenchmarks.template import LEAST, VALUES, from_instructions, placeholder, usable_registers
 
-NOT_PATCHED = ("FFMA.CONST", "HMMA.16816.F32")
-WARPS = (1, 4, 8, 16, 32)
+NOT_PATCHED = ("FFMA.CONST", "HMMA.16816.F32", "BSSY", "BSYNC", "ISETP")  # ISETP would write the guard of the loop around it
+UNIFORM_RESULTS = range(24, 32)
+WARPS = (1, 8, 32)
 MIXES = (
     ("FFMA", "IADD3"),
     ("FFMA", "IMAD"),
@@ -22,7 +23,26 @@ MIXES = (
     ("LOP3", "IADD3"),
     ("FFMA", "DFMA"),
     ("MUFU.EX2", "FFMA"),
+    ("HFMA2", "IADD3"),
+    ("HFMA2", "IMAD"),
+    ("HFMA2", "HFMA2.MMA"),
+    ("HFMA2", "FFMA", "FFMA"),
+    ("HFMA2", "HFMA2", "FFMA", "FFMA"),
+    ("FFMA", "FFMA", "IMAD"),
+    ("FFMA", "FFMA", "IADD3"),
+    ("FFMA", "IADD3", "IMAD"),
+    ("IMAD", "HFMA2.MMA"),
+    ("DFMA", "IMAD"),
+    ("DFMA", "IADD3"),
+    ("DFMA", "HFMA2.MMA"),
+    ("IMAD.WIDE", "FFMA", "FFMA", "FFMA"),
+    ("IMAD.WIDE", "IADD3"),
+    ("FMNMX", "IADD3"),
+    ("MUFU.EX2", "POPC"),
+    ("MUFU.EX2", "SHFL"),
+    ("UIADD3", "FFMA"),
 )
+IN_SHARED_MEMORY = 0x400  # an address there; below it is what the system keeps for itself
 
 
 def benchmarks() -> Iterator[Microbenchmark]:
@@ -31,9 +51,9 @@ def benchmarks() -> Iterator[Microbenchmark]:
         if name not in NOT_PATCHED:
             for warps in WARPS:
                 yield _issue(name, warps)
-    for first, second in MIXES:
+    for names in MIXES:
         for warps in (1, 8):
-            yield _mix(first, second, warps)
+            yield _mix(names, warps)
     result = usable_registers()[0]
     for stall in range(1, 16):
         what = f"an FFMA with stall count {stall}, results unused"
@@ -56,24 +76,34 @@ def _issue(name: str, warps: int) -> Microbenchmark:
     sources = usable_registers()[24:]
     even, odd = [r for r in sources if r % 2 == 0], [r for r in sources if r % 2 == 1]
     operands = {"a": even[0], "b": even[1] if name in WIDE else odd[1], "c": RZ}
-    results = results_for(name in WIDE)
 
     def pattern(number: int) -> list[Instruction]:
         used = {letter: operands[letter] for letter in OPERATIONS[name][2]}
-        return [Instruction(name, d=RZ if name in ("NOP", "BRA") else results[number % len(results)]).with_(**used)]
+        return [independent(name, number).with_(**used)]
 
     what = f"cycles between two {name} of a sub-core that depend on nothing, operands in both banks, {warps} warps on the SM"
-    return Slope(f"issue.{name}.{warps}w", what, pattern, warps=warps).microbenchmark()
+    return Slope(f"issue.{name}.{warps}w", what, pattern, warps=warps, inputs=addresses_for(name)).microbenchmark()
 
 
-def _mix(first: str, second: str, warps: int) -> Microbenchmark:
-    results = results_for(wide=True)
+def independent(name: str, number: int) -> Instruction:
+    """An instruction whose result no other reads; results take turns."""
+    if name in NO_RESULT:
+        return Instruction(name)
+    results = UNIFORM_RESULTS if name in UNIFORM else results_for(name in WIDE)
+    return Instruction(name, d=results[number % len(results)])
 
+
+def addresses_for(name: str) -> np.ndarray | None:
+    """What registers must hold for an operation: an address in shared memory, or anything."""
+    return np.full_like(RANDOM_VALUES, IN_SHARED_MEMORY) if name in ("LDS", "STS") else None
+
+
+def _mix(names: tuple[str, ...], warps: int) -> Microbenchmark:
     def pattern(number: int) -> list[Instruction]:
-        return [Instruction(first, d=results[number % 3]), Instruction(second, d=results[3 + number % 3])]
+        return [independent(name, number * len(names) + place) for place, name in enumerate(names)]
 
-    what = f"cycles for each instruction of {first} and {second} in turn, operands RZ, {warps} warps on the SM"
-    return Slope(f"mix.{first}+{second}.{warps}w", what, pattern, per=2, warps=warps).microbenchmark()
+    what = f"cycles for each instruction of {', '.join(names)} in turn, operands RZ, {warps} warps on the SM"
+    return Slope(f"mix.{'+'.join(names)}.{warps}w", what, pattern, per=len(names), warps=warps).microbenchmark()
 
 
 def _issue_order() -> Microbenchmark:

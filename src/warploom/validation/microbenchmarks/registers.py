@@ -2,8 +2,8 @@
 
 All of it is machine code that no compiler writes: registers, reuse flags and stall counts of our choice, results that nobody
 reads. One warp, unless said otherwise; a number above 1 cycle is a conflict. Patterns are written with e0, e1, ... for even and
-o0, o1, ... for odd registers that are read, w0, w1, ... for even and x0, x1, ... for odd ones that are written, z for RZ; ``*``
-marks a reuse flag.
+o0, o1, ... for odd registers that are read, w0, w1, ... for even and x0, x1, ... for odd ones that are written, p0, p1, ... for
+pairs that are read and q0, q1, ... for pairs that are written, z for RZ; ``*`` marks a reuse flag, ``:4`` a stall count.
 """
 
 from __future__ import annotations
@@ -42,6 +42,33 @@ READS = {
     "eeo_ooe": ("two even and an odd, then two odd and an even register", "FFMA w0 e0 e1 o0; FFMA x0 o1 o2 e2"),
     "heavy_stall2": ("three even registers, stall count 2", "FFMA:2 w0 e0 e1 e2"),
     "heavy_stall3": ("three even registers, stall count 3", "FFMA:3 w0 e0 e1 e2"),
+    "dfma_one_pair": ("a DFMA of one pair", "DFMA q0 p0 z z"),
+    "dfma_two_pairs": ("a DFMA of two pairs", "DFMA q0 p0 p1 z"),
+    "dfma_three_pairs": ("a DFMA of three pairs", "DFMA q0 p0 p1 p2"),
+    "dfma_light": ("a DFMA of three pairs, then an FFMA without registers", "DFMA q0 p0 p1 p2; FFMA w0 z z z"),
+    "wide_addend": ("an IMAD.WIDE of two even registers and a pair", "IMAD.WIDE q0 e0 e1 p2"),
+    "mufu_one_bank": (
+        "a MUFU of an even register, then four FADDs of two",
+        "MUFU.EX2 w0 e0; " + "; ".join(["FADD x0 e1 e2"] * 4),
+    ),
+    "mufu_crowded": ("a MUFU of an even register, then eight FADDs of one", "MUFU.EX2 w0 e0; " + "; ".join(["FADD x0 e1 z"] * 8)),
+    "iadd_one_bank": ("an IADD3 of three even registers", "IADD3 w0 e0 e1 e2"),
+    "iadd_ffma_one_bank": ("an IADD3, then an FFMA of three even registers", "IADD3 w0 e0 e1 e2; FFMA x0 e3 e4 e5"),
+}
+SHARED = {  # by several warps of a sub-core
+    "eeo": ("two even registers and an odd one, stall count 1", "FFMA w0 e0 e1 o0"),
+    "eeo.stall2": ("two even registers and an odd one, stall count 2", "FFMA:2 w0 e0 e1 o0"),
+    "eeo.stall4": ("two even registers and an odd one, stall count 4", "FFMA:4 w0 e0 e1 o0"),
+    "eeo.chain": ("two even registers and an odd one, a chain", "FFMA:4 w0 w0 e1 o0"),
+    "eez.stall4": ("two even registers, stall count 4", "FFMA:4 w0 e0 e1 z"),
+    "ezo.stall4": ("an even and an odd register, stall count 4", "FFMA:4 w0 e0 z o0"),
+    "ezo.chain": ("an even and an odd register, a chain", "FFMA:4 w0 w0 z o0"),
+    "eee": ("three even registers, stall count 1", "FFMA w0 e0 e1 e2"),
+    "eee.stall4": ("three even registers, stall count 4", "FFMA:4 w0 e0 e1 e2"),
+    "eee.stall6": ("three even registers, stall count 6", "FFMA:6 w0 e0 e1 e2"),
+    "zzz.stall4": ("no registers, stall count 4", "FFMA:4 w0 z z z"),
+    "zzz.result_odd": ("no registers, stall count 4, an odd result", "FFMA:4 x0 z z z"),
+    "imad.chain": ("IMAD of two even registers and an odd one, a chain", "IMAD:4 w0 w0 e1 o0"),
 }
 REUSE = {
     "none": ("the first operand the same in two, no flag", "FFMA w0 e0 e1 e2; FFMA x0 e0 e3 e4"),
@@ -58,6 +85,15 @@ REUSE = {
     "overwritten": ("the flagged A is written by the instruction itself", "FFMA e0 e0* e1 e2; FFMA x0 e0 e3 e4"),
     "twice": ("one flag, two uses after it", "FFMA w0 e0* e1 e2; FFMA x0 e0 e3 e4; FFMA w1 e0 e5 e6"),
     "across_pipes": ("flag on an IADD3, use in an FFMA", "IADD3 w0 e0* e1 e2; FFMA x0 e0 e3 e4"),
+    "mufu_between": ("between, a MUFU with another even B", "FFMA w0 e1 e0* e2; MUFU.EX2 x0 e3; FFMA w1 e4 e0 e5"),
+    "mufu_uses": ("flag on the B of an FFMA, use in a MUFU", "FFMA w0 e1 e0* e2; MUFU.EX2 x0 e0; FFMA w1 e4 e3 e5"),
+    "pair": ("a DFMA whose first pair is the same in the next", "DFMA q0 p0* p1 p2; DFMA q1 p0 p3 p4"),
+    "pair_all": ("DFMAs with three flagged pairs", "DFMA q0 p0* p1* p2*; DFMA q1 p0* p1* p2*"),
+    "written_before": (
+        "a flagged A that another instruction writes before the use",
+        "FFMA w0 e0* e1 e2; FFMA e0 z z z; FFMA w1 e0 e4 e5",
+    ),
+    "both_slots": ("A flagged, then the same register as A and as B", "FFMA w0 e0* e1 e2; FFMA x0 e0 e0 e3"),
 }
 WRITES = {
     "ffma_imad_same": "FFMA w0 z z z; IMAD w1 z z z",
@@ -70,6 +106,12 @@ WRITES = {
     "hfma_iadd_other": "HFMA2.MMA w0 z z z; IADD3 x1 z z z",
     "popc_ffma_same": "POPC w0 z; FFMA w1 z z z; FFMA w2 z z z; FFMA w3 z z z; FFMA w4 z z z",
     "popc_ffma_other": "POPC w0 z; FFMA x1 z z z; FFMA x2 z z z; FFMA x3 z z z; FFMA x4 z z z",
+    "popc_7ffma_same": "POPC w0 z; " + "; ".join(["FFMA w1 z z z"] * 7),
+    "popc_7ffma_other": "POPC w0 z; " + "; ".join(["FFMA x1 z z z"] * 7),
+    "popc_11ffma_same": "POPC w0 z; " + "; ".join(["FFMA w1 z z z"] * 11),
+    "s2r_7ffma_same": "S2R w0; " + "; ".join(["FFMA w1 z z z"] * 7),
+    "dfma_ffma_same": "DFMA q0 z z z; FFMA w1 z z z",
+    "wide_3ffma": "IMAD.WIDE q0 z z z; FFMA w1 z z z; FFMA x1 z z z; FFMA w2 z z z",
 }
 
 
@@ -77,11 +119,13 @@ def pattern(text: str) -> list[Instruction]:
     """The instructions of a pattern."""
     registers = list(usable_registers())
     written, read = registers[:RESULTS], registers[RESULTS:]
+    pairs = {"p": [r for r in read if r % 2 == 0 and r + 1 in read], "q": [r for r in written if r % 2 == 0 and r + 1 in written]}
     pools = {
         "e": [r for r in read if r % 2 == 0],
         "o": [r for r in read if r % 2 == 1],
         "w": [r for r in written if r % 2 == 0],
         "x": [r for r in written if r % 2 == 1],
+        **pairs,
     }
 
     def number(word: str) -> int:
@@ -122,5 +166,8 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for warps in (1, 8):
         for name, (what, text) in REUSE.items():
             yield _each(f"reuse.{name}.{warps}w", f"reuse cache: {what}", pattern(text), warps)
+    for name, (what, text) in SHARED.items():
+        for warps in (4, 8, 16):
+            yield _each(f"shared_bank.{name}.{warps}w", f"reads of several warps: {what}", pattern(text), warps)
     for name, text in WRITES.items():
         yield _each(f"write.{name}", f"write ports and result queue: {text}", pattern(text))

@@ -4,7 +4,8 @@ The kernel loads 48 registers and waits for them, then runs the region ``reps`` 
 readings of the clock, the SM, and the 48 registers. The clock is read around the last time, after a barrier, which shows what
 one warp does; or, where ``whole`` is asked for, around all times together, which shows what the warps of an SM do together.
 (Around the last time alone it would not: a warp goes on after BAR.SYNC.DEFER_BLOCKING while others are behind it.) ptxas keeps
-instructions between the readings in order and moves none out, which the builder checks.
+instructions between the readings in order and moves none out, which the builder checks. Around all times together the loop's own
+three are among them, so that a region with branches, or one that writes the loop's guard P0, is refused there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from warploom.errors import WarploomError
 from warploom.sass.disassembly import Line, listing
 from warploom.sass.toolchain import assemble
-from warploom.validation.microbenchmarks.encoding import RZ, Instruction
+from warploom.validation.microbenchmarks.encoding import RZ, UNIFORM, Instruction
 
 ARCHITECTURE = "sm_90"
 VALUES = 48
@@ -96,8 +97,11 @@ def from_ptx_body(
 
 
 @functools.lru_cache(maxsize=64)
-def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...], tuple[int, ...]]:
-    """A cubin with a region of so many instructions, where in the file each of them is, and the registers of %v0 to %v47."""
+def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...], tuple[int, ...], int]:
+    """A cubin with a region of so many instructions.
+
+    With it where in the file each of them is, the registers of %v0 to %v47, and the region's address in the kernel.
+    """
     if slots < LEAST:
         raise WarploomError(f"a region of {slots} instructions is too short; {LEAST} is the least.")
     place = f"placeholder of {slots}"
@@ -112,7 +116,7 @@ def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...]
     if start < 0:
         raise WarploomError(f"{place}: the disassembled code is not in the cubin.")
     registers = tuple(int(line.text.split()[1].rstrip(",")[1:]) for line in region[:VALUES])
-    return cubin, tuple(start + line.address for line in region), registers
+    return cubin, tuple(start + line.address for line in region), registers, region[0].address
 
 
 @functools.cache
@@ -123,11 +127,13 @@ def usable_registers() -> tuple[int, ...]:
 
 def from_instructions(code: Sequence[Instruction], place: str, whole: bool = False) -> bytes:
     """A cubin whose region is exactly these instructions; they may use the registers of the 48 values and no others."""
-    cubin, places, registers = placeholder(len(code), whole)
+    cubin, places, registers, _ = placeholder(len(code), whole)
     for one in code:
         used = {one.d, one.a, one.b, one.c} - {RZ}
-        if not used <= set(registers):
+        if one.operation not in UNIFORM and not used <= set(registers):
             raise WarploomError(f"{place}: {one} uses a register other than {sorted(registers)}.")
+    if whole and any(one.target or one.operation == "ISETP" for one in code):
+        raise WarploomError(f"{place}: branches and guards need a region that is measured for one warp.")
     patched = bytearray(cubin)
     for at, one in zip(places, code, strict=True):
         struct.pack_into("<QQ", patched, at, *one.words())
