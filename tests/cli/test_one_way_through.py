@@ -55,11 +55,12 @@ def is_hop(name: str, hop: str) -> bool:
 def test_a_run_goes_the_way_of_the_page() -> None:
     told = hops((ROOT / "docs" / "house.md").read_text("utf-8"))
     assert len(told) > 10 and told[0] == told[BACK_AT_THE_START] == "cli.run.command"
-    called = calls_during(lambda: run_command(["run", "hotspot", "--size", "tiny", "--design", "rfv", "--json"]))
+    called = calls_during(lambda: run_command(["run", "hotspot", "--size", "tiny", "--design", "rfv"]))
     first = {hop: next((at for at, name in enumerate(called) if is_hop(name, hop)), None) for hop in told}
     assert [hop for hop, at in first.items() if at is None] == [], "functions of the page that were not called"
     way = told[:BACK_AT_THE_START]
     assert sorted(way, key=lambda hop: first[hop] or 0) == way
+    assert called.count("simulation.simulate.simulate") == 1, "one run, once through the rooms"
 
 
 def test_a_hop_is_known_by_its_room_and_name() -> None:
