@@ -30,33 +30,40 @@ def free_request(memory: Memory, request: int) -> None:
 
 
 @callee
+def _to_head(memory: Memory, crossbar: Crossbar, port: int, request: int) -> None:
+    """Put a request, or 0 for none, at the head of an input."""
+    crossbar.head[port] = request
+    crossbar.ready[port] = FOREVER
+    if request != 0:
+        crossbar.ready[port] = memory.pool[request - 1].cycle
+        crossbar.toward[port] = memory.pool[request - 1].destination
+
+
+@callee
 def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, destination: int) -> None:
     """Queue a packet at an input; its `cycle` says from when on it can go."""
     node = memory.pool[request - 1]
     node.destination = destination
     node.next = 0
     if crossbar.head[port] == 0:
-        crossbar.head[port] = request
+        _to_head(memory, crossbar, port, request)
     else:
         memory.pool[crossbar.tail[port] - 1].next = request
     crossbar.tail[port] = request
 
 
 @callee
-def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
+def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none.
 
     Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest.
     """
-    soonest, chosen = FOREVER, -1
+    soonest, chosen = FOREVER, 0
     for step in range(1, inputs + 1):
         port = crossbar.last + step
         if port >= inputs:
             port -= inputs
-        if crossbar.head[port] == 0:
-            continue
-        node = memory.pool[crossbar.head[port] - 1]
-        at = max(node.cycle, crossbar.in_free[port], crossbar.out_free[node.destination])
+        at = max(crossbar.ready[port], crossbar.in_free[port], crossbar.out_free[crossbar.toward[port]])
         if at < soonest or (alternate and at == soonest and crossbar.in_free[port] < crossbar.in_free[chosen]):
             soonest, chosen = at, port
             if at <= crossbar.now and not alternate:
@@ -79,6 +86,6 @@ def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
     node.packets -= 1
     if node.packets > 0:
         return 0
-    crossbar.head[port] = node.next
+    _to_head(memory, crossbar, port, node.next)
     node.next = 0
     return request

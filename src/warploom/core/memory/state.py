@@ -217,6 +217,8 @@ class Crossbar(Record):
     last: i4  # the input that it was from
     head: Annotated[Array[i4], MAX_SMS]  # queues at the inputs, as pool index + 1
     tail: Annotated[Array[i4], MAX_SMS]
+    ready: Annotated[Array[i8], MAX_SMS]  # from when on what is at the head can go; FOREVER where nothing is
+    toward: Annotated[Array[i4], MAX_SMS]  # the output that it goes to
     in_free: Annotated[Array[i8], MAX_SMS]
     out_free: Annotated[Array[i8], MAX_SMS]
 
@@ -340,6 +342,7 @@ def new_memory(machine: Machine) -> Any:
     memory = memories[0]
     per_channel = machine.l2.slices // machine.dram.channels
     memory["channel"]["next_pick"] = FOREVER
+    memory["requests"]["ready"] = memory["replies"]["ready"] = FOREVER
     memory["slices_per_channel"] = per_channel
     memory["interleave_shift"] = machine.dram.interleave_bytes.bit_length() - 8
     memory["slice_shift"] = machine.dram.bank_low_bit - 7
