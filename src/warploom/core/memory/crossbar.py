@@ -30,21 +30,30 @@ def free_request(memory: Memory, request: int) -> None:
 
 
 @callee
+def _to_head(memory: Memory, crossbar: Crossbar, port: int, request: int) -> None:
+    """Put a request, or 0 for none, at the head of an input."""
+    crossbar.head[port] = request
+    crossbar.due[port] = FOREVER
+    if request != 0:
+        crossbar.due[port] = max(memory.pool[request - 1].cycle, crossbar.in_free[port])
+        crossbar.toward[port] = memory.pool[request - 1].destination
+
+
+@callee
 def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, destination: int) -> None:
     """Queue a packet at an input; its `cycle` says from when on it can go."""
     node = memory.pool[request - 1]
     node.destination = destination
     node.next = 0
     if crossbar.head[port] == 0:
-        crossbar.head[port] = request
-        crossbar.due[port] = max(node.cycle, crossbar.in_free[port])
+        _to_head(memory, crossbar, port, request)
     else:
         memory.pool[crossbar.tail[port] - 1].next = request
     crossbar.tail[port] = request
 
 
 @callee
-def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
+def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none.
 
     Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest. `due` is no
@@ -59,7 +68,7 @@ def next_departure(memory: Memory, crossbar: Crossbar, inputs: int, alternate: b
         due = crossbar.due[port]
         if due >= soonest and not (alternate and due == soonest and due < FOREVER):
             continue
-        at = max(due, crossbar.out_free[memory.pool[crossbar.head[port] - 1].destination])
+        at = max(due, crossbar.out_free[crossbar.toward[port]])
         crossbar.due[port] = at
         if at < soonest or (alternate and at == soonest and crossbar.in_free[port] < crossbar.in_free[chosen]):
             soonest, chosen = at, port
@@ -84,9 +93,6 @@ def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
     if node.packets > 0:
         crossbar.due[port] = crossbar.in_free[port]
         return 0
-    crossbar.head[port] = node.next
-    crossbar.due[port] = FOREVER
-    if node.next != 0:
-        crossbar.due[port] = max(memory.pool[node.next - 1].cycle, crossbar.in_free[port])
+    _to_head(memory, crossbar, port, node.next)
     node.next = 0
     return request

@@ -245,6 +245,7 @@ class Crossbar(Record):
     last: i4  # the input that it was from
     head: Annotated[Array[i4], MAX_SMS]  # queues at the inputs, as pool index + 1
     tail: Annotated[Array[i4], MAX_SMS]
+    toward: Annotated[Array[i4], MAX_SMS]  # the output that it goes to
     in_free: Annotated[Array[i8], MAX_SMS]
     out_free: Annotated[Array[i8], MAX_SMS]
     due: Annotated[Array[i8], MAX_SMS]  # the packet at the head of an input cannot go before; FOREVER where there is none

@@ -50,7 +50,7 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
 def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: int) -> None:
     """Through the crossbar to the queues of the slices."""
     while True:
-        at, port = next_departure(memory, memory.requests, inputs, False)
+        at, port = next_departure(memory.requests, inputs, False)
         if at >= until:
             return
         request = depart(memory, memory.requests, port, at)
@@ -69,7 +69,7 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
     """Through the crossbar to the SMs."""
     alternate = machine.compat_sectors_travel_alone != 0
     while True:
-        at, port = next_departure(memory, memory.replies, machine.l2_slices, alternate)
+        at, port = next_departure(memory.replies, machine.l2_slices, alternate)
         if at >= until:
             return
         request = depart(memory, memory.replies, port, at)
@@ -217,8 +217,8 @@ def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
-    soonest, _ = next_departure(memory, memory.replies, machine.l2_slices, False)
-    request, _ = next_departure(memory, memory.requests, machine.sms, False)
+    soonest, _ = next_departure(memory.replies, machine.l2_slices, False)
+    request, _ = next_departure(memory.requests, machine.sms, False)
     soonest = min(soonest, request)
     for number in range(machine.dram_channels):
         at, _, _ = _channel_event(memory, number)
