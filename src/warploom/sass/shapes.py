@@ -116,8 +116,9 @@ def _vectors(first: Operand, words: int) -> list[Operand]:
 def _product_of_doubles(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
     """Of sixteen rows it has up to sixteen registers of A."""
     shape = matrix_shape(op.name, op.modifiers)
-    assert shape is not None
     target, *sources = operands
+    if shape is None:  # shown, and refused by name when it has to be executed
+        return [target], sources
     read = [vector for first, words in zip(sources, shape.words, strict=False) for vector in _vectors(first, words)]
     return _vectors(target, shape.result_words), [*read, *sources[3:]]
 
@@ -128,8 +129,9 @@ def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Ope
     The addend is not listed where it certainly does not count.
     """
     shape = warpgroup_shape(op.modifiers)
-    assert shape is not None
     target, *sources = operands
+    if shape is None:  # shown, and refused by name when it has to be executed
+        return [target], sources
     at = next(number for number, source in enumerate(sources) if _is_descriptor(source))
     first = sources[0] if at else None
     negated = isinstance(first, Modified)
