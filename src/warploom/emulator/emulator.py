@@ -12,7 +12,7 @@ import numpy as np
 
 from warploom.code.graph import fewest_instructions
 from warploom.code.instruction import Code, Symbol, Variable
-from warploom.code.table import refuse_too_wide
+from warploom.code.table import refuse_untimed
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
@@ -193,7 +193,7 @@ class Emulator:
     def _prepare(self, code: Code) -> _Prepared:
         if id(code) not in self._prepared:
             if self._store is not None:
-                refuse_too_wide(code)
+                refuse_untimed(code)
             kernel = encode(code) if code.binary is None else encode_sass(code)
             texts = [str(instruction) for instruction in code.instructions()]
             about = (code.name, code.literal, code.local_bytes, code.block_starts(), texts)

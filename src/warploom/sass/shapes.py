@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warploom.code.instruction import Address, Bank, Imm, Modified, Operand, Operation, Reg, Special
+from warploom.code.sass_classes import WARPGROUP_PRODUCTS
 from warploom.sass.matrix_shapes import LONGEST_VECTOR, matrix_shape, warpgroup_shape
 from warploom.sass.operands import DESCRIPTOR, wide_address, widened
 
@@ -159,5 +160,5 @@ SHAPES: dict[str, Shape] = {
     **dict.fromkeys(("UBLKCP", "UBLKRED"), _bulk_copy),
     "DMMA": _product_of_doubles,
     **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG"), _tensor_copy),
-    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _warpgroup_product),
+    **dict.fromkeys(WARPGROUP_PRODUCTS, _warpgroup_product),
 }

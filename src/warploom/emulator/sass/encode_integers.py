@@ -398,7 +398,8 @@ def _byte_of(rows: SassRows, instruction: Instruction) -> tuple[int, int]:
     operand = instruction.srcs[0]
     byte = next((word for word in instruction.op.modifiers if word in _BYTES), "B0")
     if isinstance(operand, Modified) and operand.part in _BYTES:
-        operand, byte = operand.operand, operand.part
+        byte = operand.part
+        return rows.word(operand.operand), 8 * _BYTES.index(byte)
     return rows.word(operand), 8 * _BYTES.index(byte)
 
 
