@@ -640,7 +640,7 @@ def source(name: str) -> str:
     parts = re.split(r"^(?=KERNEL\()", KERNELS, flags=re.MULTILINE)
     at = next(number for number, part in enumerate(parts) if part.startswith(f"KERNEL({name})"))
     before = parts[at - 1]
-    text = before[before.rfind("\n}\n") + 3 if "\n}\n" in before else 0 :] + parts[at]
+    text = before[before.find("\n}\n") + 3 if "\n}\n" in before else 0 :] + parts[at]
     included = [file for word, files in HEADERS.items() if word in text for file in files]
     return "".join(f"#include <{file}>\n" for file in included) + HEAD + text
 

@@ -8,7 +8,7 @@ instructions are those with a `Control`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ class Bank(Enum):
 
 
 _WORDS = {Bank.R: 1, Bank.D: 2, Bank.Q: 4}  # of a thread's own registers
+_LONG_RUN = 8  # registers
 _SASS_NAMES = {Bank.D: "R", Bank.Q: "R", Bank.U: "UR", Bank.UD: "UR", Bank.UQ: "UR"}
 FIXED_BANKS = frozenset((Bank.RZ, Bank.URZ, Bank.PT, Bank.UPT))
 
@@ -178,6 +179,21 @@ def _sass_text(operand: Operand) -> str:
     return hex(operand.bits) if isinstance(operand, Imm) else operand.name if isinstance(operand, Special) else str(operand)
 
 
+def _sass_texts(operands: Sequence[Operand]) -> Iterator[str]:
+    """The texts of operands; long runs of registers, such as accumulators, are drawn together."""
+    at = 0
+    while at < len(operands):
+        first, end = operands[at], at + 1
+        if isinstance(first, Reg) and first.bank is Bank.R:
+            while end < len(operands) and operands[end] == Reg(first.number + end - at):
+                end += 1
+        if end - at > _LONG_RUN:
+            yield f"{_sass_text(first)}..{_sass_text(operands[end - 1])}"
+        else:
+            yield from (_sass_text(operand) for operand in operands[at:end])
+        at = end
+
+
 def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
     """An operand with other registers; those not in the mapping stay."""
     if isinstance(operand, Reg):
@@ -290,8 +306,7 @@ class Instruction:
 
     def _sass(self) -> str:
         """The text of a SASS instruction; a branch shows its block."""
-        operands = [dst.sass for dst in self.dsts]
-        operands += [_sass_text(src) for src in self.srcs]
+        operands = [*_sass_texts(self.dsts), *_sass_texts(self.srcs)]
         if self.target is not None:
             operands.append(f"B{self.target}")
         text = f"{self.op} {', '.join(operands)}".rstrip()

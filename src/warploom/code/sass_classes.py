@@ -48,6 +48,7 @@ SASS_SPACES = {
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("LD", "ST", "ATOM"), "generic"),
 }
+WARPGROUP_PRODUCTS = frozenset(("HGMMA", "QGMMA", "IGMMA", "BGMMA"))
 TEXTURES = frozenset(("TEX", "TLD", "TLD4", "TXD"))
 LOADS = frozenset(("LD", "LDG", "LDS", "LDSM", "LDL", "LDGSTS", "SULD")) | TEXTURES
 STORES = frozenset(("ST", "STG", "STS", "STSM", "STL", "SUST", "STAS"))

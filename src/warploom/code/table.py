@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass, op_class, unit
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
-from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES
+from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
 from warploom.errors import WarploomError
 
 MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
@@ -131,19 +131,21 @@ def _fits(reads: list[int], writes: list[int]) -> bool:
     return len(reads) <= MAX_READS and len(writes) <= MAX_WRITES
 
 
-def refuse_too_wide(code: Code) -> None:
-    """Refuse code that accesses more registers at a time than a record has room for, as products of warpgroups do."""
+def refuse_untimed(code: Code) -> None:
+    """Refuse code that accesses more registers at a time than a record has room for, or registers and shared memory at once."""
     for instruction in code.instructions():
         reads, writes = (_words(list(found), code.literal) for found in (instruction.reads, instruction.dsts))
-        if not _fits(reads, writes):
+        also_memory = instruction.op.name in WARPGROUP_PRODUCTS
+        if also_memory or not _fits(reads, writes):
             raise WarploomError(
-                f"{code.source or code.name}: kernel {code.name}: {instruction.op} accesses {len(reads) + len(writes)} registers "
-                "at a time, which is executed but cannot be timed; with --emulate-only it runs."
+                f"{code.source or code.name}: kernel {code.name}: {instruction.op} is executed but cannot be timed, for it "
+                f"accesses {len(reads) + len(writes)} registers{' and shared memory' if also_memory else ''} at a time; "
+                "with --emulate-only it runs."
             )
 
 
 def static_table(code: Code) -> np.ndarray:
-    """One record per instruction, in address order. One with too many registers (see `refuse_too_wide`) shows none of them."""
+    """One record per instruction, in address order. One with too many registers (see `refuse_untimed`) shows none of them."""
     table = np.zeros(len(code), STATIC_DTYPE)
     pc = 0
     for number, block in enumerate(code.blocks):

@@ -126,7 +126,7 @@ def _compiled(source: str, file: str, options: Sequence[str], make: Callable[[_P
     """What NVRTC makes of a source as it is; where it refuses, of its device code alone."""
     if "\0" in source or "\0" in file:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
-    own = [Path(file).parent, *(Path(option.removeprefix("-I")) for option in options if option.startswith("-I"))]
+    own: list[Path] = [Path(file).parent, *(Path(option.removeprefix("-I")) for option in options if option.startswith("-I"))]
     folders: list[str] = [*_USUAL, *(f"-I{folder}" for folder in (own[0], *_header_folders()) if folder.is_dir())]
     try:
         with _Program(source, file, HOST_HEADERS) as program:

@@ -12,7 +12,7 @@ import numpy as np
 
 from warploom.code.graph import fewest_instructions
 from warploom.code.instruction import Code, Symbol, Variable
-from warploom.code.table import refuse_too_wide
+from warploom.code.table import refuse_untimed
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
@@ -22,7 +22,7 @@ from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
 from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
-from warploom.emulator.sass.constants import bank_bytes, synchronises_grid, takes_addresses_of_parameters, with_reserved_bytes
+from warploom.emulator.sass.constants import Needs, bank_bytes, needs_of, with_reserved_bytes
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
 from warploom.errors import WarploomError
@@ -54,6 +54,7 @@ class _Prepared:
     kernel: EncodedKernel
     text: bytes  # what the key of a trace takes of the code
     fewest: int  # instructions on the shortest way through it
+    needs: Needs  # what its launches must provide
 
 
 class Emulator:
@@ -140,25 +141,25 @@ class Emulator:
 
     def execute(self, code: Code, shape: LaunchShape, arguments: tuple[Any, ...]) -> ExecutedLaunch:
         """Run a kernel's code to its end. Arguments are device arrays, textures, scalars, and bytes for structures."""
-        shared_bytes = with_reserved_bytes(code, code.shared_bytes + shape.dynamic_shared_bytes)
+        shared_bytes = code.shared_bytes + shape.dynamic_shared_bytes
         if code.required_block is not None and code.required_block != shape.block:
             raise WarploomError(f"{code.name}: the kernel demands blocks of {code.required_block}, not {shape.block}.")
         if not 0 <= shared_bytes <= MOST_SHARED_BYTES:
             raise WarploomError(
                 f"{code.name}: {shared_bytes} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most."
             )
-        if self._store is not None and self.recording:
-            refuse_too_wide(code)
         prepared = self._prepare(code)
+        if prepared.needs.reserved_bytes:
+            shared_bytes = with_reserved_bytes(code, shared_bytes)
         self._check_budget(code, shape, prepared.fewest)
         self.place(code.variables, {})
         if _takes_memory(code):
             self.supplied.heap.open()
-        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or synchronises_grid(code)
+        cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or prepared.needs.grid_address
         parameters = pack_arguments(code.name, code.parameters, arguments)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         bank_address = 0
-        if takes_addresses_of_parameters(code):
+        if prepared.needs.bank_address:
             bank_address = self.memory.allocate(bank_bytes(code, parameters), "the parameters")
         launch = Launch(
             kernel=prepared.kernel,
@@ -191,10 +192,12 @@ class Emulator:
 
     def _prepare(self, code: Code) -> _Prepared:
         if id(code) not in self._prepared:
+            if self._store is not None:
+                refuse_untimed(code)
             kernel = encode(code) if code.binary is None else encode_sass(code)
             texts = [str(instruction) for instruction in code.instructions()]
             about = (code.name, code.literal, code.local_bytes, code.block_starts(), texts)
-            self._prepared[id(code)] = _Prepared(code, kernel, repr(about).encode(), fewest_instructions(code))
+            self._prepared[id(code)] = _Prepared(code, kernel, repr(about).encode(), fewest_instructions(code), needs_of(code))
         return self._prepared[id(code)]
 
     def _check_budget(self, code: Code, shape: LaunchShape, fewest: int) -> None:

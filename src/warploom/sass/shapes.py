@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warploom.code.instruction import Address, Bank, Imm, Modified, Operand, Operation, Reg, Special
+from warploom.code.sass_classes import WARPGROUP_PRODUCTS
 from warploom.sass.matrix_shapes import LONGEST_VECTOR, matrix_shape, warpgroup_shape
 from warploom.sass.operands import DESCRIPTOR, wide_address, widened
 
@@ -116,8 +117,9 @@ def _vectors(first: Operand, words: int) -> list[Operand]:
 def _product_of_doubles(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
     """Of sixteen rows it has up to sixteen registers of A."""
     shape = matrix_shape(op.name, op.modifiers)
-    assert shape is not None
     target, *sources = operands
+    if shape is None:  # shown, and refused by name when it has to be executed
+        return [target], sources
     read = [vector for first, words in zip(sources, shape.words, strict=False) for vector in _vectors(first, words)]
     return _vectors(target, shape.result_words), [*read, *sources[3:]]
 
@@ -128,8 +130,9 @@ def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Ope
     The addend is not listed where it certainly does not count.
     """
     shape = warpgroup_shape(op.modifiers)
-    assert shape is not None
     target, *sources = operands
+    if shape is None:  # shown, and refused by name when it has to be executed
+        return [target], sources
     at = next(number for number, source in enumerate(sources) if _is_descriptor(source))
     first = sources[0] if at else None
     negated = isinstance(first, Modified)
@@ -157,5 +160,5 @@ SHAPES: dict[str, Shape] = {
     **dict.fromkeys(("UBLKCP", "UBLKRED"), _bulk_copy),
     "DMMA": _product_of_doubles,
     **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG"), _tensor_copy),
-    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _warpgroup_product),
+    **dict.fromkeys(WARPGROUP_PRODUCTS, _warpgroup_product),
 }

@@ -42,19 +42,25 @@ def _grid_address_offset(code: Code) -> int:
     return 0x44 if code.binary.architecture >= HOPPER else 0x8C
 
 
-def synchronises_grid(code: Code) -> bool:
-    """Whether a kernel reads the address through which a cooperative grid synchronises."""
+class Needs(NamedTuple):
+    """What a kernel reads in bank 0 that its launch must provide."""
+
+    grid_address: bool = False  # where a cooperative grid synchronises
+    bank_address: bool = False  # where its parameters lie in memory
+    reserved_bytes: bool = False  # shared memory through which groups of several warps synchronise
+
+
+def needs_of(code: Code) -> Needs:
+    """What a kernel needs; nothing if it is no SASS."""
     if code.binary is None:
-        return False
-    first = _grid_address_offset(code)
+        return Needs()
     constants = (source for instruction in code.instructions() for source in instruction.srcs if isinstance(source, Constant))
-    return any(constant.bank == 0 and first - 8 < constant.offset < first + 8 for constant in constants)
+    read = {constant.offset for constant in constants if constant.bank == 0}
 
+    def reads(offset: int) -> bool:
+        return any(offset - 4 <= place <= offset + 4 for place in read)
 
-def _reads(code: Code, offset: int) -> bool:
-    """Whether a kernel reads the word at this place of bank 0."""
-    constants = (source for instruction in code.instructions() for source in instruction.srcs if isinstance(source, Constant))
-    return any(constant.bank == 0 and offset - 4 <= constant.offset <= offset + 4 for constant in constants)
+    return Needs(*map(reads, (_grid_address_offset(code), _bank_address_offset(code), _reserved_place_offset(code))))
 
 
 def _reserved_place_offset(code: Code) -> int:
@@ -64,9 +70,8 @@ def _reserved_place_offset(code: Code) -> int:
 
 
 def with_reserved_bytes(code: Code, shared_bytes: int) -> int:
-    """How much shared memory a launch has, with what is reserved for groups of several warps, if the kernel has such."""
-    if code.binary is None or not _reads(code, _reserved_place_offset(code)):
-        return shared_bytes
+    """How much shared memory a launch has with what is reserved for groups of several warps."""
+    assert code.binary is not None
     if code.binary.architecture >= HOPPER:
         return max(shared_bytes, _RESERVED_BYTES)
     return _reserved_place(code, shared_bytes) + _RESERVED_BYTES
@@ -82,11 +87,6 @@ def _bank_address_offset(code: Code) -> int:
     """Where bank 0 holds its own address: before Hopper that of its start, from then on that of its parameters."""
     assert code.binary is not None
     return 0x198 if code.binary.architecture >= HOPPER else 0x40
-
-
-def takes_addresses_of_parameters(code: Code) -> bool:
-    """Whether a kernel reads the address at which its parameters lie in memory."""
-    return code.binary is not None and _reads(code, _bank_address_offset(code))
 
 
 def bank_bytes(code: Code, parameters: bytes) -> int:

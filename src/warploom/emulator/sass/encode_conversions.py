@@ -167,13 +167,13 @@ def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
 
 def _small_numbers(rows: SassRows, instruction: Instruction, small: str) -> None:
     """To two numbers of 8 bits, with the lower half of the last operand above them, or from two of them to halves."""
-    words = set(instruction.op.modifiers) - {small.upper(), "SATFINITE"}
+    words = set(instruction.op.modifiers) - {small.upper()}
     out = rows.result(instruction.dsts[0])
-    if words == {"F32", "PACK_AB_MERGE_C"}:
+    if words == {"SATFINITE", "F32", "PACK_AB_MERGE_C"}:
         upper, lower, above = instruction.srcs
         pair = rows.emit(f"pack.{small}", [rows.single(upper), rows.single(lower)], rows.temporary())
         rows.emit("prmt", [pair, rows.word(above), rows.constant(0x5410)], out)
-    elif words == {"F16", "UNPACK_B_MERGE_C"}:
+    elif words == {"SATFINITE", "F16", "UNPACK_B_MERGE_C"}:
         halves, above = instruction.srcs
         pair = rows.emit(f"pack.{small}.f16", [rows.row(halves)], rows.temporary())
         rows.emit("prmt", [pair, rows.word(above), rows.constant(0x5410)], out)

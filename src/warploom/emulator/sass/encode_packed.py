@@ -104,9 +104,9 @@ def _absolute_differences(rows: SassRows, instruction: Instruction, _record: np.
     """Of four bytes each; or the sum of these differences and a third operand."""
     modifiers = set(instruction.op.modifiers)
     first, second, third = (rows.word(source) for source in instruction.srcs)
-    if not modifiers <= {"U8", "S8", "ACC"} or ("ACC" not in modifiers and instruction.srcs[2] != Reg(0, Bank.RZ)):
+    if not modifiers <= {"U8", "ACC"} or ("ACC" not in modifiers and instruction.srcs[2] != Reg(0, Bank.RZ)):
         raise rows.trouble("the emulator does not know this difference")
-    sign, out = "s" if "S8" in modifiers else "u", rows.result(instruction.dsts[0])
+    sign, out = "u" if "U8" in modifiers else "s", rows.result(instruction.dsts[0])
     if "ACC" not in modifiers:
         rows.emit(f"differences.{sign}8", [first, second], out)
         return

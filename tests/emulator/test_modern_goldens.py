@@ -1,0 +1,37 @@
+"""Kernels that use today's CUDA, against what an H200 wrote."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warploom.programs.device import Device
+from warploom.sass.module import from_cuda
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from modern_cases import BLOCKS, NAMES, THREADS, given, source, start  # noqa: E402
+
+FILE = ROOT / "tests" / "goldens" / "modern.npz"
+
+
+@pytest.fixture(scope="module")
+def goldens() -> dict[str, np.ndarray]:
+    if not FILE.exists():
+        pytest.skip("scripts/modern_goldens.py has not been run on a GPU")
+    with np.load(FILE) as stored:
+        return dict(stored)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_like_hardware(name: str, goldens: dict[str, np.ndarray]) -> None:
+    module = from_cuda(source(name), f"{name}.cu", "sm_90", ("--std=c++17",))
+    device = Device(lambda kernel, _shape: module.kernel(kernel), record=None)
+    words, out = device.array(given()), device.array(start())
+    device.launch(name, (BLOCKS,), (THREADS,), words, out)
+    got, wanted = out.get(), goldens[name]
+    different = np.flatnonzero(got != wanted)
+    assert not len(different), (len(different), different[:4] // (BLOCKS * THREADS), got[different[:4]], wanted[different[:4]])
