@@ -211,7 +211,7 @@ def memory_idle(memory: Memory, sms: Array[Port]) -> bool:
 
 @whole
 def drain(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], cycle: int) -> int:
-    """Let everything that is under way from a cycle on come to its end; the cycle at which it has. Stores outlive their launch."""
+    """Let everything that is under way from a cycle on come to its end; the cycle at which it has. Stores outlive launches."""
     memory = memories[0]
     while not memory_idle(memory, sms):
         end = cycle + machine.quantum
