@@ -17,7 +17,7 @@ def machine() -> Machine:
 
 def _past_l1(machine: Machine) -> int:
     """A volatile load of a sector that the SM's half of L2 has."""
-    return 1 + 1 + 2 * machine.interconnect.latency + machine.l2.latency + machine.l2.reply_latency + 1
+    return machine.l1.latency + 1 + 2 * machine.interconnect.latency + machine.l2.latency + machine.l2.reply_latency + 1
 
 
 def test_each_half_keeps_copies_of_the_other_halfs_lines(machine: Machine) -> None:

@@ -13,7 +13,7 @@ from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.core.context import code_table, launch_info, with_notes
 from warploom.core.liveness import last_uses
-from warploom.core.memory import PORT_DTYPE, begin_launch, memory_counters, new_memory
+from warploom.core.memory import PORT_DTYPE, begin_launch, drain, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.core.stages import check_code, kept_by, stages_of
 from warploom.errors import WarploomError
@@ -204,6 +204,10 @@ class Simulation:
         if self.widest is None or trace.warp_instructions > self.widest[0]:
             self.widest = (trace.warp_instructions, fits, code.registers)
         return counters
+
+    def drain(self) -> None:
+        """Let stores that have outlived their launch come to L2, so that they are counted there."""
+        self.chip.cycle = drain(self.record, self.memory, self.ports, int(self.chip.cycle))
 
     def result(self) -> TimingResult:
         """The sums over all launches so far."""

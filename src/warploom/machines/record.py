@@ -158,6 +158,7 @@ class MachineRecord(Record):
     xbar_header_bytes: i8
     xbar_groups: i8
     xbar_joined: i8
+    xbar_joined_code: i8
     # [l2]
     l2_slices: i8
     l2_sets: i8

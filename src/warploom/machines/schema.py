@@ -260,7 +260,8 @@ class Interconnect:
     flit_bytes: int = number(8, 256, "bytes that a port moves in a cycle")
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
     groups: int = number(0, 16, "groups of SMs whose reads of the same sectors are joined on their way to L2; 0: none are")
-    joined: int = number(1, 64, "reads that are joined at most; of code and constants any number")
+    joined: int = number(1, 64, "reads of data that are joined at most")
+    joined_code: int = number(1, 64, "reads of code and constants that are joined at most")
 
     def flits(self, data_bytes: int) -> int:
         """Cycles that a packet keeps a port busy."""

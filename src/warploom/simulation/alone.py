@@ -33,6 +33,7 @@ def time_alone(
             continue
         core = Simulation(design.policies, built, check=check, architected=architected)
         core.launch(executed.code, executed.trace)
+        core.drain()
         result = core.result()
         results.append(result)
         about = {"launch": number, "registers": result.registers_per_thread, "ctas_per_sm": result.ctas_per_sm}

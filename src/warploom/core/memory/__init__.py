@@ -37,7 +37,7 @@ from warploom.core.memory.state import (
     Port,
     new_memory,
 )
-from warploom.core.memory.system import begin_launch, memory_idle, memory_next_event, memory_step, warm_l2
+from warploom.core.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step, warm_l2
 
 __all__ = [
     "DONE_LOAD",
@@ -54,6 +54,7 @@ __all__ = [
     "constant_access",
     "done_kind",
     "done_value",
+    "drain",
     "fetch_access",
     "ldst_accept",
     "ldst_can_accept",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from warploom.core.memory.state import Memory
 from warploom.jit import callee
 from warploom.machines import MachineRecord
+from warploom.register_file.bits import signed
 
 GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
 
@@ -17,7 +18,7 @@ GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread 
 @callee
 def channel_of(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The DRAM channel of a line: blocks go round the channels, from another one in each round where they are hashed."""
-    block = line >> memory.interleave_shift
+    block = signed(line) >> memory.interleave_shift
     if machine.dram_hashed != 0:
         block += (block // machine.dram_channels * GOLDEN >> 16) & 0xFFFF
     return block % machine.dram_channels

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, CacheState
 from warploom.jit import callee
+from warploom.register_file.bits import signed
 
 
 @callee
 def set_of(line: int, sets: int, hashed: int) -> int:
-    """The set of a line. Fermi's L1 folds address bits 13, 14, 15, 17 and 19 into the five lowest bits of the index."""
-    if hashed:
+    """The set of a line. Fermi's L1 folds address bits 13, 14, 15, 17 and 19 into the five lowest bits of the index.
+
+    A cache of 128 sets or more folds all upper bits into them.
+    """
+    if hashed and sets >= 128:
+        line = signed(line)
+        line ^= line >> 7 ^ line >> 14 ^ line >> 21
+    elif hashed:
         line ^= (line >> 6 & 7) | (line >> 10 & 1) << 3 | (line >> 12 & 1) << 4
     return line & (sets - 1)
 

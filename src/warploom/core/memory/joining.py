@@ -21,11 +21,11 @@ def joins(machine: MachineRecord, memory: Memory, node: Request, waiting: int, c
     first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
     if first.line != node.line + 1 or signed(node.sectors) & ~signed(first.sectors) != 0:
         return False
-    if first.count >= machine.xbar_joined and node.reply in (FILL_DATA, FILL_TEXTURE):
+    if first.count >= (machine.xbar_joined if node.reply in (FILL_DATA, FILL_TEXTURE) else machine.xbar_joined_code):
         return False
     if waiting == 0 and cycle >= first.until:
         return False
-    first.count = min(first.count + 1, 255)
+    first.count += 1
     return True
 
 

@@ -97,7 +97,7 @@ def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
         cycle >= ldst.free_at
         and ldst.pipe[DATA].count <= machine.l1_latency
         and ldst.pipe[CONSTANT].count <= machine.l1c_latency
-        and ldst.pipe[TEXTURE].count <= machine.l1t_latency
+        and ldst.pipe[TEXTURE].count <= (machine.l1t_latency if machine.l1_sectored == 0 else PIPE_ENTRIES // 2)
         and ldst.pipe[PAST_L1].count < _WAITING_PAST_L1 + latency_of(machine, PAST_L1)
         and ldst.shared_count < SHARED_ENTRIES
     )
@@ -280,13 +280,9 @@ def ldst_accept(
     if flags & _STORE:
         kind = WRITE
     shift = _line_shift(machine, number)
-    enters = cycle
-    if number == TEXTURE and machine.l1t_lanes_per_cycle < LANES:
-        active = 0
-        for index in range(first, first + count):
-            active += lanes_in(lanes[index])
-        enters = max(cycle, ldst.texture_free)
-        ldst.texture_free = enters + (min(active, LANES) + machine.l1t_lanes_per_cycle - 1) // machine.l1t_lanes_per_cycle
+    enters, apart = cycle, 1
+    if number == TEXTURE and machine.l1_sectored != 0:
+        enters, apart = _filtered_from(machine, ldst, cycle, count, lanes, first), 0
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -294,13 +290,13 @@ def ldst_accept(
         line = sector >> shift
         if line != current:
             if current >= 0:
-                _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
+                _enter(ldst, number, enters + apart * accesses, current, mask, kind, slot, warp, local)
                 accesses += 1
             current, mask = line, 0
         mask |= 1 << (sector & ((1 << shift) - 1))
-    _enter(ldst, number, enters + accesses, current, mask, kind, slot, warp, local)
+    _enter(ldst, number, enters + apart * accesses, current, mask, kind, slot, warp, local)
     accesses += 1
-    ldst.free_at = cycle + accesses
+    ldst.free_at = cycle + max(1, apart * accesses)
     _count(ldst, space, flags, accesses)
     if kind == WRITE:
         ldst.stores_outstanding += accesses
@@ -308,6 +304,17 @@ def ldst_accept(
     else:
         ldst.pending[slot] = accesses
     ldst.event = min(ldst.event, _pipe_event(machine, ldst, number))
+
+
+@callee
+def _filtered_from(machine: MachineRecord, ldst: Ldst, cycle: int, count: int, lanes: Array[int], first: int) -> int:
+    """When the texture unit begins with an instruction. It takes some lanes a cycle, and all their lines at once."""
+    active = 0
+    for index in range(first, first + count):
+        active += lanes_in(lanes[index])
+    starts = max(cycle, ldst.texture_free)
+    ldst.texture_free = starts + (min(active, LANES) + machine.l1t_lanes_per_cycle - 1) // machine.l1t_lanes_per_cycle
+    return starts
 
 
 @callee
@@ -407,7 +414,7 @@ def _run_pipe(machine: MachineRecord, ldst: Ldst, number: int, cycle: int, retry
             elif number == TEXTURE:
                 ldst.l1t.reservation_failures += stood
             pipe.blocked_since = 0
-        pipe.next_at = cycle + 1
+        pipe.next_at = cycle if number == TEXTURE and machine.l1_sectored != 0 else cycle + 1
         if kind == ATOMIC and access.transactions > 1:
             access.transactions -= 1
             continue

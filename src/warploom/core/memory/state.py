@@ -135,7 +135,7 @@ class LdstUnit(Record):
     event: i8  # nothing happens in the unit before
     free_at: i8  # the unit takes no instruction before
     port_free: i8  # the SM's way into the crossbar
-    texture_free: i8  # the texture unit of the simple memory
+    texture_free: i8  # the texture unit takes no instruction before
     fixed_sequence: i8
     outbox_head: i4
     outbox_count: i4

@@ -15,7 +15,7 @@ from warploom.core.memory.cache import forget
 from warploom.core.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
 from warploom.core.memory.l2 import access, filled
-from warploom.core.memory.ldst import ldst_idle
+from warploom.core.memory.ldst import ldst_idle, ldst_pop_done, ldst_step
 from warploom.core.memory.port import push_reply
 from warploom.core.memory.state import CODE_BASE, FOREVER, OUTBOX_ENTRIES, TICKS, Memory, Port
 from warploom.jit import callee, whole
@@ -210,6 +210,25 @@ def memory_idle(memory: Memory, sms: Array[Port]) -> bool:
         if not ldst_idle(sms[number]):
             busy += 1
     return busy == 0
+
+
+@whole
+def drain(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], cycle: int) -> int:
+    """Let everything that is under way from a cycle on come to its end; the cycle at which it has. Stores outlive launches."""
+    memory = memories[0]
+    while not memory_idle(memory, sms):
+        end = cycle + machine.quantum
+        for number in range(len(sms)):
+            port = sms[number]
+            now = cycle
+            while now < end:
+                ldst_step(machine, memory, port, now)
+                while ldst_pop_done(port, now) >= 0:
+                    pass
+                now = max(now + 1, port.ldst.event)
+        memory_step(machine, memory, sms, cycle, end)
+        cycle = end
+    return cycle
 
 
 @whole
