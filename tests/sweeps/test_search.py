@@ -183,7 +183,8 @@ def test_choices_that_cannot_be_combined_are_no_trials(tmp_path: Path) -> None:
 
 def test_no_design_is_tried_twice(tmp_path: Path) -> None:
     """Six trials of three designs: the search ends when there is nothing new."""
-    space = {**goal()["space"], "allocation.rfv.shrink": [0.5, 0.75, 1.0]}
+    words = {"allocation.rfv.residency": "named", "allocation.rfv.flags": "instructions", "allocation.rfv.guarded": 1}
+    space = {**goal()["space"], **words, "allocation.rfv.shrink": [0.5, 0.75, 1.0]}
     made = wl.search(
         goal(space=space, workloads=["vectoradd"], test=[], constraints=[], start=["rfv(shrink=0.5)"]), tmp_path, jobs=1
     )

@@ -66,5 +66,7 @@ def command(
         print_json(found_rows(outcome))
     elif outcome.front:
         results_console().print(found_table(outcome))
+        for found in outcome.front:
+            print(f"{found.design.name}: {found.design}")
         message(f"wrote {out / 'front.csv'}, {out / 'front.png'} and {out / 'designs'}")
     return 0

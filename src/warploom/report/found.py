@@ -31,16 +31,15 @@ def found_rows(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def found_table(outcome: Outcome) -> Table:
-    """The front for a terminal."""
+    """The front for a terminal; what the designs are takes lines of its own."""
     table = Table(box=box.SIMPLE_HEAD, title="Designs that no other beats", title_justify="left", pad_edge=False, padding=(0, 1))
     table.add_column("name")
     shown = [name for name in MEASURES if name in (*outcome.goal.objectives, *(c.measure for c in outcome.goal.constraints))]
     shown += [UNSEEN + name for name in shown if outcome.goal.test]
     for name in shown:
         table.add_column(name, justify="right")
-    table.add_column("design", overflow="fold")
     for row in found_rows(outcome):
-        table.add_row(row["name"], *(f"{row[name]:.3f}" if name in row else "-" for name in shown), row["design"])
+        table.add_row(row["name"], *(f"{row[name]:.3f}" if name in row else "-" for name in shown))
     return table
 
 
