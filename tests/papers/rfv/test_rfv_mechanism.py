@@ -235,7 +235,7 @@ def test_one_cta_goes_on_when_registers_run_short(throttle: str) -> None:
 
 
 def test_more_than_one_cta_goes_on_when_more_are_guarded() -> None:
-    """Eight CTAs want 128 registers each, all of their life, of 512: left to themselves seven take a part and wait for the first."""
+    """Eight CTAs want 128 registers each, all of their life, of 512: left alone, seven take a part and wait for the first."""
     fill = [mov(register) for register in range(32)]
     work = [fma(0, 0, 1 + place % 31, 1 + place % 31) for place in range(310)]  # each waits for the one before
     kernel = Kernel([[*fill, *work, store(0, 0), exit_()]], 32, warps_per_cta=4, ctas=8)
