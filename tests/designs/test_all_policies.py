@@ -147,6 +147,6 @@ def test_any_parameters_of_any_policies(kinds: Kinds, data: st.DataObject) -> No
         assert "deadlock" in str(error) and getattr(design.policies.allocation, "spill", True) is False
         return
     except WarploomError as error:
-        assert "registers of a CTA directly" in str(error)
+        assert "registers of a CTA" in str(error) and "and the file holds" in str(error)
         return
     accounts_add_up(program, design)

@@ -30,7 +30,7 @@ def test_with_too_few_registers_warps_wait_and_end_with_the_same_results(guarded
 
 
 def test_ctas_that_take_a_part_of_what_they_need_are_in_each_others_way() -> None:
-    """sgemm needs most of its registers all the time: of six CTAs in half the file four go on if no other takes from them."""
+    """sgemm needs most of its registers all the time: of six CTAs in half the file four can go on, if none takes from them."""
     one, four = timed("sgemm", 0.5, 1), timed("sgemm", 0.5, 4)
     assert four.cycles < 0.7 * one.cycles
 

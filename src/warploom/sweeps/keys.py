@@ -22,9 +22,10 @@ from warploom.storage.sources import PACKAGE, class_digest, surroundings
 from warploom.workloads.own_kernel import OwnKernel
 from warploom.workloads.program import PTX
 
-# What cannot change a run's result: the rooms that ask for runs and show results, and what papers say and measure.
+# What cannot change a run's result: the rooms that ask for runs and show results, what papers say and measure, and the names of
+# designs, for a task brings its design in full.
 ROOMS_AFTER_A_RUN = ("sweeps", "validation", "report", "cli")
-AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml", "drawings.toml")
+AFTER_A_RUN = ("figures.py", "published.toml", "workloads.toml", "drawings.toml", "designs.toml", "named.toml", "searched.toml")
 
 
 @cache
@@ -40,7 +41,7 @@ def simulator_digest() -> str:
 
 
 def _only_measures(file: Path) -> bool:
-    """Whether a file is only read after runs: what all papers share, and what a paper says, draws and measures."""
+    """Whether a file is read before or after runs only: what all papers share, what a paper says, draws and measures, names."""
     return file.parent == PACKAGE / "papers" or file.name in AFTER_A_RUN
 
 
