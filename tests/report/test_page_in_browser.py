@@ -113,7 +113,7 @@ def test_it_sorts_filters_and_opens(page: Path, browser: Browser) -> None:
 
 def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, browser: Browser) -> None:
     script = """
-      const text = () => document.querySelector("#energy svg text").getAttribute("fill");
+      const text = () => getComputedStyle(document.querySelector("#energy svg text")).fill;
       const colours = () => [getComputedStyle(document.body).backgroundColor, text()];
       const said = [colours()];
       document.getElementById("theme").click();
@@ -122,8 +122,8 @@ def test_it_is_light_or_dark_as_the_system_says_or_the_visitor(page: Path, brows
       answer(said);
     """
     light, then_dark = browser.look(page, script)
-    assert light == ["rgb(255, 255, 255)", "#1d2733"]
-    assert then_dark == ["rgb(20, 25, 31)", "#e3e8ed"]
+    assert light == ["rgb(255, 255, 255)", "rgb(29, 39, 51)"]
+    assert then_dark == ["rgb(20, 25, 31)", "rgb(227, 232, 237)"]
     dark, _ = browser.look(page, script, DARK)
     assert dark == then_dark
 
@@ -251,6 +251,16 @@ def test_each_design_has_its_drawing(page: Path, browser: Browser) -> None:
       }));
     """, width=800)  # fmt: skip
     assert seen == [["baseline:", True, []], ["gpu-shrin", True, []], ["rfc + enc", True, []]]
+
+
+def test_charts_and_drawings_keep_their_own_letters(page: Path, browser: Browser) -> None:
+    """A drawing brings a style sheet, which says nothing of the texts of charts."""
+    seen = browser.look(page, """
+      const texts = [...document.querySelectorAll("#energy svg text")], style = text => getComputedStyle(text);
+      answer(texts.filter(text => style(text).fontSize !== text.getAttribute("font-size")
+        || style(text).fontWeight !== ({bold: "700"}[text.getAttribute("font-weight")] ?? "400")).map(text => text.textContent));
+    """)  # fmt: skip
+    assert seen == []
 
 
 def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, browser: Browser) -> None:

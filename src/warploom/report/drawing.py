@@ -24,17 +24,18 @@ _LETTERS, LINES = 26, 5  # of a line in a box, and lines
 _FILE_X, _FILE_Y, _COLUMNS, _ROWS, _CELL, _CELL_HEIGHT = 648, 48, 8, 16, 26, 13
 _KEY_X = (0, 70, 164)  # of the states below it
 _USED = 3  # entries that are being accessed
+# Every rule names the drawing: inside a page a style sheet is everybody's.
 _STYLE = """
-text { font: 12px system-ui, sans-serif; fill: var(--ink, #1d2733); }
-.choice, .small { fill: var(--soft, #55636f); font-size: 11.5px; }
-.name { font-weight: 600; font-size: 13px; }
-.box { fill: var(--paper, #fff); stroke: var(--line, #b9c3cc); }
-.changed { fill: var(--mark, #e3f1e9); stroke: var(--good, #17703f); stroke-width: 2; }
-.way { stroke: var(--soft, #55636f); stroke-width: 1.5; fill: none; }
-.head { fill: var(--soft, #55636f); }
-.absent { fill: none; stroke: var(--line, #b9c3cc); stroke-dasharray: 2 2; }
-.cell { stroke: var(--paper, #fff); }
-.off { stroke: var(--soft, #55636f); fill: none; }
+.drawing text { font: 12px system-ui, sans-serif; fill: var(--ink, #1d2733); }
+.drawing .choice, .drawing .small { fill: var(--soft, #55636f); font-size: 11.5px; }
+.drawing .name { font-weight: 600; font-size: 13px; }
+.drawing .box { fill: var(--paper, #fff); stroke: var(--line, #b9c3cc); }
+.drawing .changed { fill: var(--mark, #e3f1e9); stroke: var(--good, #17703f); stroke-width: 2; }
+.drawing .way { stroke: var(--soft, #55636f); stroke-width: 1.5; fill: none; }
+.drawing .head { fill: var(--soft, #55636f); }
+.drawing .absent { fill: none; stroke: var(--line, #b9c3cc); stroke-dasharray: 2 2; }
+.drawing .cell { stroke: var(--paper, #fff); }
+.drawing .off { stroke: var(--soft, #55636f); fill: none; }
 """
 
 

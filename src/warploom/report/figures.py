@@ -153,7 +153,8 @@ def matrix(rows: Sequence[Mapping[str, Any]], value: str, title: str, form: str,
     # The ink that is read on the colour below it: cells know their colour, text does not.
     shade = f"luminance(scale('color', datum['{value}'])) > 0.18 ? '#000000' : '#ffffff'"
     text = base.mark_text(fontSize=10, color=alt.expr(shade)).encode(text=alt.Text(f"{value}:Q", format=form))
-    drawn = alt.layer(cells, text).properties(width=WIDTH, height=20 * len(designs))
+    room = {"left": 5, "top": 5, "right": 30, "bottom": 5}  # for the last workload's name, which leans out
+    drawn = alt.layer(cells, text).properties(width=WIDTH, height=20 * len(designs), padding=room)
     return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
 
 
