@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import importlib
 import json
 import os
 import pickle
@@ -255,15 +256,17 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
     import cupy
 
     driver = ctypes.CDLL("libcuda.so.1")
-    from workload_goldens import PACKAGE, RealGpu, load
+    from workload_goldens import PACKAGE, load, stand_in_for_packages
 
+    stand_in_for_packages()
+    real: Any = importlib.import_module("warploom.programs.real")
     plan = json.loads(plan_file.read_text()) if profile else {}
     seen: list[dict[str, Any]] = []
     counts: dict[str, dict[str, int]] = {}
     started = time.time()
     warm_up(cupy)
 
-    class Watched(RealGpu):
+    class Watched(real.RealDevice):
         def __init__(self, module: Path, workload: str) -> None:
             super().__init__(module)
             self.workload, self.counts = workload, counts.setdefault(workload, {})
