@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.papers.experiment import Run
-from warploom.papers.regmutex.figures import FAST, LIMITED, OTHERS, SUFFIX, WIDE
+from warploom.papers.regmutex.figures import FREE, LIMITED, OTHERS, SUFFIX, WIDE
 from warploom.papers.regmutex.figures import MACHINE as REGMUTEX
 from warploom.papers.reproduce import recordings_in
 from warploom.papers.rfv.figures import BASELINE, HALF, SPILL, WHOLE
@@ -47,7 +47,7 @@ def runs_of_originals(recordings: Mapping[str, str]) -> list[Run]:
         if name in (*LIMITED, *OTHERS):
             file_share = "" if name in LIMITED else SUFFIX
             designs = dict.fromkeys(("baseline", f"baseline{file_share}", f"regmutex{file_share}"))
-            runs += [regmutex_run(file, design, machine) for design in designs for machine in (REGMUTEX, FAST)]
+            runs += [regmutex_run(file, design, machine) for design in designs for machine in (REGMUTEX, FREE)]
             runs.append(regmutex_run(file, "baseline", WIDE))
         if name in workload_set(RFV):
             runs += [rfv_run(file, design) for design in (BASELINE, WHOLE, HALF, SPILL)]
@@ -62,7 +62,7 @@ def rows_of_originals(recordings: Mapping[str, str], results: Results) -> list[R
     """Per program and paper: registers, CTAs, and cycles that designs add, in percent."""
     rows: list[Row] = []
     for name, file in recordings.items():
-        for machine in (REGMUTEX, FAST):
+        for machine in (REGMUTEX, FREE):
             if name in (*LIMITED, *OTHERS):
                 whole, share = regmutex_run(file, "baseline", machine), "" if name in LIMITED else SUFFIX
                 row: Row = {"program": name, "paper": "regmutex", "machine": machine, **_launch(results[whole])}
