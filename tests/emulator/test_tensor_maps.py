@@ -106,6 +106,8 @@ TILES = {
     "stored before the start": Tile("store", "float32", (32, 64), (8, 32), (-3, -8)),
     "stored by 128 bytes": Tile("store", "float16", (32, 64), (16, 64), (8, 0), swizzle=128),
     "added": Tile("add", "int32", (32, 64), (8, 32), (28, 40)),
+    "added numbers": Tile("add", "float32", (32, 64), (8, 32), (28, 40)),
+    "added halves": Tile("add", "float16", (32, 64), (8, 32), (28, 40)),
     "least": Tile("min", "int32", (32, 64), (8, 32), (28, 40)),
     "common bits": Tile("and", "uint32", (32, 64), (8, 32), (28, 40)),
 }
@@ -150,7 +152,7 @@ def test_like_arrays(name: str, module: SassModule) -> None:
     rng = np.random.default_rng(len(name))
     element = np.dtype(tile.element)
     count = int(np.prod(tile.shape))
-    values = rng.normal(0, 1e4, count + 4096).astype(np.int64 if element.kind in "iu" else np.float64).astype(element)
+    values = rng.normal(0, 1e3, count + 4096).astype(np.int64 if element.kind in "iu" else np.float64).astype(element)
     tensor, stored = values[:count].reshape(tile.shape), values[count:]
     device = Device(lambda kernel, _shape: module.kernel(kernel), record=None)
     there = device.array(tensor)
