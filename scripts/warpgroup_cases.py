@@ -1,4 +1,4 @@
-"""Products of warpgroups (``wgmma``), other products of matrices, and tensor maps: kernels and inputs that a real GPU answers.
+"""Products of warpgroups (``wgmma``): kernels and inputs that a real GPU answers.
 
 `warpgroup_goldens.py` runs them on a GPU, `tests/emulator/test_warpgroup_goldens.py` on the emulator. Inputs come from seeds, so
 only answers are stored. A product of a warpgroup reads an image of shared memory through descriptors that the case states field
@@ -8,7 +8,7 @@ by field: nothing here depends on how anybody understands them.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -213,147 +213,3 @@ def warpgroup_cases() -> list[WarpgroupCase]:
         WarpgroupCase("widest, transposed", 256, "f32", "f16", "f16", a=a, b=Descriptor(0, 4096, 1024, 1), transposed=(0, 1))
     )
     return cases
-
-
-@dataclass(frozen=True)
-class TensorCase:
-    """A tile of a tensor that is copied to or from shared memory."""
-
-    name: str
-    kernel: str  # load, store, reduce
-    element: str  # NumPy's name of it, or "bfloat16"
-    sizes: tuple[int, ...]  # of the tensor, innermost first
-    box: tuple[int, ...]
-    at: tuple[int, ...]  # where the box begins
-    swizzle: int = 0  # 0 none, 1 of 32 bytes, 2 of 64, 3 of 128
-    interleave: int = 0
-    steps: tuple[int, ...] = ()  # of elements; none: 1 each
-    nan_outside: bool = False
-    padding: int = 0  # bytes after each row of the tensor
-    strides: tuple[int, ...] = field(init=False, default=())  # bytes
-
-    def __post_init__(self) -> None:
-        size = self.element_bytes
-        strides, step = [], self.sizes[0] * size + self.padding
-        for extent in self.sizes[1:]:
-            strides.append(step)
-            step *= extent
-        object.__setattr__(self, "strides", tuple(strides))
-
-    @property
-    def element_bytes(self) -> int:
-        return 2 if self.element == "bfloat16" else np.dtype(self.element).itemsize
-
-    @property
-    def tensor_bytes(self) -> int:
-        if len(self.sizes) == 1:
-            return self.sizes[0] * self.element_bytes
-        return self.strides[-1] * self.sizes[-1]
-
-    @property
-    def box_bytes(self) -> int:
-        steps = (1, *self.steps[1:]) if self.steps else (1,) * len(self.box)  # a step along the rows is not heeded
-        return int(np.prod([-(-extent // step) for extent, step in zip(self.box, steps, strict=True)])) * self.element_bytes
-
-    def inputs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Words of the tensor, and of a tile that is stored."""
-        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
-        words = -(-self.tensor_bytes // 4)
-        if self.element in ("float32", "float16", "bfloat16"):
-            count = words + 8192
-            values = rng.normal(0, 1, count * (4 // self.element_bytes)).astype(np.float32)
-            if self.element == "bfloat16":
-                both = (values.view(np.uint32) >> 16).astype(np.uint16).view(np.uint32)
-            else:
-                both = values.astype(self.element).view(np.uint32)
-        else:
-            both = rng.integers(0, 1 << 32, words + 8192, np.uint32)
-        return both[:words], both[words:]
-
-
-def tensor_cases() -> list[TensorCase]:
-    """Loads, stores and reductions of tiles in one to five dimensions, inside of the tensor and over its edges."""
-    cases = [
-        TensorCase("1d", "load", "int32", (100,), (64,), (10,)),
-        TensorCase("1d over the end", "load", "int32", (100,), (64,), (60,)),
-        TensorCase("2d", "load", "float32", (64, 32), (32, 8), (4, 5)),
-        TensorCase("2d before the start", "load", "float32", (64, 32), (32, 8), (-3, -2)),
-        TensorCase("2d over the end", "load", "float32", (64, 32), (32, 8), (50, 28)),
-        TensorCase("2d outside", "load", "float32", (64, 32), (32, 8), (80, 28)),
-        TensorCase("nan outside", "load", "float16", (64, 32), (32, 8), (50, 28), nan_outside=True),
-        TensorCase("nan of f32 outside", "load", "float32", (64, 32), (32, 8), (50, 28), nan_outside=True),
-        TensorCase("nan of bf16 outside", "load", "bfloat16", (64, 32), (32, 8), (50, 28), nan_outside=True),
-        TensorCase("steps", "load", "int32", (64, 32), (32, 8), (4, 5), steps=(1, 2)),
-        TensorCase("steps along", "load", "int32", (64, 32), (32, 8), (4, 5), steps=(2, 3)),
-        TensorCase("bytes", "load", "uint8", (128, 16), (64, 16), (16, 1)),
-        TensorCase("doubles", "load", "float64", (32, 16), (8, 16), (3, 1)),
-        TensorCase("3d", "load", "int32", (32, 12, 10), (16, 4, 3), (20, 10, 8), padding=64),
-        TensorCase("4d", "load", "float16", (32, 6, 5, 4), (16, 3, 2, 3), (3, -1, 4, 2)),
-        TensorCase("5d", "load", "float16", (16, 6, 5, 4, 3), (8, 3, 2, 2, 2), (3, 1, 4, 2, -1)),
-        TensorCase("store", "store", "float32", (64, 32), (32, 8), (4, 5)),
-        TensorCase("store over the end", "store", "float32", (64, 32), (32, 8), (50, 28)),
-        TensorCase("store before the start", "store", "float32", (64, 32), (32, 8), (-8, -3)),
-        TensorCase("store swizzled", "store", "float16", (64, 32), (64, 16), (0, 8), swizzle=3),
-        TensorCase("store 3d", "store", "int32", (32, 12, 10), (16, 4, 3), (20, 10, 8)),
-        TensorCase("add", "add", "int32", (64, 32), (32, 8), (40, 28)),
-        TensorCase("add f32", "add", "float32", (64, 32), (32, 8), (40, 28)),
-        TensorCase("add f16", "add", "float16", (64, 32), (32, 8), (40, 28)),
-        TensorCase("min", "min", "int32", (64, 32), (32, 8), (40, 28)),
-        TensorCase("and", "and", "uint32", (64, 32), (32, 8), (40, 28)),
-    ]
-    for swizzle, inner in ((1, 16), (2, 32), (3, 64)):
-        cases.append(TensorCase(f"swizzle {swizzle}", "load", "float16", (128, 40), (inner, 24), (16, 2), swizzle=swizzle))
-    cases.append(TensorCase("swizzled 3d", "load", "float16", (128, 40, 4), (32, 10, 3), (16, 2, 1), swizzle=3))
-    return cases
-
-
-TENSOR_SOURCE = r"""
-struct alignas(64) Map { unsigned long long words[16]; };
-__device__ unsigned in_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-#define LOAD(dimensions, places, ...) \
-    asm volatile("cp.async.bulk.tensor." #dimensions "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" \
-                 places "}], [%2];" :: "r"(in_shared(tile)), "l"(&map), "r"(in_shared(&bar)), __VA_ARGS__ : "memory")
-#define STORE(dimensions, places, ...) \
-    asm volatile("cp.async.bulk.tensor." #dimensions "d.global.shared::cta.tile.bulk_group [%1, {" places "}], [%0];" \
-                 :: "r"(in_shared(tile)), "l"(&map), __VA_ARGS__ : "memory")
-#define REDUCE(how) \
-    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta." how ".tile.bulk_group [%1, {%2, %3}], [%0];" \
-                 :: "r"(in_shared(tile)), "l"(&map), "r"(x), "r"(y) : "memory")
-extern "C" __global__ void load(const __grid_constant__ Map map, unsigned* out, int dimensions, int bytes,
-                                int x, int y, int z, int u, int v) {
-    extern __shared__ __align__(1024) unsigned tile[];
-    __shared__ alignas(8) unsigned long long bar;
-    if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(in_shared(&bar)) : "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" :: "r"(in_shared(&bar)), "r"(bytes) : "memory");
-        if (dimensions == 1) LOAD(1, "%3", "r"(x));
-        if (dimensions == 2) LOAD(2, "%3, %4", "r"(x), "r"(y));
-        if (dimensions == 3) LOAD(3, "%3, %4, %5", "r"(x), "r"(y), "r"(z));
-        if (dimensions == 4) LOAD(4, "%3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(u));
-        if (dimensions == 5) LOAD(5, "%3, %4, %5, %6, %7", "r"(x), "r"(y), "r"(z), "r"(u), "r"(v));
-    }
-    __syncthreads();
-    unsigned done = 0;
-    for (int tries = 0; !done && tries < 100000; tries++)
-        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
-                     : "=r"(done) : "r"(in_shared(&bar)) : "memory");
-    for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) out[i] = done ? tile[i] : 0xbadbadu;
-}
-extern "C" __global__ void store(const __grid_constant__ Map map, const unsigned* in, int how, int dimensions, int bytes,
-                                 int x, int y, int z) {
-    extern __shared__ __align__(1024) unsigned tile[];
-    for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) tile[i] = in[i];
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
-    if (threadIdx.x) return;
-    if (how == 0 && dimensions == 2) STORE(2, "%2, %3", "r"(x), "r"(y));
-    if (how == 0 && dimensions == 3) STORE(3, "%2, %3, %4", "r"(x), "r"(y), "r"(z));
-    if (how == 1) REDUCE("add");
-    if (how == 2) REDUCE("min");
-    if (how == 3) REDUCE("and");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-}
-"""
-REDUCTIONS = {"store": 0, "add": 1, "min": 2, "and": 3}

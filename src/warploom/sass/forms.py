@@ -170,6 +170,7 @@ def _barrier_words(modifiers: Modifiers) -> Widths:
 
 
 WIDTHS: dict[str, Callable[[Modifiers], Widths]] = {
+    **dict.fromkeys(("IADD3", "UIADD3"), lambda modifiers: (2, (2,)) if "64" in modifiers else (1, (1,))),
     **dict.fromkeys(("LD", "LDG", "LDS", "LDL", "LDC", "ULDC", "LDCU"), _load),
     **dict.fromkeys(("ST", "STG", "STS", "STL", "STAS", "REDAS"), _store),
     **dict.fromkeys(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"), _atomic),

@@ -125,7 +125,7 @@ def _product_of_doubles(op: Operation, operands: list[Operand]) -> tuple[list[Op
 
 
 def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:
-    """Sources: registers of A or nothing, then a descriptor of B or of both matrices, the addend, whether it counts, the rest.
+    """Sources: registers of A or nothing, then the descriptors of both matrices, the addend, whether it counts, the rest.
 
     The addend is not listed where it certainly does not count.
     """
@@ -139,7 +139,7 @@ def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Ope
     registers = _consecutive(first.operand if isinstance(first, Modified) else first, 4) if first is not None else []
     descriptor, addend, counts, *others = sources[at:]
     assert isinstance(descriptor, Modified)
-    both = widened(descriptor.operand, 2 if at else 4)
+    both = widened(descriptor.operand, 4)  # that of A, which does not count where A is in registers, then that of B
     assert isinstance(both, Reg)
     described = descriptor._replace(operand=both, negated=negated)
     never = counts == Modified(Reg(0, Bank.UPT), inverted=True)

@@ -48,12 +48,19 @@ def _move(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     rows.emit("mov.32", [rows.row(instruction.srcs[0])], rows.result(instruction.dsts[0]))
 
 
-@encodes("IADD3", "UIADD3")
+@encodes("IADD3", "UIADD3", only=("X", "64"))
 def _add3(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     register, carries_out = registers_of(instruction)
     sources = [source for source in instruction.srcs if not is_predicate(source)]
     carries_in = [source for source in instruction.srcs if is_predicate(source)]
     out = rows.result(register)
+    if "64" in instruction.op.modifiers:
+        if carries_in or carries_out or any(_negated(source) for source in sources):
+            raise rows.trouble("the emulator does not know this sum")
+        first, second, third = (rows.row(source, 2) for source in sources)
+        both = rows.emit("add.64", [first, second], rows.temporary())
+        rows.emit("add.64", [both, third], out)
+        return
     if not carries_in and not any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
         plain_sum(rows, [source for source in sources if not is_zero(source)], out)
         return
@@ -108,10 +115,18 @@ def _carried_sum(
         rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
 
 
+def _halves(rows: SassRows, operand: Operand) -> int:
+    """Two integers of 16 bits, each of which may be negated."""
+    if not _negated(operand):
+        return rows.word(operand)
+    inverted = rows.emit("not.32", [rows.row(_plain(operand))], rows.temporary())
+    return rows.emit("add.16x2", [inverted, rows.constant(0x00010001)], rows.temporary())
+
+
 @encodes("VIADD", only=("16x2",))
 def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     if instruction.op.modifiers:
-        first, second = (rows.word(source) for source in instruction.srcs)
+        first, second = (_halves(rows, source) for source in instruction.srcs)
         rows.emit("add.16x2", [first, second], rows.result(instruction.dsts[0]))
         return
     plain_sum(rows, [source for source in instruction.srcs if not is_zero(source)], rows.result(instruction.dsts[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.code.instruction import Imm, Instruction, Operand
+from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.sass.encode_floats import positive
 from warploom.emulator.sass.matrices import SPARSE, Element, MatrixFlag
 from warploom.emulator.sass.records import SassKind
@@ -33,6 +34,8 @@ def _encode_product(rows: SassRows, instruction: Instruction, record: np.void, s
     """Rows: the result, A, B, the addend."""
     operands: list[Operand] = [positive(source) for source in instruction.srcs]
     record["kind"] = SassKind.MATRIX_PRODUCT
+    written = [word * ROW_BYTES for register in instruction.dsts for word in register.words]
+    record["writes"], record["write_rows"][: len(written)] = len(written), written
     record["rows"][0] = rows.result(instruction.dsts[0])
     at = 0
     for number, words in enumerate(shape.words, 1):

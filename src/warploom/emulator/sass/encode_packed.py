@@ -22,7 +22,7 @@ def _kind(instruction: Instruction) -> str:
 
 @encodes("IMNMX", "VIMNMX", "UIMNMX", only=_EXTREMES)
 def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    """The lesser or greater of two, and predicates that say whether it is the first: of halves the upper one comes first."""
+    """The lesser or greater of two, and predicates that say whether it is the first: of halves the lower one comes first."""
     x, y, least = instruction.srcs
     first, second = rows.word(x), rows.word(y)
     register, *predicates = instruction.dsts
@@ -41,7 +41,7 @@ def _is_first(rows: SassRows, instruction: Instruction, x: int, y: int, least: O
     if kind.endswith("x2"):
         moved = []
         for row in (x, y):
-            if part == 0:
+            if part == 1:
                 moved.append(rows.emit("and.32", [row, rows.constant(0xFFFF0000)], rows.temporary()))
             else:
                 moved.append(rows.emit("shl.32", [row, rows.constant(16)], rows.temporary()))

@@ -41,7 +41,7 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["rows"][2] = rows.row(Reg(first + 1, Bank.U)) if loads else -1
     record["rows"][3] = rows.row(Reg(first + (2 if loads else 1), Bank.U))
     record["rows"][4] = rows.row(others[0]) if "MULTICAST" in modifiers else -1
-    if copy is TensorCopy.REDUCE:
+    if copy is TensorCopy.REDUCE:  # of what type, the map tells
         encode_reduction(rows, record, tuple(further))
 
 

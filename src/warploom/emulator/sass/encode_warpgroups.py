@@ -14,7 +14,7 @@ from warploom.emulator.sass.rows import SassRows
 from warploom.emulator.sass.warpgroups import ROWS, Transposed
 from warploom.sass.matrix_shapes import warpgroup_shape
 
-_SMALL_SUM = (32, 13)  # products of numbers of 8 bits at a time, and the bits that are kept of them
+_SMALL_SUM = (32, 13)  # products of numbers of 8 bits at a time, and the bits that are kept of them and of their sum
 _WORDS = {"tnspA", "tnspB", "negA", "negB"}
 
 

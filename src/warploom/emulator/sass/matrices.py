@@ -167,7 +167,7 @@ def _put_sparse_first(machine, instruction, rows, inner):
     """Take the rows of A apart of which every second element is missing, with zeros in place of those.
 
     Of each four elements two are there (of tf32, of each two one); four bits tell which. A lane has the bits of four such groups
-    for its row and for the row eight below.
+    for its row and for the row eight below, but of 8-bit integers those of eight groups of one row.
     """
     bits = np.int64(instruction.size)
     each, group_size = np.int64(32) // bits, np.int64(2 if bits == 32 else 4)
@@ -181,8 +181,11 @@ def _put_sparse_first(machine, instruction, rows, inner):
             register = (row >> 3) + 2 * chunk
             element = _from_registers(rows + instruction.rows[1], register, (row & 7) * 4 + rest // each, bits, rest % each)
             group = at // there
-            lane = (row & 7) * 4 + lanes * np.int64(instruction.type) + (group >> 2)
-            tells = get32(rows + instruction.rows[4] + 4 * lane) >> np.uint32(16 * (row >> 3) + 4 * (group & 3))
+            if bits == 8:
+                lane, down = 2 * (np.int64(instruction.type) + (group >> 3)) + (row >> 3), 4 * (group & 7)
+            else:
+                lane, down = lanes * np.int64(instruction.type) + (group >> 2), 16 * (row >> 3) + 4 * (group & 3)
+            tells = get32(rows + instruction.rows[4] + 4 * ((row & 7) * 4 + lane)) >> np.uint32(down)
             if there == 1:
                 which = np.int64((tells >> np.uint32(1)) & np.uint32(1))
             else:
@@ -226,7 +229,7 @@ def _aligned(significand, bits, kept, down):
 
 @callee
 def _cut_to_single(total, exponent, kept):
-    """The f32 of total x 2**(exponent - kept), cut off."""
+    """The f32 of total x 2**(exponent - kept), cut off; where fewer bits than its own are kept, it has no more of them."""
     if total == 0:
         return np.uint32(0)
     sign = np.uint32(0x80000000) if total < 0 else np.uint32(0)
@@ -237,9 +240,10 @@ def _cut_to_single(total, exponent, kept):
     power = exponent - kept + top
     if power > 127:
         return sign | INFINITY32
-    lowest = max(power, np.int64(-126)) - _SINGLE_BITS  # what the last bit of the result weighs
+    last = max(power, np.int64(-126)) - _SINGLE_BITS  # what the last bit of an f32 weighs
+    lowest = max(power - min(kept, _SINGLE_BITS), last)
     shift = lowest - (exponent - kept)
-    units = size >> shift if shift >= 0 else size << -shift
+    units = (size >> shift if shift >= 0 else size << -shift) << (lowest - last)
     if power < -126:
         return sign | np.uint32(units)
     return sign | np.uint32(((power + 127) << _SINGLE_BITS) | (units & np.int64(0x7FFFFF)))

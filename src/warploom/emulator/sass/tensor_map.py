@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from warploom.emulator.device_memory import DeviceArray
+from warploom.emulator.records import AtomicType
 from warploom.emulator.sass.tensor_maps import MAP_BYTES, MAP_DTYPE, MARK, MOST_DIMENSIONS
 from warploom.errors import WarploomError
 
 _SWIZZLES = {0: 1, 32: 2, 64: 4, 128: 8}  # bytes, and the 16-byte pieces in them
 _MOST_BOX = 256
+_KINDS = {"i4": "S32", "u4": "U32", "i8": "S64", "u8": "U64", "f2": "F16X2", "f4": "F32", "f8": "F64"}
 _NANS = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: 0x7FFFFFFFFFFFFFFF}
 
 
@@ -43,4 +45,5 @@ def tensor_map(array: DeviceArray, box: Sequence[int], swizzle: int, steps: Sequ
     made["steps"][0, :dimensions] = tuple(steps)[::-1] if steps is not None else 1
     made["element_bytes"], made["swizzle"] = size, _SWIZZLES[swizzle]
     made["fill"] = _NANS[size] if nan else 0
+    made["kind"] = AtomicType[_KINDS.get(array.dtype.str[1:], "U32")]
     return made.tobytes().ljust(MAP_BYTES, b"\0")

@@ -12,10 +12,10 @@ import numpy as np
 
 from warploom.code.table import Space
 from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
-from warploom.emulator.memory import allocated, fail
-from warploom.emulator.pointers import first_lane, get8, get32, get64, put8
+from warploom.emulator.memory import allocated, fail, updated32, updated64
+from warploom.emulator.pointers import first_lane, get8, get32, get64, put8, put16, put32, put64
 from warploom.emulator.records import Fault
-from warploom.emulator.sass.transactions import count_bytes, reduce_words
+from warploom.emulator.sass.transactions import count_bytes
 from warploom.jit import callee
 
 MOST_DIMENSIONS = 5
@@ -32,6 +32,7 @@ MAP_DTYPE = np.dtype(
         ("element_bytes", "u4"),
         ("swizzle", "u4"),  # 16-byte pieces are exchanged within so many of them; 1: not at all
         ("fill", "u8"),  # what is outside, one element
+        ("kind", "u4"),  # an `AtomicType`, of reductions; of halves the type of pairs
     ]
 )
 MARK = 0x5057414D  # of a map that was made here
@@ -55,8 +56,9 @@ def _at(name: str) -> int:
     return int(MAP_DTYPE.fields[name][1])
 
 
-_DIMENSIONS, _ADDRESS, _STRIDES, _SIZES, _BOX, _STEPS, _BYTES, _SWIZZLE, _FILL = (
-    _at(name) for name in ("dimensions", "address", "strides", "sizes", "box", "steps", "element_bytes", "swizzle", "fill")
+_DIMENSIONS, _ADDRESS, _STRIDES, _SIZES, _BOX, _STEPS, _BYTES, _SWIZZLE, _FILL, _KIND = (
+    _at(name)
+    for name in ("dimensions", "address", "strides", "sizes", "box", "steps", "element_bytes", "swizzle", "fill", "kind")
 )
 
 
@@ -97,6 +99,18 @@ def _exchanged(address, pieces):
 
 
 @callee
+def _reduce(operation, kind, target, source, size):
+    """Reduce an element with the one at the target; both are places of the host."""
+    if size == 8:
+        put64(target, updated64(operation, kind, get64(target), get64(source), np.uint64(0)))
+    elif size == 4:
+        put32(target, updated32(operation, kind, get32(target), get32(source), np.uint32(0), False))
+    else:
+        old, value = np.uint32(_halfword(target)), np.uint32(_halfword(source))
+        put16(target, np.uint16(updated32(operation, kind, old, value, np.uint32(0), False) & np.uint32(0xFFFF)))
+
+
+@callee
 def _move(machine, instruction, described, coordinates, shared, inside, count):
     """Copy elements between the tensor and shared memory, whose start is a place of the host; `inside` is the tile's address."""
     size, pieces = np.int64(get32(described + _BYTES)), np.int64(get32(described + _SWIZZLE))
@@ -109,7 +123,7 @@ def _move(machine, instruction, described, coordinates, shared, inside, count):
             return fail(machine, BOUNDS, 0, start + offset, GLOBAL)
         if instruction.operation == REDUCE:
             if offset >= 0:
-                reduce_words(instruction, far, near, size)
+                _reduce(np.int64(instruction.signed), np.int64(get32(described + _KIND)), far, near, size)
             continue
         for byte in range(size):
             if instruction.operation == LOAD:

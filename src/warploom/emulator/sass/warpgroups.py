@@ -120,10 +120,9 @@ def multiply_warpgroup(machine, cta, warp, instruction, rows, adds):
         transposed = instruction.type & FIRST_TRANSPOSED
         if not _fetch(machine, cta, instruction, _descriptor(rows, described), transposed, outer, ROWS, inner, places, False):
             return False
-        described += 256
     transposed = instruction.type & SECOND_TRANSPOSED
     columns, second = np.int64(instruction.elements), places + SECOND_AT
-    described_second = _descriptor(rows, described)
+    described_second = _descriptor(rows, described + 256)
     if not _fetch(machine, cta, instruction, described_second, transposed, np.int64(0), columns, inner, second, True):
         return False
     for row in range(ROWS):
