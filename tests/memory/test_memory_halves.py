@@ -111,3 +111,14 @@ def test_a_load_waits_once_for_sectors_that_come_together(machine: Machine) -> N
     outcome = run(machine, stream)
     assert (outcome.ops[0]["done"] > 0).all()
     assert (outcome.sms["ldst"]["l1"]["mshr_count"] <= machine.l1.merged).all()
+
+
+def test_stores_to_the_same_sectors_leave_together(machine: Machine) -> None:
+    """Those that wait for the way out, as four words of a record do that are stored one by one."""
+    stream = Stream()
+    for _ in range(4):
+        for number in range(8):
+            stream.line(number, flags=STORE)
+    outcome = run(machine, stream)
+    assert 32 <= outcome.counters["l2_write_accesses"] < 4 * 32
+    assert (outcome.ops[0]["done"] > 0).all()

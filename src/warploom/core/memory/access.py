@@ -20,6 +20,7 @@ from warploom.core.memory.state import (
     FIRST_CONSTANT_LINES,
     FOREVER,
     INVALID,
+    OUTBOX_ENTRIES,
     PAST_L1,
     READ,
     RESERVED,
@@ -40,6 +41,7 @@ from warploom.register_file.bits import signed
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
+_STORES_LOOKED_AT = 16  # requests in front of a store among which it looks for one to join
 
 
 @callee
@@ -199,6 +201,18 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
 
 
 @callee
+def _joins_a_store(ldst: Ldst, line: int, sectors: int, cycle: int) -> bool:
+    """Whether a store writes sectors that an earlier one, which has not left the SM, writes too: they leave together."""
+    for back in range(1, min(ldst.outbox_count, _STORES_LOOKED_AT) + 1):
+        earlier = ldst.outbox[(ldst.outbox_head + ldst.outbox_count - back) % OUTBOX_ENTRIES]
+        if earlier.cycle <= cycle:
+            return False
+        if earlier.line == line and earlier.kind == WRITE and sectors & ~signed(earlier.sectors) == 0:
+            return True
+    return False
+
+
+@callee
 def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
     """Global: through to L2, the line leaves L1. Local: into L1 where the line is there, else to L2.
 
@@ -214,6 +228,9 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, 
         cache.used[way] = cycle
         cache.accesses += 1
         cache.hits += 1
+        return FINISHED
+    if machine.l1_sectored != 0 and _joins_a_store(ldst, line, signed(access.sectors), cycle):
+        cache.accesses += 1
         return FINISHED
     pipe.wake = FOREVER
     if ldst.store_credits_used >= machine.l1_store_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
