@@ -23,7 +23,7 @@ from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 FMA, HEAVY, PAIRED = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED)
 SPECIAL, LANES, MEMORY = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY)
-OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
+OF_LANES = int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
 MEM = 3
@@ -124,6 +124,9 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
         if at < cycle + AHEAD - 16:
             _reserve(ctx, own, work, at, window)
     own.pipe_free[core, pipe] = at + row.initiation
+    if pipe == SPECIAL:
+        own.special_held[core, 0] = own.special_held[core, 1]
+        own.special_held[core, 1] = at + row.initiation + ctx.machine.stage_special_held_cycles
     work.issued_at = at - CONTROL  # its latency counts from here
     work.storing = TO_READ
     plan(sm, cycle, at + window, slot)
@@ -151,9 +154,13 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
         return own.pipe_free[core, LIGHT] <= cycle and own.pipe_free[core, HEAVY] <= cycle
     if pipe == MEMORY:
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
-    if pipe in (SPECIAL, LANES):  # of variable latency: some wait in front of the unit
-        interval = ctx.machine.initiation[OF_SPECIAL if pipe == SPECIAL else OF_LANES]
-        return own.pipe_free[core, pipe] <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * interval
+    if pipe == SPECIAL:
+        return own.special_held[core, 0] <= cycle
+    if pipe == LANES:  # of variable latency: some wait in front of the unit
+        return (
+            own.pipe_free[core, pipe]
+            <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * ctx.machine.initiation[OF_LANES]
+        )
     return own.pipe_free[core, pipe] <= cycle
 
 
