@@ -2,9 +2,8 @@
 
 Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into the
 cycles that follow; only then does it go on, and what is behind it waits. Because that is decided in order, the cycle in which an
-instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: its warp
-stalls for as much longer as it waits. Instructions of variable latency wait in front of their unit and take the ports that are
-left.
+instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: stall
+counts grow by as much as it waits. Instructions of variable latency wait in front of their unit and take the ports that are left.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
 MEM = 3
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
+LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
 CONTROL = 2  # cycles from issue to the stage that reserves ports
 
 
@@ -89,6 +89,14 @@ def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> N
 
 
 @inlined
+def _freeze(ctx: Context, own: SubCores, core: int, since: int, cycles: int) -> None:
+    """While an instruction waits for ports nothing is issued in its sub-core, and the stall counts of its warps stand still."""
+    for warp in range(core, ctx.machine.warps_per_sm, ctx.machine.sub_cores):
+        if since < own.warp[warp].stall_until <= since + LONGEST_STALL:
+            own.warp[warp].stall_until += cycles
+
+
+@inlined
 def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
     own: SubCores = sm.stages
@@ -102,6 +110,8 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
             at += 1
             sm.count.bank_conflicts += 1
         _reserve(ctx, own, work, at, window)
+    if at > entered:
+        _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
     own.slipped[core] = at - cycle - CONTROL
     own.issue_from[core] = max(own.issue_from[core], entered - 1)
