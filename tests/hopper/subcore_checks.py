@@ -162,7 +162,8 @@ def test_a_third_function_in_a_row_waits_for_the_first(hopper: Machine) -> None:
     """Microbenchmarks queue.MUFU.EX2.*: eleven cycles for the third of a row, seven for each behind it."""
 
     def cycles(row: int) -> int:
-        return warm([controlled("MUFU", 8, 2)] * row + FREE[row:], hopper)
+        others = [controlled("FMUL", 9, 3, 3)] * (LENGTH - row)  # of the other bank
+        return warm([controlled("MUFU", 8, 2)] * row + others, hopper)
 
     alone = cycles(1)
     assert [cycles(row) - alone for row in (2, 3, 4)] == [0, 11, 18]

@@ -76,6 +76,7 @@ class MachineRecord(Record):
     stage_read_cycles: i8
     stage_memory_queue: i8
     stage_memory_interval: i8
+    stage_store_interval: i8
     stage_shared_interval: i8
     stage_global_read_cycles: i8
     stage_shared_read_cycles: i8

@@ -154,6 +154,7 @@ class Stages:
     read_cycles: int = number(1, 8, "cycles in which an instruction of fixed latency reads its operands")
     memory_queue: int = number(1, 16, "memory instructions that a sub-core holds until the shared unit takes them")
     memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
+    store_interval: int = number(1, 64, "the same where the first is a store, which hands over a value too")
     shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
     global_read_cycles: int = number(1, 64, "cycles from a sub-core's queue to the shared unit for device memory")
     shared_read_cycles: int = number(1, 64, "the same for shared memory")

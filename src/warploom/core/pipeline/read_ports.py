@@ -9,7 +9,7 @@ counts grow by as much as it waits. Instructions of variable latency wait in fro
 from __future__ import annotations
 
 from warploom.code.classes import OpClass
-from warploom.code.table import Space
+from warploom.code.table import Flag, Space
 from warploom.core.pipeline.collect import read_entry
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.subcore_state import AHEAD, SubCores
@@ -25,6 +25,7 @@ SPECIAL, LANES, MEMORY = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY)
 OF_LANES = int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
+STORE = int(Flag.STORE)
 MEM = 3
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
@@ -197,7 +198,8 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
             sm.issued[number, place - 1] = sm.issued[number, place]
         sm.issued_count[number] -= 1
         sm.in_latches -= 1
-        own.memory_from[core] = cycle + ctx.machine.stage_memory_interval
+        stores = work.traits & STORE != 0
+        own.memory_from[core] = cycle + (ctx.machine.stage_store_interval if stores else ctx.machine.stage_memory_interval)
         reading = ctx.machine.stage_global_read_cycles
         if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:
             reading = ctx.machine.stage_shared_read_cycles
