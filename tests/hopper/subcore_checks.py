@@ -138,6 +138,17 @@ def test_half_precision_takes_both_halves_of_the_unit(hopper: Machine) -> None:
     assert more([one, FREE[0]] * (LENGTH // 2), FREE, hopper) == 0
 
 
+def test_a_conflict_holds_up_the_stall_counts_of_other_warps(hopper: Machine) -> None:
+    """Microbenchmarks shared_bank.eee.stall6.8w (3.6 cycles each) and eeo.stall4.8w (2.0): both ask for every cycle of a bank."""
+
+    def each(stall: int, last: int) -> float:
+        few, many = (warm([controlled("FFMA", 8, 2, 4, last, stall=stall)] * n, hopper, warps_per_cta=8) for n in (8, 24))
+        return (many - few) / 32
+
+    assert each(6, 6) == pytest.approx(4, abs=0.5)
+    assert each(4, 3) == pytest.approx(2, abs=0.1)
+
+
 @pytest.mark.parametrize("warps", [1, 2, 8, 32])
 def test_warps_leave_a_barrier_one_after_the_other(hopper: Machine, warps: int) -> None:
     """Microbenchmarks barrier.*: twelve cycles and two for each warp, where all arrive together."""
@@ -145,6 +156,17 @@ def test_warps_leave_a_barrier_one_after_the_other(hopper: Machine, warps: int) 
 
     once, often = (warm([meet] * times, hopper, warps_per_cta=warps) for times in (1, 7))
     assert (often - once) / 6 == pytest.approx(12 + 2 * warps, abs=1)
+
+
+def test_a_third_function_in_a_row_waits_for_the_first(hopper: Machine) -> None:
+    """Microbenchmarks queue.MUFU.EX2.*: eleven cycles for the third of a row, seven for each behind it."""
+
+    def cycles(row: int) -> int:
+        others = [controlled("FMUL", 9, 3, 3)] * (LENGTH - row)  # of the other bank
+        return warm([controlled("MUFU", 8, 2)] * row + others, hopper)
+
+    alone = cycles(1)
+    assert [cycles(row) - alone for row in (2, 3, 4)] == [0, 11, 18]
 
 
 def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:

@@ -79,12 +79,15 @@ class MachineRecord(Record):
     stage_read_cycles: i8
     stage_memory_queue: i8
     stage_memory_interval: i8
+    stage_store_interval: i8
     stage_shared_interval: i8
     stage_global_read_cycles: i8
     stage_shared_read_cycles: i8
     stage_variable_queue: i8
+    stage_special_held_cycles: i8
     stage_uniform_cycles: i8
     stage_special_register_cycles: i8
+    stage_special_uniform_cycles: i8
     stage_constant_cycles: i8
     stage_wide_product_cycles: i8
     stage_tensor_cycles: i8

@@ -157,12 +157,17 @@ class Stages:
     read_cycles: int = number(1, 8, "cycles in which an instruction of fixed latency reads its operands")
     memory_queue: int = number(1, 16, "memory instructions that a sub-core holds until the shared unit takes them")
     memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
+    store_interval: int = number(1, 64, "the same where the first is a store, which hands over a value too")
     shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
     global_read_cycles: int = number(1, 64, "cycles from a sub-core's queue to the shared unit for device memory")
     shared_read_cycles: int = number(1, 64, "the same for shared memory")
-    variable_queue: int = number(1, 16, "instructions that wait in front of a unit of variable latency")
+    variable_queue: int = number(1, 16, "instructions that wait in front of the unit for exchange between lanes")
+    special_held_cycles: int = number(
+        0, 64, "cycles after its turn in the unit for functions that one of its two places stays taken"
+    )
     uniform_cycles: int = number(1, 64, "cycles between two instructions of the uniform datapath")
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
+    special_uniform_cycles: int = number(1, 512, "the same for S2UR")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
     wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")

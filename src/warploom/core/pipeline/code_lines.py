@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from warploom.core.memory import FOREVER, NEAR_WAYS, Memory, Port, fetch_access
 from warploom.core.pipeline.subcore_state import SubCores
+from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
 from warploom.register_file.services import inlined
@@ -25,14 +26,36 @@ def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
 
 
 @inlined
+def _key(ctx: Context, port: Port, line: int) -> int:
+    """What the cache that sub-cores share knows a line by."""
+    return port.ldst.code_base + (line << ctx.info.line_shift) * ctx.machine.l1i_instruction_bytes // 32 + 1
+
+
+@inlined
+def _first_near(ctx: Context, line: int) -> int:
+    """The first place there that a line may be in."""
+    return line % (ctx.machine.l0i_near_lines // NEAR_WAYS) * NEAR_WAYS
+
+
+@inlined
+def _is_near(ctx: Context, port: Port, line: int) -> bool:
+    if ctx.machine.l0i_near_lines == 0:
+        return True
+    key, first = _key(ctx, port, line), _first_near(ctx, line)
+    found = False
+    for place in range(first, first + NEAR_WAYS):
+        found |= port.near.line[place] == key
+    return found
+
+
+@inlined
 def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> int:
     """When a line is in the cache that sub-cores share, or FOREVER."""
     pc = line << ctx.info.line_shift
     if ctx.machine.l0i_near_lines == 0:
         return cycle if fetch_access(ctx.machine, memory, port, cycle, pc) < FOREVER else FOREVER
     near = port.near
-    key = port.ldst.code_base + (pc * ctx.machine.l1i_instruction_bytes >> 5) + 1
-    first = line % (ctx.machine.l0i_near_lines // NEAR_WAYS) * NEAR_WAYS
+    key, first = _key(ctx, port, line), _first_near(ctx, line)
     oldest = first
     for place in range(first, first + NEAR_WAYS):
         if near.line[place] == key:
@@ -50,7 +73,7 @@ def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> in
 
 
 @inlined
-def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: int, line: int) -> int:
+def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: int, line: int, asked: bool) -> int:
     """Ask the SM's cache for a line; when it is there, or FOREVER."""
     own: SubCores = sm.stages
     ready = _near(ctx, memory, port, cycle, line)
@@ -62,8 +85,16 @@ def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: i
             oldest = place
     own.line[core, oldest] = line + 1
     own.line_used[core, oldest] = cycle
+    own.line_asked[core, oldest] = 1 if asked else 0
     own.line_at[core, oldest] = ready + ctx.machine.l0i_miss_cycles
     return own.line_at[core, oldest]
+
+
+@inlined
+def _comes_by_jump(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
+    """Whether the instruction before in a warp's trace is elsewhere in the code."""
+    state = sm.warp[warp]
+    return state.decoded > 0 and pc_at(ctx, state.decoded - 1) + 1 != pc
 
 
 @inlined
@@ -74,17 +105,24 @@ def line_ready(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, war
     line = pc >> ctx.info.line_shift
     place = _find(ctx, sm, core, line)
     end = min(line + 1 + ctx.machine.l0i_prefetched, ctx.info.code_lines)
+    jumped = _comes_by_jump(ctx, sm, warp, pc)
     if place >= 0:
+        if own.line_asked[core, place] == 0 and jumped:  # it was in the stream, which jumps cut off
+            own.line_at[core, place] = max(own.line_at[core, place], cycle + ctx.machine.l0i_miss_cycles)
+        own.line_asked[core, place] = 1
         own.line_used[core, place] = cycle
         ready = max(cycle + 1, own.line_at[core, place])
         start = own.stream_end[core]
         if start <= line or start >= end:  # the stream is elsewhere, or far enough ahead
             return ready
     else:
-        ready = _bring(ctx, memory, sm, port, cycle, core, line)
+        ready = _bring(ctx, memory, sm, port, cycle, core, line, True)
         start = line + 1
     for following in range(start, end):
         if _find(ctx, sm, core, following) < 0:
-            _bring(ctx, memory, sm, port, cycle, core, following)
+            if jumped and not _is_near(ctx, port, following):  # the stream goes farther when code goes straight on
+                end = following
+                break
+            _bring(ctx, memory, sm, port, cycle, core, following, False)
     own.stream_end[core] = end
     return ready

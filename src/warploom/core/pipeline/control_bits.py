@@ -129,7 +129,8 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
     if row.yields:
         stall = max(2, stall)
     core = warp % ctx.machine.sub_cores
-    mine.stall_until = cycle + stall + own.slipped[core]
+    # What is behind a late instruction is held up in front of its stage: it is issued, and a stall count of 1 is not longer.
+    mine.stall_until = cycle + stall + (own.slipped[core] if stall > 1 else 0)
     own.slipped[core] = 0
     if row.unit != 0:
         if row.write_counter >= 0:

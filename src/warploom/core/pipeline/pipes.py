@@ -14,9 +14,9 @@ class Pipe(IntEnum):
 
     NONE = 0  # resolved at issue: branches, barriers, exits
     FMA = 1  # the heavy or the light half of the FP32 unit, whichever is free
-    HEAVY = 2  # the heavy half alone: multiplication of integers, half precision of the kind .MMA
+    HEAVY = 2  # the heavy half alone: multiplication of integers
     ALU = 3  # integers, logic, comparisons, moves
-    F64 = 4
+    F64 = 4  # double precision, and half precision of the kind .MMA
     TENSOR = 5
     UNIFORM = 6  # one value for the whole warp
     SPECIAL = 7  # functions, conversions, counts of bits
@@ -54,7 +54,7 @@ def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
     if unit == Unit.NONE:
         return Pipe.NONE
     if name == "HFMA2" and "MMA" in instruction.op.modifiers:
-        return Pipe.HEAVY
+        return Pipe.F64
     if name in _BY_NAME:
         return _BY_NAME[name]
     if name.startswith("U"):
@@ -65,7 +65,9 @@ def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
 def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
     """Cycles from issue to the issue of an instruction that needs the result."""
     stages = machine.stages
-    if instruction.op.name in ("S2R", "S2UR", "B2R", "BMOV", "LEPC"):
+    if instruction.op.name == "S2UR":
+        return stages.special_uniform_cycles
+    if instruction.op.name in ("S2R", "B2R", "BMOV", "LEPC"):
         return stages.special_register_cycles
     if instruction.op.name in ("LDC", "ULDC"):
         return stages.constant_cycles

@@ -2,15 +2,14 @@
 
 Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into the
 cycles that follow; only then does it go on, and what is behind it waits. Because that is decided in order, the cycle in which an
-instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: its warp
-stalls for as much longer as it waits. Instructions of variable latency wait in front of their unit and take the ports that are
-left.
+instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: stall
+counts grow by as much as it waits. Instructions of variable latency wait in front of their unit and take the ports that are left.
 """
 
 from __future__ import annotations
 
 from warploom.code.classes import OpClass, Unit
-from warploom.code.table import Space
+from warploom.code.table import Flag, Space
 from warploom.core.pipeline.collect import leave_latch, read_entry
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.subcore_state import AHEAD, SubCores
@@ -23,11 +22,13 @@ from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 FMA, HEAVY, PAIRED = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED)
 SPECIAL, LANES, MEMORY = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY)
-OF_SPECIAL, OF_LANES = int(OpClass.SFU), int(OpClass.SHUFFLE)
+OF_LANES = int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
+STORE = int(Flag.STORE)
 MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
+LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
 CONTROL = 2  # cycles from issue to the stage that reserves ports
 
 
@@ -89,6 +90,14 @@ def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> N
 
 
 @inlined
+def _freeze(ctx: Context, own: SubCores, core: int, since: int, cycles: int) -> None:
+    """While an instruction waits for ports nothing is issued in its sub-core, and the stall counts of its warps stand still."""
+    for warp in range(core, ctx.machine.warps_per_sm, ctx.machine.sub_cores):
+        if since < own.warp[warp].stall_until <= since + LONGEST_STALL:
+            own.warp[warp].stall_until += cycles
+
+
+@inlined
 def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
     own: SubCores = sm.stages
@@ -103,6 +112,8 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
             sm.count.bank_conflicts += 1
             on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
         _reserve(ctx, own, work, at, window)
+    if at > entered:
+        _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
     own.slipped[core] = at - cycle - CONTROL
     own.issue_from[core] = max(own.issue_from[core], entered - 1)
@@ -125,6 +136,9 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
         if at < cycle + AHEAD - 16:
             _reserve(ctx, own, work, at, window)
     own.pipe_free[core, pipe] = at + row.initiation
+    if pipe == SPECIAL:
+        own.special_held[core, 0] = own.special_held[core, 1]
+        own.special_held[core, 1] = at + row.initiation + ctx.machine.stage_special_held_cycles
     work.issued_at = at - CONTROL  # its latency counts from here
     work.storing = TO_READ
     plan(sm, cycle, at + window, slot)
@@ -152,9 +166,13 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
         return own.pipe_free[core, LIGHT] <= cycle and own.pipe_free[core, HEAVY] <= cycle
     if pipe == MEMORY:
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
-    if pipe in (SPECIAL, LANES):  # of variable latency: some wait in front of the unit
-        interval = ctx.machine.initiation[OF_SPECIAL if pipe == SPECIAL else OF_LANES]
-        return own.pipe_free[core, pipe] <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * interval
+    if pipe == SPECIAL:
+        return own.special_held[core, 0] <= cycle
+    if pipe == LANES:  # of variable latency: some wait in front of the unit
+        return (
+            own.pipe_free[core, pipe]
+            <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * ctx.machine.initiation[OF_LANES]
+        )
     return own.pipe_free[core, pipe] <= cycle
 
 
@@ -179,7 +197,8 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
                 continue
             _reserve(ctx, own, work, cycle, window)
         leave_latch(sm, number)
-        own.memory_from[core] = cycle + ctx.machine.stage_memory_interval
+        stores = work.traits & STORE != 0
+        own.memory_from[core] = cycle + (ctx.machine.stage_store_interval if stores else ctx.machine.stage_memory_interval)
         reading = ctx.machine.stage_global_read_cycles
         if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:
             reading = ctx.machine.stage_shared_read_cycles

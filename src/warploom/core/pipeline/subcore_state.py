@@ -13,6 +13,7 @@ from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
 from warploom.register_file.services import inlined
 
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
+SPECIAL_PLACES = 2  # of instructions that are in the unit for functions or wait for it
 GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
 CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
 
@@ -39,6 +40,7 @@ class SubCores(Record):
     no_constant: Mask  # warps that wait for a line of constants
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
+    special_held: Annotated[Array[i8], MAX_SUB_CORES, SPECIAL_PLACES]  # until when the places in the unit for functions are taken
     allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
     slipped: Annotated[Array[i8], MAX_SUB_CORES]  # cycles that the instruction being issued comes late to its ports
     issue_from: Annotated[Array[i8], MAX_SUB_CORES]  # the stage behind issue is taken before
@@ -51,6 +53,7 @@ class SubCores(Record):
     line: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # of code, + 1
     line_at: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # when it is there
     line_used: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]
+    line_asked: Annotated[Array[u1], MAX_SUB_CORES, MAX_L0_LINES]  # 1: by a warp, 0: by the stream buffer only
     stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
     constant_at: Annotated[Array[i8], CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
     warp: Annotated[Array[SubCoreWarp], MAX_WARPS]
