@@ -28,7 +28,7 @@ SIZES = (2, 4, 6, 8, 10, 12)
 SUFFIX = " + register_file=0.5"
 WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with which warps would wait too long
 NO_GAIN = (
-    "a third CTA is resident as in the paper (24 registers, base set 18, 26 sections) and gains nothing, nor does twice the file; "
+    "a third CTA is resident as in the paper (24 registers, base set 18, 26 sections) and gains nothing, as does twice the file; "
     "which graph the paper has is not known, and no run of ours shows its gain"
 )
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
