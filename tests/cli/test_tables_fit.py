@@ -1,0 +1,48 @@
+"""Tables keep to 80 columns, whatever the names of designs and the reasons of numbers are."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from warploom.cli.output import narrow_table, results_console
+from warploom.cli.run import _print_results
+from warploom.report.reproduction import SCORE_HEADINGS, score_rows
+
+LONG = "rfc + encoding=bdi + warped-rf + power=trimodal"
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def result(design: str) -> Any:
+    energy = {"dynamic": 1e8, "leakage": 1e8, "overhead": 1e7, "total": 2.1e8}
+    counters = {"rf_reads": 10**7, "rf_writes": 10**7, "bank_conflicts": 10**6, "allocated_fraction": 0.5, "live_fraction": 0.5}
+    numbers = {"cycles": 12_345_678, "ipc": 1.5, "warp_instructions": 10**8, "occupancy": 1.0, "wall_seconds": 12.3}
+    sizes = {"registers_per_thread": 32, "ctas_per_sm": 8, "register_file_bytes": 131072, "storage_bits": 545_856}
+    about = {"workload": "matrixmul", "design": {"name": design}, "verified": True}
+    return SimpleNamespace(**about, **numbers, **sizes, counters=counters, energy_pj=energy)
+
+
+def test_many_designs_stand_in_several_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["baseline", "rfc", "gpu-shrink", LONG, "regmutex-paired", "hardware-renaming"]
+    _print_results([result(name) for name in names])
+    printed = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in printed.splitlines()) <= 80
+    assert all(name in printed for name in names if name != LONG)  # no name is cut in two
+    assert printed.count("warp instructions") == 2 and printed.count("12,345,678") == len(names)
+
+
+def test_reasons_of_a_scorecard_are_wrapped_below_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    fact = SimpleNamespace(full_id="rfv.shrink-time", value=0.58, unit="%", what="time added by GPU-shrink, 64 KB", derived="")
+    shown = SimpleNamespace(value=0.61, without="what the compiler does otherwise, which is a long story " * 3, run="a design")
+    scores: list[Any] = [SimpleNamespace(fact=fact, ours=10.4, verdict="differs", experiment=shown, reason="")]
+    narrow_table(results_console(), SCORE_HEADINGS, score_rows(scores))
+    heading, numbers, *below = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["number", "paper", "ours", "unit", "verdict"]
+    assert numbers.split() == ["rfv.shrink-time", "0.58", "10.4", "%", "differs"]
+    assert len(below) > 1 and all(len(line) <= 80 and line.startswith("    ") for line in below)
