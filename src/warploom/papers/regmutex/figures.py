@@ -27,8 +27,8 @@ SIZES = (2, 4, 6, 8, 10, 12)
 SUFFIX = " + register_file=0.5"
 WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with which warps would wait too long
 NO_GAIN = (
-    "a third CTA is resident as in the paper (24 registers, base set 18, 26 sections) and gains nothing, nor does twice the file; "
-    "which graph the paper has is not known, and no run of ours shows its gain"
+    "a third CTA is resident as in the paper (24 registers, base set 18, 26 sections) and gains nothing, nor does twice the "
+    "file; which graph the paper has is not known, and no run of ours shows its gain"
 )
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
 # The rival renames every register: it is charged with a table of 30,240 bits, and holds as many CTAs as static liveness allows.
