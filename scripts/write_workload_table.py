@@ -42,7 +42,7 @@ SHAPED = """
 ## Where a kernel was shaped
 
 These kernels were given a shape of their own so that they use registers as a paper's table says, which a program named after
-another one should not need. [scorecard.md](scorecard.md#original-programs) has numbers of originals.
+another one should not need.
 
 | workload | its own shape, and its namesake's |
 | --- | --- |
