@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from modern_cases import BLOCKS, NAMES, THREADS, given, source, start  # noqa: E402
 
+LARGE_HEADERS = ("groups_scan", "groups_large", "pipelined", "barriers", "language")  # that take the compiler a second each
+CASES = [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE_HEADERS else []) for name in NAMES]
 FILE = ROOT / "tests" / "goldens" / "modern.npz"
 
 
@@ -24,7 +26,7 @@ def goldens() -> dict[str, np.ndarray]:
         return dict(stored)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_like_hardware(name: str, goldens: dict[str, np.ndarray]) -> None:
     module = from_cuda(source(name), f"{name}.cu", "sm_90", ("--std=c++17",))
     device = Device(lambda kernel, _shape: module.kernel(kernel), record=None)

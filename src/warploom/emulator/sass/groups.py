@@ -125,6 +125,38 @@ def meeting_lanes(warp, barrier, mask):
 
 
 @callee
+def all_have_come(warp, barrier, active):
+    """Whether every lane of the active group has all those with it that it meets at a barrier.
+
+    Groups that became one at an address may have come from different places, with lanes to meet of their own.
+    """
+    if warp.depth == 0:
+        return True
+    left = active
+    while left != 0:
+        if warp.meeting_mask[32 * barrier + first_lane(left)] & warp.alive & ~active != 0:
+            return False
+        left &= left - np.uint32(1)
+    return True
+
+
+@callee
+def wait_at_meeting(warp, barrier, pc, lanes):
+    """Put lanes aside that wait at a barrier: together those that meet the same ones."""
+    left = lanes
+    while left != 0:
+        mask = warp.meeting_mask[32 * barrier + first_lane(left)]
+        same, others = np.uint32(0), left
+        while others != 0:
+            lane = first_lane(others)
+            others &= others - np.uint32(1)
+            if warp.meeting_mask[32 * barrier + lane] == mask:
+                same |= np.uint32(1) << np.uint32(lane)
+        put_aside(warp, pc, same, AT_BARRIER + barrier, np.uint32(0))
+        left &= ~same
+
+
+@callee
 def release_meeting(warp, barrier):
     """Let lanes at a convergence barrier go on together if all that they wait for have come."""
     state = AT_BARRIER + barrier

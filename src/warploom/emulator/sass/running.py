@@ -42,17 +42,16 @@ from warploom.emulator.records import Family, Fault, Kind
 from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
-from warploom.emulator.sass.groups import AT_BARRIER as AT_MEETING
 from warploom.emulator.sass.groups import (
     AT_CTA_BARRIER,
     COLLECTING,
     READY,
     SYNCHRONISING,
+    all_have_come,
     divide,
     free_from_cta_barrier,
     lanes_left,
     leave_meeting,
-    meeting_lanes,
     part_exclusively,
     put_aside,
     release_collective,
@@ -61,6 +60,7 @@ from warploom.emulator.sass.groups import (
     resume,
     set_meeting,
     split_by_address,
+    wait_at_meeting,
 )
 from warploom.emulator.sass.matrices import gather_matrices, multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
@@ -265,10 +265,10 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         set_meeting(warp, np.int64(instruction.barrier), mask)
     elif kind == BSYNC:
         barrier = np.int64(instruction.barrier)
-        if mask == active and meeting_lanes(warp, barrier, mask) & ~active == 0:
+        if mask == active and all_have_come(warp, barrier, active):
             pass  # all are here
         else:
-            put_aside(warp, pc + 1, mask, AT_MEETING + barrier, np.uint32(0))
+            wait_at_meeting(warp, barrier, pc + 1, mask)
             warp.active = active & ~mask
             release_meeting(warp, barrier)
             if warp.active == 0:

@@ -56,10 +56,8 @@ def _at(name: str) -> int:
     return int(MAP_DTYPE.fields[name][1])
 
 
-_DIMENSIONS, _ADDRESS, _STRIDES, _SIZES, _BOX, _STEPS, _BYTES, _SWIZZLE, _FILL, _KIND = (
-    _at(name)
-    for name in ("dimensions", "address", "strides", "sizes", "box", "steps", "element_bytes", "swizzle", "fill", "kind")
-)
+_DIMENSIONS, _ADDRESS, _STRIDES, _SIZES, _BOX = map(_at, ("dimensions", "address", "strides", "sizes", "box"))
+_STEPS, _BYTES, _SWIZZLE, _FILL, _KIND = map(_at, ("steps", "element_bytes", "swizzle", "fill", "kind"))
 
 
 @callee
