@@ -39,9 +39,8 @@ ORIGINALS = """
 
 Recordings of programs of Rodinia, Parboil and the CUDA samples (`warploom exec --record`), run as the figures run our workloads
 (`scripts/run_originals.py`), with small inputs of our own. RegMutex's with the code of NVIDIA's compiler (sm_75) and as many
-registers as it takes, on three SMs: cycles added to the full file without any technique, and in brackets where DRAM is four times
-as fast, so that it is not the limit. RFV's with our backend and as few registers as need no spill, on two SMs: cycles that half
-the file adds.
+registers as it takes, on three SMs: cycles added to the full file without any technique, and in brackets with faster DRAM and
+more misses under way. RFV's with our backend, on two SMs: cycles that half the file adds.
 
 | program | registers, theirs | here | CTAs/SM | twice the file | half of it | regmutex | GPU-shrink | compiler spill |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
