@@ -60,16 +60,20 @@ def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> in
     for place in range(first, first + NEAR_WAYS):
         if near.line[place] == key:
             near.used[place] = cycle
+            if near.there_at[place] >= FOREVER:  # it was asked for in L2, and comes here on its way
+                if fetch_access(ctx.machine, memory, port, cycle, pc) >= FOREVER:
+                    return FOREVER
+                near.there_at[place] = cycle
             return max(cycle, near.there_at[place])
         if near.used[place] < near.used[oldest]:
             oldest = place
-    if fetch_access(ctx.machine, memory, port, cycle, pc) >= FOREVER:
-        return FOREVER
-    near.last_at = max(near.last_at + ctx.machine.l0i_near_interval, cycle + ctx.machine.l0i_near_miss_cycles)
     near.line[oldest] = key
     near.used[oldest] = cycle
-    near.there_at[oldest] = near.last_at
-    return near.last_at
+    near.there_at[oldest] = FOREVER
+    if fetch_access(ctx.machine, memory, port, cycle, pc) < FOREVER:
+        near.last_at = max(near.last_at + ctx.machine.l0i_near_interval, cycle + ctx.machine.l0i_near_miss_cycles)
+        near.there_at[oldest] = near.last_at
+    return near.there_at[oldest]
 
 
 @inlined
