@@ -87,3 +87,11 @@ def test_a_device_without_a_design_notes_it_too() -> None:
         gpu.code("k", LaunchShape((1, 1, 1), (128, 1, 1), 64)).dynamic_shared_bytes == 64
         and gpu.code("k").dynamic_shared_bytes == 0
     )
+
+
+def test_executions_that_are_kept_are_of_one_program_each() -> None:
+    kept, design = Executions(), parse_design("baseline")
+    once, twice = _program(0), _program(0, MUCH)
+    made = [execute(program, design, MACHINE, "tiny", kept) for program in (once, twice, once)]
+    assert [len(execution.launches) for execution in made] == [1, 2, 1]
+    assert made[0] is made[2]

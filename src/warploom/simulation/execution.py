@@ -39,7 +39,7 @@ class Execution:
 
 @dataclass
 class Executions:
-    """The executions of one program so far, so that designs which run the same code share them."""
+    """What has been executed so far, so that designs which run the same code of a program share it."""
 
     made: dict[Any, Execution] = field(default_factory=dict)
 
@@ -69,7 +69,13 @@ def execute(
     def make() -> Execution:
         return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions, launches=launches)
 
-    return executions.get((size, check, compile_key(design, machine), tuple(launches)), make)
+    return executions.get((_identity(program), size, check, compile_key(design, machine), tuple(launches)), make)
+
+
+def _identity(program: Program) -> tuple[Any, ...]:
+    """What tells a program from all others: its code, and where its host side and inputs are from."""
+    code = (program.code, program.ptx, program.source, program.cubin, program.options)
+    return (program.name, code, program.lenient, repr(program.origin) if program.origin else program.host)
 
 
 def run_program(

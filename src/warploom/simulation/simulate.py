@@ -46,8 +46,8 @@ def simulate(
 
     ``check`` lets the shadow checker watch every register access. ``technology`` names the energy table: without one it is the
     machine's own where there is a table of its name, else the common one. A launch that executes more than
-    ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed of this program, for a
-    caller that runs it under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
+    ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed, for a caller
+    that runs a program under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
     they saw is in the result's ``observed``. ``receive`` takes events while the run goes on, instead of the result: it is called
     with the observer's name, the code that runs and a list of them. ``launches`` names the launches that are timed, each alone
     on a chip whose caches are empty, and nothing watches them; without it all are timed, one after the other.
