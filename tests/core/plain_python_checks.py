@@ -81,6 +81,7 @@ class ReleasesEarly(NamedTuple):
     """Gives a register up one instruction before its last read."""
 
     CHOICE, NAME = "allocation", "releases-early"
+    STATE = Oracle.STATE
     map_write = Oracle.map_write
 
     def on_issue(policy, ctx, sm, cycle, warp, pc, index):

@@ -23,10 +23,10 @@ CACHED = "searched-half"  # a register cache above compressed registers that sle
 RENAMED = "gpu-shrink"  # instructions of its own in the code, warps that wait for registers
 PROGRAMS = ("reduction", "matrixmul", "bfs")
 MACHINES = {"gtx480": (2, "ptx"), "hopper": (1, "sm_90")}  # SMs, and the code that they run
-# What is counted without an instruction that it could be laid at: work that policies inject, fetches of groups, CTAs, distances.
+# What is counted without an instruction that it could be laid at: work that policies inject, fetches of groups, CTAs.
 OF_NO_INSTRUCTION = {
     *("issued", "metadata", "metadata_skipped", "moves", "expansions", "spills", "refills", "write_backs", "lanes_gated"),
-    *("fetches", "wrong_path_fetches", "ctas", "distance_sum", "distance_count"),
+    *("fetches", "wrong_path_fetches", "ctas"),
 }
 # Counters of policies' own, and the columns that they are the sum of.
 OF_POLICIES = {

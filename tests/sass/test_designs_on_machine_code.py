@@ -9,14 +9,14 @@ from warploom.code.classes import is_added
 from warploom.code.convergence import meetings
 from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import flow_graph
-from warploom.code.instruction import INSERTED, Bank, Code
+from warploom.code.instruction import CONTROL_COUNTERS, INSERTED, Bank, Code
 from warploom.code.liveness import thread_liveness
 from warploom.code.warp import warp_liveness
 from warploom.designs import design
 from warploom.machines import load_machine
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_set import is_compaction
-from warploom.sass.settling import COUNTERS, settle
+from warploom.sass.settling import settle
 from warploom.simulation.compilation import compile_for
 from warploom.simulation.execution import run_program
 from warploom.simulation.simulate import simulate
@@ -82,7 +82,7 @@ def test_compaction_moves_wait_for_loads() -> None:
         loaded: dict[int, int] = {}
         for i in block.instructions:
             assert i.control is not None
-            for counter in range(COUNTERS):
+            for counter in range(CONTROL_COUNTERS):
                 if i.control.wait >> counter & 1:
                     loaded = {word: held for word, held in loaded.items() if held != counter}
             touched = {word for register in (*i.reads, *i.dsts) for word in register.words}
