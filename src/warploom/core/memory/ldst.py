@@ -163,10 +163,12 @@ def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
 def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, flags: int, passes: int) -> None:
     """Passes keep the memory busy for all, and with pauses between them they keep the sub-core waiting."""
     busy = passes * machine.shared_cycles_per_pass
-    core = warp % machine.sub_cores
-    starts = max(cycle, ldst.shared_free[core])
+    starts = cycle
+    if machine.shared_pause_cycles > 0:
+        core = warp % machine.sub_cores
+        starts = max(cycle, ldst.shared_free[core])
+        ldst.shared_free[core] = starts + busy + passes * machine.shared_pause_cycles
     ldst.free_at = cycle + busy
-    ldst.shared_free[core] = starts + busy + passes * machine.shared_pause_cycles
     ldst.shared_accesses += 1
     ldst.shared_conflict_passes += passes - 1
     if flags & (_LOAD | _ATOMIC):
