@@ -79,18 +79,21 @@ def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
         for step in range(len(sms)):
             number = (first + step) % len(sms)
             sm = sms[number]
-            for _ in range(ctx.machine.ctas_launched_per_cycle if _may_take(ctx, sm, chip) <= cycle else 0):
-                if chip.next_cta >= ctx.info.ctas or not wants_cta(ctx, sm, cycle):
-                    break
-                if _follows(ctx, sm):
-                    chip.follow_from = cycle + ctx.machine.cta_follow_interval
-                sm.pending_at[sm.pending_count] = cycle
-                sm.pending_cta[sm.pending_count] = chip.next_cta
-                sm.pending_count += 1
-                sm.cta_from = cycle + ctx.machine.cta_interval
-                chip.next_cta += 1
-                chip.last_sm = number
-            if wants_cta(ctx, sm, cycle):
+            wants = wants_cta(ctx, sm, cycle)
+            if wants and _may_take(ctx, sm, chip) <= cycle:
+                for _ in range(ctx.machine.ctas_launched_per_cycle):
+                    if chip.next_cta >= ctx.info.ctas or not wants:
+                        break
+                    if _follows(ctx, sm):
+                        chip.follow_from = cycle + ctx.machine.cta_follow_interval
+                    sm.pending_at[sm.pending_count] = cycle
+                    sm.pending_cta[sm.pending_count] = chip.next_cta
+                    sm.pending_count += 1
+                    sm.cta_from = cycle + ctx.machine.cta_interval
+                    chip.next_cta += 1
+                    chip.last_sm = number
+                    wants = wants_cta(ctx, sm, cycle)
+            if wants:
                 following = min(following, max(cycle + 1, _may_take(ctx, sm, chip)))
             elif sm.vacant_count > 0:
                 following = min(following, sm.vacant_at[0])
