@@ -8,7 +8,7 @@ PAPER = Paper(
     citation="Asghari Esfeden, Abdolrashidi, Rahman, Wong, Abu-Ghazaleh: "
     "BOW: Breathing Operand Windows to Exploit Bypassing in GPUs, MICRO 2020",
     year=2020,
-    address="https://doi.org/10.1109/MICRO50266.2020.00084",
+    address="https://www.cs.ucr.edu/~nael/pubs/micro20-bow.pdf",
     package=__name__,
     policies=("bow",),
 )
