@@ -331,22 +331,21 @@ def _accept_atomic(
     lanes: Array[int],
     first: int,
 ) -> int:
-    """One transaction per lane, or one per record of the trace, whose lanes are on different words; L2 performs them in turn."""
-    together = machine.compat_sector_atomics_in_parallel != 0
+    """The lanes in a sector are one transaction each, or one for each record of the trace, whose lanes are on different words, or
+    one together; L2 performs them in turn.
+    """
+    in_parallel = machine.compat_sector_atomics_in_parallel != 0
     transactions = 0
     index, end = first, first + count
     while index < end:
         sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
-        if machine.l2_atomic_sectors != 0:
-            access.lanes, access.transactions = lanes_in(lanes[index]), 1
-            transactions += 1
-            index += 1
-            continue
-        access.lanes, access.transactions = 1, 0
+        met = turns = 0
         while index < end and signed(sectors[index]) == sector:
-            access.transactions += 1 if together else lanes_in(lanes[index])
+            met += lanes_in(lanes[index])
+            turns += 1 if in_parallel else lanes_in(lanes[index])
             index += 1
+        access.lanes, access.transactions = (met, 1) if machine.l2_atomic_sectors != 0 else (1, turns)
         transactions += access.transactions
     return transactions
 
