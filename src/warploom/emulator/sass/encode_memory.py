@@ -56,32 +56,30 @@ def _load(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         record["rows"][:words] = [rows.temporary() for _ in range(words)]
 
 
-@encodes("LDSM")
-def _load_matrices(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """One, two or four 8 x 8 matrices of 16-bit elements: eight lanes bring the addresses of the rows of each."""
+def _encode_matrices(rows: SassRows, instruction: Instruction, record: np.void, kind: Kind, data: Reg) -> None:
+    """Matrices of 16-bit elements between shared memory and registers, as they are or transposed."""
     modifiers = instruction.op.modifiers
     if "16" not in modifiers or not set(modifiers) & {"M88", "MT88"}:
         raise rows.trouble("the emulator does not know these matrices")
-    record["kind"] = Kind.LOAD
+    record["kind"] = kind
     _encode_access(rows, instruction, record)
     record["size"], record["elements"] = 4, 4
-    record["matrices"], record["signed"] = len(instruction.dsts[0].words), "MT88" in modifiers
+    record["matrices"], record["signed"] = len(data.words), "MT88" in modifiers
     record["rows"][:4] = [rows.temporary() for _ in range(4)]
+
+
+@encodes("LDSM")
+def _load_matrices(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    """One, two or four 8 x 8 matrices of 16-bit elements: eight lanes bring the addresses of the rows of each."""
+    _encode_matrices(rows, instruction, record, Kind.LOAD, instruction.dsts[0])
 
 
 @encodes("STSM")
 def _store_matrices(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """The other way round: rows of matrices are put together from what lanes hold, then stored by eight lanes for each."""
-    modifiers = instruction.op.modifiers
-    if "16" not in modifiers or not set(modifiers) & {"M88", "MT88"}:
-        raise rows.trouble("the emulator does not know these matrices")
-    record["kind"] = Kind.STORE
-    _encode_access(rows, instruction, record)
     data = instruction.srcs[1]
     assert isinstance(data, Reg)
-    record["size"], record["elements"] = 4, 4
-    record["matrices"], record["signed"] = len(data.words), "MT88" in modifiers
-    record["rows"][:4] = [rows.temporary() for _ in range(4)]
+    _encode_matrices(rows, instruction, record, Kind.STORE, data)
     record["rows"][ADDRESS_ROW] = rows.row(data)
 
 
