@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from warploom.simulation.result import Result
 from warploom.sweeps import store as module
 from warploom.sweeps.store import Store
 
@@ -76,6 +77,22 @@ def test_nothing_is_lost_or_hidden_while_several_write_and_fold(tmp_path: Path, 
     assert len(Store(tmp_path).keys()) == 100 and len(Store(tmp_path).rows()) == 100
 
 
+def test_a_result_may_be_folded_before_its_writer_looks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process folds whenever it likes: also just after the file of a result was written."""
+    write = module.write_kept_json
+
+    def folded_at_once(path: Path, content: Any) -> int:
+        size = write(path, content)
+        Store(tmp_path).fold()
+        assert not path.exists()
+        return size
+
+    monkeypatch.setattr(module, "write_kept_json", folded_at_once)
+    store = Store(tmp_path)
+    assert store.save(key(1), result(1)) > len(str(result(1)))
+    assert store.load(key(1)) == result(1)
+
+
 def test_many_runs_are_listed_and_loaded_quickly(tmp_path: Path) -> None:
     number = 1000  # of 10,000 that may take 2 s; the writing takes longer
     store = Store(tmp_path)
@@ -86,3 +103,15 @@ def test_many_runs_are_listed_and_loaded_quickly(tmp_path: Path) -> None:
     fresh = Store(tmp_path)
     assert len(fresh.keys()) == number and len(fresh.rows()) == number
     assert time.perf_counter() - began < 2
+
+
+def test_the_samples_of_a_result_are_not_copied_before_they_are_written() -> None:
+    """There are thousands, and whoever gives runs to many workers has to write the results of all of them."""
+    named = dict.fromkeys(("workload", "machine", "size", "technology"), "x")
+    counted = ("cycles", "warp_instructions", "ctas_per_sm", "registers_per_thread", "register_file_bytes", "storage_bits")
+    numbers = dict.fromkeys((*counted, "ipc", "occupancy", "wall_seconds"), 1)
+    about: dict[str, Any] = {**named, **numbers, "design": {}, "counters": {}, "energy_pj": {}}
+    made = Result(**about, verified=None, checked=False, power=[{"seconds": 1.0}], states=[{"live": 0.5}])
+    written = made.to_dict(power=True)
+    assert written["power"] is made.power and written["states"] is made.states
+    assert "power" not in made.to_dict() and "states" not in made.to_dict()

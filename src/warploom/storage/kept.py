@@ -64,12 +64,14 @@ def read_kept(path: Path) -> bytes | None:
     return data
 
 
-def write_kept_json(path: Path, content: Any) -> None:
-    """Write a JSON value with its checksum, whole or not at all."""
+def write_kept_json(path: Path, content: Any) -> int:
+    """Write a JSON value with its checksum, whole or not at all; the bytes that it takes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content)
+    data = f'{{"checksum": "{_checksum(text)}",\n"content": {text}}}\n'.encode()
     with replace_file(path) as draft:
-        draft.write_text(f'{{"checksum": "{_checksum(text)}",\n"content": {text}}}\n', encoding="utf-8")
+        draft.write_bytes(data)
+    return len(data)
 
 
 def read_kept_json(path: Path, within: Path | None = None) -> Any:

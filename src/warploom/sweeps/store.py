@@ -57,8 +57,7 @@ class Store:
 
     def save(self, key: str, result: dict[str, Any]) -> int:
         """Keep a result; the bytes that it takes."""
-        write_kept_json(self._alone(key), plain(result))
-        return self._alone(key).stat().st_size
+        return write_kept_json(self._alone(key), plain(result))
 
     def keys(self) -> set[str]:
         """The keys of all results that are sound."""
@@ -190,7 +189,7 @@ class Store:
 
 def _listed(folder: Path) -> list[Path]:
     try:
-        return sorted(folder.iterdir())
+        return [folder / name for name in sorted(os.listdir(folder))]
     except FileNotFoundError:
         return []
 
