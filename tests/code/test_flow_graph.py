@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import pytest
 from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -5,7 +8,10 @@ from random_kernels import random_kernel
 
 from warploom.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
 from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
+from warploom.code.instruction import Bank, Block, Control, Instruction, Operation, Reg
 from warploom.code.loops import find_loops, loop_depths
+
+NO_WAIT = Control(1, False, None, None, 0, (False, False, False))
 
 NESTED = """
     setp.lt.s32 P0 = R0, 4
@@ -45,6 +51,27 @@ def test_successors_and_exits():
     assert graph.predecessors[4] == (3, 6)
     assert graph.exits == (7,)
     assert graph.order[0] == 0 and set(graph.order) == set(range(8))
+
+
+@pytest.mark.parametrize(
+    ("name", "modifiers", "condition", "goes_on"),
+    [
+        ("BRA", (), (), False),
+        ("BRA", ("DIV",), (), True),  # taken if lanes of the warp are elsewhere
+        ("BRA", ("CONV",), (), True),  # taken if none is
+        ("BRA", (), (Reg(0, Bank.P),), True),
+        ("JMP", (), (Reg(0, Bank.P),), True),
+        ("EXIT", (), (Reg(0, Bank.P),), True),
+        ("EXIT", (), (), False),
+        ("RET", ("REL", "NODEC"), (Reg(2, Bank.D),), False),  # its operand is where it goes
+    ],
+)
+def test_a_condition_of_machine_code_need_not_be_a_guard(name, modifiers, condition, goes_on):
+    target = 2 if name in ("BRA", "JMP") else None
+    leaving = Instruction(Operation(name, modifiers=modifiers), srcs=condition, target=target, control=NO_WAIT)
+    nothing = Instruction(Operation("NOP"), control=NO_WAIT)
+    code = replace(assemble("exit"), blocks=[Block([leaving]), Block([nothing]), Block([nothing])])
+    assert (1 in flow_graph(code).reachable) == goes_on
 
 
 def test_dominators_and_meeting_points():

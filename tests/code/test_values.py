@@ -75,3 +75,6 @@ def test_a_value_read_in_one_arm_ends_at_the_join_for_a_warp():
     assert thread[value].last_uses == [4]
     again = next(extent for extent in warp if extent.value.slot == 1)
     assert again.last_uses == [] and list(bits(again.before)) == [2, 3, 4, 5, 6]
+    by_arm = LiveRanges(code, analyse_divergence(code), by_arm=True)
+    finer = next(extent for extent in by_arm if extent.value.slot == 1)
+    assert finer.last_uses == [4] and list(bits(finer.before)) == [2, 3, 4], "lanes that skip the arm do not need it"

@@ -43,7 +43,17 @@ def test_the_checker_agrees(name: str, point: str) -> None:
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
 @pytest.mark.parametrize(
     ("name", "extended"),
-    [("bfs", 4), ("bfs", 12), ("lib", 8), ("sad", 12), ("nw", 12), ("mum", 12), ("reduction", 12), ("lps", 8)],
+    [
+        ("bfs", 4),
+        ("bfs", 12),
+        ("lib", 8),
+        ("sad", 12),
+        ("nw", 12),
+        ("mum", 12),
+        ("reduction", 12),
+        ("lps", 8),
+        ("particlefilter", 8),
+    ],
 )
 def test_split_registers_keep_values(name: str, extended: int, architecture: str) -> None:
     """Whatever the size of the extended set, outputs are right, and vectors stay where instructions can take them."""

@@ -269,6 +269,8 @@ WAITS = frozenset(("BSYNC", "WARPSYNC", "YIELD", "NANOSLEEP", "ENDCOLLECTIVE", "
 INSERTED = -1
 """The address of an instruction of SASS that a pass put in: no jump of the compiler's means it."""
 _LEAVING = EXITS | BRANCHES
+_CONDITIONAL = frozenset(("BRA", "JMP", "EXIT"))  # what SASS may give a condition other than a guard
+_ASKING_FOR_LANES = frozenset(("DIV", "CONV"))  # modifiers of a branch taken if lanes are elsewhere, or if none is
 
 
 @dataclass(slots=True)
@@ -344,7 +346,8 @@ class Instruction:
             return True
         if self.op.name == "CALL":
             return self.target is None and not self.targets  # a function that is not part of the code comes back
-        return self.op.name == "BRA" and bool(self.srcs)  # SASS may name a further condition as an operand
+        # SASS may name a further condition as an operand, or ask without one whether lanes of the warp are elsewhere.
+        return self.op.name in _CONDITIONAL and (bool(self.srcs) or not _ASKING_FOR_LANES.isdisjoint(self.op.modifiers))
 
 
 @dataclass(slots=True)

@@ -30,10 +30,14 @@ class LiveRange:
 
 
 class LiveRanges:
-    """The live ranges of all value instances, of a thread or (given a divergence analysis) of a warp."""
+    """The live ranges of all value instances, of a thread or (given a divergence analysis) of a warp.
 
-    def __init__(self, code: Code, divergence: Divergence | None = None, graph: FlowGraph | None = None):
+    `by_arm` means for a warp what it means in `warp_liveness`.
+    """
+
+    def __init__(self, code: Code, divergence: Divergence | None = None, graph: FlowGraph | None = None, *, by_arm: bool = False):
         self.code = code
+        self._by_arm = by_arm
         self.graph = graph or flow_graph(code)
         self.values: Values = divergence.values if divergence else value_instances(code, self.graph)
         self.liveness: Liveness = thread_liveness(code, self.graph)
@@ -70,14 +74,15 @@ class LiveRanges:
                     self.ranges[value.number].after |= 1 << pc
 
     def _hold(self, divergence: Divergence) -> None:
-        """Extend ranges over the regions in which waiting lanes may need the value."""
+        """Extend ranges over the arms in which waiting lanes may need the value."""
         for parting in partings(self.graph, divergence.branches).values():
-            extent = 0
-            for block in parting.region:
-                extent |= (1 << self._starts[block + 1]) - (1 << self._starts[block])
-            for block in parting.waiting:
-                for slot in bits(self.liveness.block_in[block]):
-                    value = self.values.entering(block, slot)
-                    if value is not None:
-                        self.ranges[value.number].before |= extent
-                        self.ranges[value.number].after |= extent
+            for arm, waiting in parting.arms if self._by_arm else ((parting.region, parting.waiting),):
+                extent = 0
+                for block in arm:
+                    extent |= (1 << self._starts[block + 1]) - (1 << self._starts[block])
+                for block in waiting:
+                    for slot in bits(self.liveness.block_in[block]):
+                        value = self.values.entering(block, slot)
+                        if value is not None:
+                            self.ranges[value.number].before |= extent
+                            self.ranges[value.number].after |= extent

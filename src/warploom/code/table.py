@@ -113,7 +113,7 @@ def _flags(instruction: Instruction, kind: OpClass) -> int:
     flags = Flag.METADATA if kind is OpClass.METADATA else _FLAGS.get(instruction.op.name, Flag(0))
     if flags is Flag.BRANCH and (instruction.guard is not None or (instruction.op.name == "BRA" and instruction.srcs)):
         flags |= Flag.CONDITIONAL
-    if instruction.op.name == "LDC" and _indexed(instruction):
+    if _indexed(instruction):
         flags |= Flag.LOAD
     if instruction.op.name == "bar" and "warp" in instruction.op.modifiers:
         flags &= ~Flag.BARRIER  # bar.warp.sync is within the warp
@@ -124,7 +124,9 @@ def _flags(instruction: Instruction, kind: OpClass) -> int:
 
 def _indexed(instruction: Instruction) -> bool:
     """Whether a constant of SASS is looked up by a register; one at a fixed place is read like an operand."""
-    return any(isinstance(src, Constant) and src.register is not None for src in instruction.srcs)
+    return instruction.op.name in ("LDC", "ULDC") and any(
+        isinstance(src, Constant) and src.register is not None for src in instruction.srcs
+    )
 
 
 def _fits(reads: list[int], writes: list[int]) -> bool:
@@ -152,7 +154,7 @@ def static_table(code: Code) -> np.ndarray:
         for instruction in block.instructions:
             row = table[pc]
             kind = op_class(instruction.op)
-            if instruction.op.name == "LDC" and _indexed(instruction):
+            if _indexed(instruction):
                 kind = OpClass.MEMORY
             elif instruction.op.name in ("CALL", "call") and instruction.dsts:
                 kind = OpClass.MOVE  # a function that CUDA supplies: what it returns is written like any other result
@@ -168,7 +170,7 @@ def static_table(code: Code) -> np.ndarray:
             row["flags"] = _flags(instruction, kind)
             if instruction.op.name in ("tex", "tld4", "TEX", "TLD", "TLD4", "TXD"):
                 row["space"] = Space.TEXTURE
-            elif instruction.op.name == "LDC" and kind is OpClass.MEMORY:
+            elif _indexed(instruction):
                 row["space"] = Space.CONST
             elif kind is OpClass.MEMORY:
                 row["space"] = _SPACES.get(SASS_SPACES.get(instruction.op.name, instruction.op.space), Space.NONE)

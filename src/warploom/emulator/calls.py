@@ -19,7 +19,7 @@ from warploom.emulator.printing import formatted
 from warploom.emulator.records import Fault
 
 if TYPE_CHECKING:
-    from warploom.emulator.launch import Launch
+    from warploom.emulator.launch import RunningLaunch
 
 MOST_STRING_BYTES = 1 << 20
 _WORD_BYTES = 4
@@ -29,7 +29,7 @@ _WORD_BYTES = 4
 class Caller:
     """One lane that calls a function: its arguments, and the memory that it sees."""
 
-    launch: Launch
+    launch: RunningLaunch
     cta: np.void
     warp: np.void
     record: np.void

@@ -20,8 +20,8 @@ from warploom.emulator.device_heap import DeviceHeap
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
-from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, Launch, LaunchStats
-from warploom.emulator.records import TEXTURE_DTYPE, Fault, ReturnReason
+from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, LaunchStats, RunningLaunch
+from warploom.emulator.records import COUNTS, TEXTURE_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.constants import Needs, bank_bytes, needs_of, with_reserved_bytes
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.shape import LaunchShape
@@ -44,6 +44,7 @@ class ExecutedLaunch:
     stats: LaunchStats
     shape: LaunchShape
     counts: np.ndarray | None = None  # per instruction of SASS, where asked for: executed warps, lanes, lanes whose guard held
+    repeats: np.ndarray | None = None  # and warps and lanes that executed it again, having waited there
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Emulator:
         bank_address = 0
         if prepared.needs.bank_address:
             bank_address = self.memory.allocate(bank_bytes(code, parameters), "the parameters")
-        launch = Launch(
+        launch = RunningLaunch(
             kernel=prepared.kernel,
             memory=self.memory,
             textures=self._textures,
@@ -178,7 +179,7 @@ class Emulator:
             grid_address=grid_address,
             bank_address=bank_address,
             supplied=self.supplied,
-            counts=np.zeros((len(code), 3), np.int64) if self._count and code.binary is not None else None,
+            counts=np.zeros((len(code), COUNTS), np.int64) if self._count and code.binary is not None else None,
         )
         try:
             trace, stats = self._run(launch, prepared, shape)
@@ -188,7 +189,9 @@ class Emulator:
                 if address:
                     self.memory.free(address)
         self._launches += 1
-        return ExecutedLaunch(code, trace, stats, shape, launch.counts)
+        if launch.counts is None:
+            return ExecutedLaunch(code, trace, stats, shape)
+        return ExecutedLaunch(code, trace, stats, shape, launch.counts[:, :3], launch.counts[:, 3:])
 
     def _prepare(self, code: Code) -> _Prepared:
         if id(code) not in self._prepared:
@@ -210,7 +213,7 @@ class Emulator:
                 "(--max-instructions, or max_instructions in Python)."
             )
 
-    def _run(self, launch: Launch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
+    def _run(self, launch: RunningLaunch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
         store = self._store if self.recording else None
         key = _content_key(launch, prepared.text) if store is not None else ""
         trace = store.get(key) if store is not None and not self._check else None
@@ -265,7 +268,7 @@ def _takes_memory(code: Code) -> bool:
     return any("malloc" in call.op.modifiers or Symbol("malloc") in call.srcs for call in calls)
 
 
-def _content_key(launch: Launch, code: bytes) -> str:
+def _content_key(launch: RunningLaunch, code: bytes) -> str:
     """A digest of all that the trace of a launch depends on."""
     digest = hashlib.sha256()
     shape = (launch.grid, launch.block, launch.cluster, launch.shared_bytes)

@@ -11,7 +11,7 @@ from warploom.emulator.records import Fault, Kind, Status
 from warploom.errors import SimulationError
 
 if TYPE_CHECKING:
-    from warploom.emulator.launch import Launch
+    from warploom.emulator.launch import RunningLaunch
 
 _VERBS: dict[int, str] = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
 
@@ -27,7 +27,7 @@ class KernelFault(SimulationError):
         return KernelFault, (str(self), self.fault)
 
 
-def fault_error(launch: Launch) -> SimulationError:
+def fault_error(launch: RunningLaunch) -> SimulationError:
     """The error that describes a stopped launch."""
     state, kernel = launch.machine[0], launch.kernel
     code = kernel.code
@@ -91,7 +91,7 @@ def fault_error(launch: Launch) -> SimulationError:
     return SimulationError(f"{place}'{instruction}' (instruction {pc}) wrote a value that its encoding does not give back.")
 
 
-def _waits(launch: Launch) -> str:
+def _waits(launch: RunningLaunch) -> str:
     """Which warps of the stopped CTA wait where, and for how many; warps at one instruction are named together."""
     cta, warps = launch.stopped()
     instructions = list(launch.kernel.code.instructions())
@@ -130,7 +130,7 @@ def _position(index: int, shape: tuple[int, int, int]) -> str:
     return f"({x}, {rest % shape[1]}, {rest // shape[1]})"
 
 
-def _near(launch: Launch, address: int) -> str:
+def _near(launch: RunningLaunch, address: int) -> str:
     """What an address is close to, in its space."""
     space = Space(int(launch.machine[0]["fault_space"]))
     if space is Space.SHARED:

@@ -19,7 +19,7 @@ from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
-from warploom.emulator.sass.constants import WIDE_WINDOWS, LaunchFacts, constant_value, first_constant_bank
+from warploom.emulator.sass.constants import WIDE_WINDOWS, BankFacts, constant_value, first_constant_bank
 from warploom.emulator.sass.matrices import PLACES_BYTES
 from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
 from warploom.errors import WarploomError
@@ -113,7 +113,7 @@ class Log:
 
 
 @dataclass
-class Launch:
+class RunningLaunch:
     """Everything that one launch needs."""
 
     kernel: EncodedKernel
@@ -132,7 +132,7 @@ class Launch:
     grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
     bank_address: int = 0  # of room for a copy of constant bank 0, for code that wants the address of a parameter
     supplied: SuppliedFunctions | None = None  # what code calls that it does not have
-    counts: np.ndarray | None = None  # of SASS: gets, for each instruction, executed warps, lanes, and lanes whose guard held
+    counts: np.ndarray | None = None  # of SASS: gets `COUNTS` numbers for each instruction
     machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
 
     def run(self, writer: TraceWriter | None) -> tuple[ReturnReason, LaunchStats]:
@@ -246,7 +246,7 @@ class Launch:
         machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if kernel.code.binary is not None:
             shape = (self.grid, self.block, self.cluster)
-            facts = LaunchFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address, self.bank_address)
+            facts = BankFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address, self.bank_address)
             self.parameters = first_constant_bank(kernel.code, facts, self.parameters)
             if self.bank_address:
                 bank = np.frombuffer(self.parameters, np.uint8)

@@ -9,6 +9,7 @@ import numpy as np
 MOST_ELEMENTS = 8  # registers that one instruction loads, stores or writes
 STACK_DEPTH = 66  # every entry splits a warp further, so there are never more
 BARRIERS = 16
+COUNTS = 5  # numbers for each instruction that is counted: warps, lanes, lanes whose guard held, warps and lanes that repeated it
 
 
 class Kind(IntEnum):
@@ -345,7 +346,7 @@ MACHINE_DTYPE = np.dtype(
         ("budget", "i8"),
         ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
         ("pause_cta", "i8"),  # likewise, CTAs that have begun
-        ("counts", "i8"),  # how often each instruction was executed (warps, lanes, lanes whose guard held), or 0: not counted
+        ("counts", "i8"),  # `COUNTS` numbers of each instruction, or 0: not counted
         # a warp that calls a function which Python executes
         ("call_pc", "i8"),
         ("call_mask", "u8"),

@@ -32,7 +32,23 @@ def _placed(index, size, addressing):
 
 
 @callee
-def _texel(machine, texture, x, y, z, bit, count):
+def _sector_in_blocks(texture, x, y, z):
+    """The sector of a texel of an array that lies in blocks of 64 bytes times eight rows, as those of CUDA do.
+
+    A sector is 16 bytes of two rows; two beside each other, then four such pairs below each other, are half a block. What has one
+    row uses half of its sectors.
+    """
+    across = x * (texture.size * texture.channels)
+    if texture.dimensions == 1:
+        return (texture.address >> 5) + (across >> 4)
+    blocks = (texture.width * (texture.size * texture.channels) + 63) >> 6
+    block = (z * ((texture.height + 7) >> 3) + (y >> 3)) * blocks + (across >> 6)
+    within = (across >> 5 & 1) << 3 | (y >> 1 & 3) << 1 | (across >> 4 & 1)
+    return (texture.address >> 5) + (block << 4 | within)
+
+
+@callee
+def _texel(machine, texture, x, y, z, bit, count, in_blocks):
     """Where the texel at integral coordinates lies (0: the border), and how many sectors the access now touches."""
     x = _placed(x, texture.width, texture.addressing)
     y = _placed(y, texture.height, texture.addressing)
@@ -41,7 +57,8 @@ def _texel(machine, texture, x, y, z, bit, count):
         return np.int64(0), count
     address = texture.address + ((z * texture.height + y) * texture.width + x) * (texture.size * texture.channels)
     if machine.tracing:
-        count = add_sector(machine, count, np.uint32(address >> 5), bit, 0)
+        sector = _sector_in_blocks(texture, x, y, z) if in_blocks else address >> 5
+        count = add_sector(machine, count, np.uint32(sector), bit, 0)
     return machine.arena - machine.arena_start + address, count
 
 
@@ -106,7 +123,7 @@ def _corner_weight(corner, wx, wy, wz):
 
 
 @callee
-def _filtered(machine, texture, x, y, z, channel, bit, count):
+def _filtered(machine, texture, x, y, z, channel, bit, count, in_blocks):
     """Linear interpolation between the 2, 4 or 8 texels around a position."""
     x0, wx = _weight(x - 0.5)
     y0, wy = _weight(y - 0.5) if texture.dimensions > 1 else (np.int64(0), np.int64(0))
@@ -115,19 +132,21 @@ def _filtered(machine, texture, x, y, z, channel, bit, count):
     for corner in range(1 << texture.dimensions):
         weight = _corner_weight(corner, wx, wy, wz)
         if weight != 0:
-            place, count = _texel(machine, texture, x0 + (corner & 1), y0 + ((corner >> 1) & 1), z0 + (corner >> 2), bit, count)
+            place, count = _texel(
+                machine, texture, x0 + (corner & 1), y0 + ((corner >> 1) & 1), z0 + (corner >> 2), bit, count, in_blocks
+            )
             if place != 0:
                 total += np.float64(get_f32(place + 4 * channel)) * (np.float64(weight) / 256.0)
     return np.float32(total), count
 
 
 @callee
-def _gathered(machine, texture, x, y, corner, channel, bit, count):
+def _gathered(machine, texture, x, y, corner, channel, bit, count, in_blocks):
     """One channel of one of the four texels around a position."""
     x0, wx = _weight(x - 0.5)
     y0, wy = _weight(y - 0.5)
     along, up = _GATHERED[corner]
-    place, count = _texel(machine, texture, x0 + (wx >> 8) + along, y0 + (wy >> 8) + up, np.int64(0), bit, count)
+    place, count = _texel(machine, texture, x0 + (wx >> 8) + along, y0 + (wy >> 8) + up, np.int64(0), bit, count, in_blocks)
     return (_channel(texture, place, channel) if place != 0 else np.uint32(0)), count
 
 
@@ -143,9 +162,10 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
 
     Rows: the handle, three coordinates, the layer; the results, at most four, are `write_rows`. The `type` of an instruction
     tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed`, whether it names a
-    layer.
+    layer; `offset`, whether the texels lie in blocks.
     """
     count = np.int64(0)
+    in_blocks = instruction.offset != 0
     left = mask
     while left != 0:
         lane = first_lane(left)
@@ -173,16 +193,23 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
         for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
             if instruction.type == GATHER:
-                word, count = _gathered(machine, texture, x, y, channel, np.int64(instruction.size), bit, count)
+                word, count = _gathered(machine, texture, x, y, channel, np.int64(instruction.size), bit, count, in_blocks)
                 put32(row, word if instruction.size < texture.channels else np.uint32(0))
             elif channel >= texture.channels:
                 put32(row, np.uint32(0))
             elif texture.linear and instruction.type != INTEGER_COORDINATES:
-                value, count = _filtered(machine, texture, x, y, z, channel, bit, count)
+                value, count = _filtered(machine, texture, x, y, z, channel, bit, count, in_blocks)
                 put_f32(row, value)
             else:
                 place, count = _texel(
-                    machine, texture, np.int64(math.floor(x)), np.int64(math.floor(y)), np.int64(math.floor(z)), bit, count
+                    machine,
+                    texture,
+                    np.int64(math.floor(x)),
+                    np.int64(math.floor(y)),
+                    np.int64(math.floor(z)),
+                    bit,
+                    count,
+                    in_blocks,
                 )
                 put32(row, _channel(texture, place, channel) if place != 0 else np.uint32(0))
     if log and machine.tracing:

@@ -70,8 +70,11 @@ class Result:
     observed: dict[str, Any] = field(default_factory=dict)  # by observer, for each launch what it saw; empty where nobody watched
 
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
-        """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for."""
-        out = asdict(self)
+        """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for.
+
+        Inner lists and dictionaries are the result's own: a copy of thousands of samples takes longer than to write them.
+        """
+        out = {item.name: getattr(self, item.name) for item in fields(self)}
         if not power:
             del out["power"], out["states"]
         if not self.observed:
@@ -136,6 +139,8 @@ def flat(values: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
 
 def plain(value: Any) -> Any:
     """The same value in JSON's own types: NumPy's numbers and arrays converted, what is not finite as null."""
+    if type(value) is float:  # first, because most values are: those of power and states over time
+        return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

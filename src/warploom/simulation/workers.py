@@ -65,7 +65,21 @@ class Processes:
         self._files = policy_files()
 
     def submit(self, task: Task) -> Future[Result]:
-        return self._pool.submit(run_in_worker, task, self._files)
+        with _interrupts_held_back():
+            return self._pool.submit(run_in_worker, task, self._files)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """What is typed to interrupt us reaches us a moment later, and not at all the processes that are started meanwhile.
+
+    A terminal sends it to them too; while they are still importing they would answer with a traceback. We end them ourselves.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -100,7 +114,6 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
     announce_compilation()

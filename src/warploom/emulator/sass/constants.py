@@ -23,7 +23,7 @@ adding a constant of bank 0.
 _LEAST_BYTES = 0x240  # what comes before the parameters, on every architecture
 
 
-class LaunchFacts(NamedTuple):
+class BankFacts(NamedTuple):
     """What bank 0 tells of a launch beside its parameters."""
 
     grid: tuple[int, int, int]
@@ -95,7 +95,7 @@ def bank_bytes(code: Code, parameters: bytes) -> int:
     return max(code.binary.parameter_offset + len(parameters), _LEAST_BYTES)
 
 
-def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> bytes:
+def first_constant_bank(code: Code, facts: BankFacts, parameters: bytes) -> bytes:
     """The bytes of bank 0: sizes of block and grid, where local memory lies and ends, parameters."""
     assert code.binary is not None
     bank = bytearray(bank_bytes(code, parameters))
@@ -117,7 +117,7 @@ def first_constant_bank(code: Code, facts: LaunchFacts, parameters: bytes) -> by
     return bytes(bank)
 
 
-def _tell_clusters(bank: bytearray, facts: LaunchFacts) -> None:
+def _tell_clusters(bank: bytearray, facts: BankFacts) -> None:
     """Whether there are clusters; how large they are, with the reciprocals of that, by which code divides; how many there are."""
     size = math.prod(facts.cluster)
     struct.pack_into("<4I", bank, _CLUSTERS, size > 1, *facts.cluster)

@@ -50,6 +50,7 @@ def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["type"] = INTEGER_COORDINATES if instruction.op.name == "TLD" else 0
     if instruction.op.name == "TLD4":
         record["type"], record["size"] = GATHER, next(_GATHERED[word] for word in modifiers if word in _GATHERED)
+    record["offset"] = dimensions > 1 or instruction.op.name != "TLD"  # in blocks; a row that TLD reads is plain memory
     record["operation"] = dimensions == 2  # a texture of one dimension is read as a row of two
     coordinates = [rows.row(source) for source in instruction.srcs[: dimensions + layered]]
     if layered:

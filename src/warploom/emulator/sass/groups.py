@@ -4,9 +4,17 @@ A group has an address of its own. One group is executed; the others are listed 
 convergence barrier (BSSY, BSYNC), which is a mask of the lanes to wait for; BREAK and EXIT take lanes out of it. Every lane has
 its own masks: two groups may be in one function at a time, each with a meeting of its own at the same barrier.
 
-Where lanes go different ways, the smaller group goes on (of equal ones the one that falls through) and the other is put aside;
-when the group that is executed has to wait, the oldest of those that are ready goes on. Groups that are ready at one address are
-one group; the one that is executed joins none that it meets. This gives an H200's counts of arrivals at barriers.
+Whose turn it is, as an H200 does it (`tests/sass/test_divergence_like_h200.py`):
+
+- Where lanes go different ways, the smaller group goes on (of equal ones the one that falls through) and the other is kept. Only
+  one group is kept as it is; the one that was kept before is only found again by its address.
+- When the group that is executed has to wait, the kept group goes on. If there is none, the youngest of the others does, with all
+  lanes that are at its address, also those that wait there.
+- Lanes that wait at BSYNC or WARPSYNC are still in front of it. When the last ones arrive, all go on behind it. When lanes are
+  released because others do not come (BREAK, EXIT), they become the kept group and execute it again.
+- Lanes that end while nobody else holds their barrier leave it set. The next who meet there, unless they were found by their
+  address, wait once in vain and execute BSYNC again. At WARPSYNC the same happens to lanes that come one group after the other
+  when lanes that it names have ended.
 """
 
 from __future__ import annotations
@@ -20,7 +28,7 @@ from warploom.jit import callee
 
 READY, SYNCHRONISING, COLLECTING = int(State.READY), int(State.SYNCHRONISING), int(State.COLLECTING)
 AT_CTA_BARRIER, AT_BARRIER = int(State.AT_CTA_BARRIER), int(State.AT_BARRIER)
-PARTING, READY_APART = int(State.PARTING), int(State.READY_APART)
+PARTING, READY_APART, KEPT = int(State.PARTING), int(State.READY_APART), int(State.KEPT)
 
 
 @callee
@@ -37,6 +45,8 @@ def put_aside(warp, pc, mask, state, needed):
     warp.group_state[at] = state
     warp.group_needed[at] = needed
     warp.depth = at + 1
+    if state >= AT_BARRIER or state == SYNCHRONISING:
+        warp.waited |= mask
 
 
 @callee
@@ -51,14 +61,65 @@ def _take_out(warp, index):
 
 
 @callee
-def resume(warp):
-    """Go on with the oldest group that is ready. Returns whether there was one."""
+def keep(warp, pc, mask):
+    """Make this the kept group."""
     for at in range(warp.depth):
-        if warp.group_state[at] in (READY, READY_APART):
-            warp.pc, warp.active = warp.group_pc[at], warp.group_mask[at]
+        if warp.group_state[at] == KEPT:
+            kept_pc, kept_mask = warp.group_pc[at], warp.group_mask[at]
             _take_out(warp, at)
+            put_aside(warp, kept_pc, kept_mask, READY, np.uint32(0))
+            break
+    put_aside(warp, pc, mask, KEPT, np.uint32(0))
+
+
+@callee
+def _go_on(warp, at):
+    warp.pc, warp.active = warp.group_pc[at], warp.group_mask[at]
+    _take_out(warp, at)
+
+
+@callee
+def _gather(warp):
+    """All lanes at the address of the active group are part of it, also those that wait there."""
+    at = 0
+    while at < warp.depth:
+        state = warp.group_state[at]
+        if warp.group_pc[at] == warp.pc and (state >= AT_BARRIER or state in (READY, SYNCHRONISING)):
+            warp.active |= warp.group_mask[at]
+            _take_out(warp, at)
+        else:
+            at += 1
+
+
+@callee
+def resume(warp):
+    """Go on with the kept group, else with the youngest that is ready. Returns whether there was one."""
+    youngest = -1
+    for at in range(warp.depth):
+        state = warp.group_state[at]
+        if state == KEPT:
+            _go_on(warp, at)
             return True
-    return False
+        if state in (READY, READY_APART):
+            youngest = at
+    if youngest < 0:
+        return False
+    apart = warp.group_state[youngest] == READY_APART
+    _go_on(warp, youngest)
+    if not apart:
+        _gather(warp)
+        warp.found_pc = warp.pc
+    return True
+
+
+@callee
+def give_way(warp, pc, active):
+    """Let the group go on that has waited longest, and put this one behind all others."""
+    put_aside(warp, pc, active, READY, np.uint32(0))
+    for at in range(warp.depth):
+        if warp.group_state[at] in (READY, READY_APART, KEPT):
+            _go_on(warp, at)
+            return
 
 
 @callee
@@ -66,10 +127,10 @@ def divide(warp, pc, target, active, taken):
     """Lanes go different ways at a branch: the smaller group goes on."""
     fallen = active & ~taken
     if count_ones(taken) < count_ones(fallen):
-        put_aside(warp, pc + 1, fallen, READY, np.uint32(0))
+        keep(warp, pc + 1, fallen)
         warp.pc, warp.active = target, taken
     else:
-        put_aside(warp, target, taken, READY, np.uint32(0))
+        keep(warp, target, taken)
         warp.pc, warp.active = pc + 1, fallen
 
 
@@ -84,11 +145,8 @@ def _waiting(warp, state):
 
 
 @callee
-def _merge(warp, state, pc, lanes, target):
-    """Make one ready group of those in a state with these lanes that are at an address, or at any if it is negative.
-
-    It goes on at the target.
-    """
+def _withdraw(warp, state, pc, lanes):
+    """Take the groups in a state with these lanes that are at an address, or at any if it is negative, out of the list."""
     mask = np.uint32(0)
     at = 0
     while at < warp.depth:
@@ -97,12 +155,13 @@ def _merge(warp, state, pc, lanes, target):
             _take_out(warp, at)
         else:
             at += 1
-    put_aside(warp, target, mask, READY, np.uint32(0))
+    return mask
 
 
 @callee
 def set_meeting(warp, barrier, lanes):
     """These lanes will meet at a barrier."""
+    warp.barrier_held[barrier] |= lanes
     left = lanes
     while left != 0:
         warp.meeting_mask[32 * barrier + first_lane(left)] = lanes
@@ -112,6 +171,7 @@ def set_meeting(warp, barrier, lanes):
 @callee
 def leave_meeting(warp, barrier, lanes):
     """These lanes will not come: whoever would have met them does not wait for them."""
+    warp.barrier_held[barrier] &= ~lanes
     left = warp.meeting_mask[32 * barrier + first_lane(lanes)]
     while left != 0:
         warp.meeting_mask[32 * barrier + first_lane(left)] &= ~lanes
@@ -119,29 +179,21 @@ def leave_meeting(warp, barrier, lanes):
 
 
 @callee
-def meeting_lanes(warp, barrier, mask):
-    """The lanes that a group meets at a barrier and that have not ended."""
-    return warp.meeting_mask[32 * barrier + first_lane(mask)] & warp.alive
-
-
-@callee
-def all_have_come(warp, barrier, active):
-    """Whether every lane of the active group has all those with it that it meets at a barrier.
+def _all_come(warp, barrier, lanes, here):
+    """Whether everyone is here whom one of these lanes meets at a barrier.
 
     Groups that became one at an address may have come from different places, with lanes to meet of their own.
     """
-    if warp.depth == 0:
-        return True
-    left = active
+    left = lanes
     while left != 0:
-        if warp.meeting_mask[32 * barrier + first_lane(left)] & warp.alive & ~active != 0:
+        if warp.meeting_mask[32 * barrier + first_lane(left)] & warp.alive & ~here != 0:
             return False
         left &= left - np.uint32(1)
     return True
 
 
 @callee
-def wait_at_meeting(warp, barrier, pc, lanes):
+def _wait_at_meeting(warp, barrier, pc, lanes):
     """Put lanes aside that wait at a barrier: together those that meet the same ones."""
     left = lanes
     while left != 0:
@@ -157,6 +209,46 @@ def wait_at_meeting(warp, barrier, pc, lanes):
 
 
 @callee
+def _try_again(warp, pc):
+    """The active group was let down by lanes that have ended: it executes the instruction again, but not at once."""
+    warp.waited |= warp.active
+    put_aside(warp, pc, warp.active, READY, np.uint32(0))
+    warp.active = np.uint32(0)
+    resume(warp)
+
+
+@callee
+def meet(warp, barrier, pc, active, lanes):
+    """Lanes of the active group are at BSYNC: they go on with all whom they meet, or wait."""
+    state = AT_BARRIER + barrier
+    here = lanes
+    for at in range(warp.depth):
+        if warp.group_state[at] == state and warp.group_pc[at] == pc:
+            here |= warp.group_mask[at]
+    if _all_come(warp, barrier, lanes, here):
+        left_set = warp.barrier_held[barrier] & ~warp.alive != 0
+        warp.barrier_held[barrier] &= warp.alive
+        if lanes == active:
+            left = active
+            while left != 0:
+                met = warp.meeting_mask[32 * barrier + first_lane(left)] & warp.alive & ~warp.active
+                if met != 0:
+                    warp.active |= _withdraw(warp, state, np.int64(pc), met)
+                left &= left - np.uint32(1)
+            if left_set and warp.found_pc != pc:
+                _try_again(warp, pc)
+            else:
+                warp.barrier_held[barrier] &= ~warp.active
+                warp.waited &= ~warp.active
+            return
+    _wait_at_meeting(warp, barrier, pc, lanes)
+    warp.active = active & ~lanes
+    release_meeting(warp, barrier)
+    if warp.active == 0:
+        resume(warp)
+
+
+@callee
 def release_meeting(warp, barrier):
     """Let lanes at a convergence barrier go on together if all that they wait for have come."""
     state = AT_BARRIER + barrier
@@ -165,43 +257,80 @@ def release_meeting(warp, barrier):
     while at < warp.depth:
         if warp.group_state[at] == state:
             mask = warp.group_mask[at]
-            meeting = meeting_lanes(warp, barrier, mask) | mask
-            if meeting & ~waiting == 0:  # lanes may have come by different instructions; they go on behind their own
+            meeting = (warp.meeting_mask[32 * barrier + first_lane(mask)] & warp.alive) | mask
+            if meeting & ~waiting == 0:
                 pc = warp.group_pc[at]
-                _merge(warp, state, pc, meeting, pc)
+                together = _withdraw(warp, state, np.int64(pc), meeting)
+                if meeting & ~together == 0:
+                    keep(warp, pc, together)  # they execute BSYNC again
+                else:  # lanes have come by different instructions; they go on behind their own
+                    warp.waited &= ~meeting
+                    keep(warp, pc + 1, together)
+                    while meeting & ~together != 0:
+                        other = first_lane(meeting & ~together)
+                        pc = _place_of(warp, state, other)
+                        more = _withdraw(warp, state, np.int64(pc), meeting)
+                        keep(warp, pc + 1, more)
+                        together |= more
                 at = 0
                 continue
         at += 1
 
 
 @callee
-def release_synchronised(warp):
-    """Let groups at WARPSYNC go on whose companions have all come; those at one address become one group."""
-    here = _waiting(warp, SYNCHRONISING)
+def _place_of(warp, state, lane):
+    """The address of the group in a state that has this lane."""
     for at in range(warp.depth):
-        if warp.group_state[at] == SYNCHRONISING and warp.group_needed[at] & warp.alive & ~here == 0:
-            needed = warp.group_needed[at]
-            for other in range(warp.depth):
-                if warp.group_state[other] == SYNCHRONISING and warp.group_mask[other] & needed != 0:
-                    warp.group_state[other] = READY
-            _join_equal(warp)
-            return
+        if warp.group_state[at] == state and (warp.group_mask[at] >> np.uint32(lane)) & 1:
+            return warp.group_pc[at]
+    return np.int32(-1)
 
 
 @callee
-def _join_equal(warp):
-    """Merge ready groups with the address of a group that is further up in the list; only after a synchronisation."""
-    at = 0
-    while at < warp.depth:
-        other = at + 1
-        while other < warp.depth:
-            same = warp.group_pc[at] == warp.group_pc[other]
-            if same and warp.group_state[at] == READY and warp.group_state[other] == READY:
-                warp.group_mask[at] |= warp.group_mask[other]
-                _take_out(warp, other)
-            else:
-                other += 1
-        at += 1
+def synchronise_lanes(warp, pc, active, lanes, needed):
+    """Lanes of the active group are at WARPSYNC: they go on with all that it names, or wait."""
+    awaited = needed & warp.alive
+    if lanes == active and awaited & ~active == 0:
+        warp.waited &= ~active
+        return
+    here = active
+    for at in range(warp.depth):
+        if warp.group_state[at] == SYNCHRONISING and warp.group_pc[at] == pc:
+            here |= warp.group_mask[at]
+    if lanes == active and awaited & ~here == 0:
+        warp.active = active | _withdraw(warp, SYNCHRONISING, np.int64(pc), needed)
+        if needed & warp.launched & ~warp.alive != 0:
+            _try_again(warp, pc)
+        else:
+            warp.waited &= ~warp.active
+        return
+    put_aside(warp, pc, lanes, SYNCHRONISING, needed)
+    warp.active = active & ~lanes
+    release_synchronised(warp)
+    if warp.active == 0:
+        resume(warp)
+
+
+@callee
+def release_synchronised(warp):
+    """Let lanes at WARPSYNC go on whose companions have all come."""
+    here = _waiting(warp, SYNCHRONISING)
+    for at in range(warp.depth):
+        if warp.group_state[at] == SYNCHRONISING and warp.group_needed[at] & warp.alive & ~here == 0:
+            needed, pc = warp.group_needed[at], warp.group_pc[at]
+            together = _withdraw(warp, SYNCHRONISING, np.int64(pc), needed)
+            left = needed & here & ~together
+            if left == 0:
+                keep(warp, pc, together)  # they execute WARPSYNC again
+                return
+            warp.waited &= ~(together | left)
+            keep(warp, pc + 1, together)
+            while left != 0:  # the others wait at other addresses; all go on behind their own
+                pc = _place_of(warp, SYNCHRONISING, first_lane(left))
+                more = _withdraw(warp, SYNCHRONISING, np.int64(pc), left)
+                keep(warp, pc + 1, more)
+                left &= ~more
+            return
 
 
 @callee
@@ -210,7 +339,8 @@ def release_collective(warp, pc):
     here = _waiting(warp, COLLECTING)
     for at in range(warp.depth):
         if warp.group_state[at] == COLLECTING and warp.group_needed[at] & warp.alive & ~here == 0:
-            _merge(warp, COLLECTING, np.int64(-1), FULL, pc)
+            together = _withdraw(warp, COLLECTING, np.int64(-1), FULL)
+            keep(warp, pc, together)
             return
 
 
@@ -254,12 +384,18 @@ def release_exclusive(warp):
 
 
 @callee
-def lanes_left(warp):
-    """Lanes have left the warp: whoever waited for them goes on."""
+def end_lanes(warp, lanes):
+    """Lanes leave the warp: whoever waited for them goes on."""
+    warp.alive &= ~lanes
     for barrier in range(BARRIER_REGISTERS):
-        release_meeting(warp, barrier)
-    release_synchronised(warp)
-    release_exclusive(warp)
+        others = warp.barrier_held[barrier] & ~lanes
+        if others != 0 or warp.alive == 0:
+            warp.barrier_held[barrier] = others & warp.alive
+    if warp.depth > 0:
+        for barrier in range(BARRIER_REGISTERS):
+            release_meeting(warp, barrier)
+        release_synchronised(warp)
+        release_exclusive(warp)
 
 
 @callee
@@ -286,7 +422,7 @@ def split_by_address(warp, mask):
     while left != 0:
         target = warp.lane_pc[first_lane(left)]
         group = _lanes_at(warp, left, target)
-        put_aside(warp, target, group, READY, np.uint32(0))
+        keep(warp, target, group)
         left &= ~group
     warp.pc, warp.active = warp.lane_pc[first_lane(smallest)], smallest
 

@@ -73,6 +73,7 @@ class State(IntEnum):
     AT_CTA_BARRIER = 3
     PARTING = 4
     READY_APART = 5  # ready, but not to be joined with others at its address
+    KEPT = 6  # ready, and the next to go on, as it is
     AT_BARRIER = 8
 
 
@@ -106,5 +107,10 @@ SASS_WARP_DTYPE = _extended(
     ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
     ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
     ("meeting_mask", "u4", (BARRIER_REGISTERS * 32,)),  # of each barrier, for each lane: the lanes that it meets there
+    ("barrier_held", "u4", (BARRIER_REGISTERS,)),  # the lanes that have still to come to each barrier, and who left it set
+    ("waited", "u4"),  # lanes that wait at BSYNC or WARPSYNC, or have waited and execute it again
+    ("polls", "i4"),  # whether the group that is executed has polled memory in this turn
+    ("turns_alone", "i4"),  # of the warp, since a group gave way to another
+    ("found_pc", "i4"),  # where the active group was found by its address, if it has not come to a decision since
     ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
 )

@@ -38,29 +38,27 @@ from warploom.emulator.pointers import (
     put64,
     restore_lanes,
 )
-from warploom.emulator.records import Family, Fault, Kind
+from warploom.emulator.records import COUNTS, Family, Fault, Kind
 from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
 from warploom.emulator.sass.groups import (
     AT_CTA_BARRIER,
     COLLECTING,
-    READY,
-    SYNCHRONISING,
-    all_have_come,
     divide,
+    end_lanes,
     free_from_cta_barrier,
-    lanes_left,
+    give_way,
     leave_meeting,
+    meet,
     part_exclusively,
     put_aside,
     release_collective,
     release_meeting,
-    release_synchronised,
     resume,
     set_meeting,
     split_by_address,
-    wait_at_meeting,
+    synchronise_lanes,
 )
 from warploom.emulator.sass.matrices import gather_matrices, multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
@@ -95,6 +93,7 @@ CONVERT, DIRECTED, SPECIAL, PREDICATE, HALVES = (
 WORDS, FLOATS, FUNCTIONS = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
+PATIENCE = 256  # turns after which a group gives way that does not seem to wait: it may poll in a way that does not show
 
 
 @callee
@@ -210,12 +209,26 @@ def _uniform(instruction, rows, predicates, mask):
 
 
 @callee
-def _count(machine, pc, active, mask):
-    """How often an instruction was executed: by warps, by lanes, by lanes whose guard held."""
-    place = machine.counts + 24 * np.int64(pc)
-    put64(place, get64(place) + np.uint64(1))
-    put64(place + 8, get64(place + 8) + np.uint64(count_ones(active)))
-    put64(place + 16, get64(place + 16) + np.uint64(count_ones(mask)))
+def _add(place, number):
+    put64(place, get64(place) + np.uint64(number))
+
+
+@callee
+def _count(machine, warp, pc, active, mask):
+    """How often an instruction was executed: by warps, by lanes, by lanes whose guard held; then what of it was a repetition.
+
+    Lanes that waited at a barrier execute it again: an H200 counts that as executed, but not among the executions of that
+    instruction, since what counts those there is code in front of it.
+    """
+    place = machine.counts + 8 * COUNTS * np.int64(pc)
+    anew = active & ~warp.waited
+    if anew != 0:
+        _add(place, 1)
+        _add(place + 8, count_ones(anew))
+        _add(place + 16, count_ones(mask & anew))
+    else:
+        _add(place + 24, 1)
+    _add(place + 32, count_ones(active & warp.waited))
 
 
 @callee
@@ -247,6 +260,8 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
     """
     kind = instruction.kind
     warp.pc, warp.active = pc + 1, active
+    if kind != BSYNC:
+        warp.found_pc = -1
     if mask == 0 and kind not in (YIELD, DIVERGED):
         return True
     if kind in (BRANCH, BRANCH_ANY):
@@ -255,24 +270,14 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         else:
             divide(warp, pc, instruction.target, active, mask)
     elif kind == EXIT:
-        warp.alive &= ~mask
+        end_lanes(warp, mask)
         warp.active = active & ~mask
-        if warp.depth > 0:
-            lanes_left(warp)
         if warp.active == 0:
             resume(warp)
     elif kind == BSSY:
         set_meeting(warp, np.int64(instruction.barrier), mask)
     elif kind == BSYNC:
-        barrier = np.int64(instruction.barrier)
-        if mask == active and all_have_come(warp, barrier, active):
-            pass  # all are here
-        else:
-            wait_at_meeting(warp, barrier, pc + 1, mask)
-            warp.active = active & ~mask
-            release_meeting(warp, barrier)
-            if warp.active == 0:
-                resume(warp)
+        meet(warp, np.int64(instruction.barrier), pc, active, mask)
     elif kind == BREAK:
         leave_meeting(warp, np.int64(instruction.barrier), mask)
         if warp.depth > 0:
@@ -288,14 +293,12 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             while left != 0:
                 warp.lane_pc[first_lane(left)] = instruction.target
                 left &= left - np.uint32(1)
-        if mask != active or needed & warp.alive & ~active != 0:
-            state = SYNCHRONISING if kind == WARPSYNC else COLLECTING
-            put_aside(warp, pc + 1, mask, state, needed)
+        if kind == WARPSYNC:
+            synchronise_lanes(warp, pc, active, mask, needed)
+        elif mask != active or needed & warp.alive & ~active != 0:
+            put_aside(warp, pc + 1, mask, COLLECTING, needed)
             warp.active = active & ~mask
-            if kind == WARPSYNC:
-                release_synchronised(warp)
-            else:
-                release_collective(warp, pc + 1)
+            release_collective(warp, pc + 1)
             if warp.active == 0:
                 resume(warp)
     elif kind == EXCLUSIVE:
@@ -307,8 +310,7 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         split_by_address(warp, active)
     elif kind == YIELD:
         if warp.depth > 0:
-            put_aside(warp, pc + 1, active, READY, np.uint32(0))
-            resume(warp)
+            give_way(warp, pc + 1, active)
     elif kind == DIVERGED:
         wanted = get32(rows + instruction.rows[0] + 4 * first_lane(active)) & warp.alive
         if mask != 0 and (active == wanted) == (instruction.operation != 0):
@@ -319,11 +321,14 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
             lane = first_lane(left)
             left &= left - np.uint32(1)
             place = 32 * np.int64(instruction.barrier) + lane
+            bit = np.uint32(1) << np.uint32(lane)
             if kind == TO_BARRIER:
+                warp.barrier_held[instruction.barrier] |= bit
                 warp.meeting_mask[place] = get32(rows + instruction.rows[0] + 4 * lane)
                 continue
             put32(rows + instruction.rows[0] + 4 * lane, warp.meeting_mask[place])
             if instruction.operation != 0:
+                warp.barrier_held[instruction.barrier] &= ~bit
                 warp.meeting_mask[place] = np.uint32(0)
     return True
 
@@ -341,9 +346,12 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if warp.active == 0:
             resume(warp)
     elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:
-        # A group that waits for another one in vain lets it go on in the end.
-        put_aside(warp, warp.pc, warp.active, READY, np.uint32(0))
-        resume(warp)
+        # An H200 lets a group compute for as long as it likes. One that seems to wait for another gives way.
+        warp.turns_alone += 1
+        if warp.polls or warp.turns_alone >= PATIENCE:
+            give_way(warp, warp.pc, warp.active)
+            warp.turns_alone = 0
+        warp.polls = 0
     pc, active = warp.pc, warp.active
     while executed < steps:
         instruction = program[pc]
@@ -365,7 +373,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if machine.tracing:
             log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
-            _count(machine, pc, active, mask)
+            _count(machine, warp, pc, active, mask)
         executed += 1
         threads += count_ones(active if kind in (BRANCH, JUMP) else mask)
         fine = True
@@ -508,5 +516,6 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             break
         if reason == AT_BARRIER:
             break
+    warp.polls |= warp.polled & 1
     end_turn(machine, warp, pc, active, executed, threads)
     return reason, executed
