@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from warploom.records import (
     Lanes,
     Mask,
     Record,
+    blank,
     blank_records,
     dtype_of,
     f8,
@@ -126,3 +128,41 @@ def test_blank_records_are_zeros_that_can_be_written() -> None:
     assert not records.view(np.uint8).any()
     records[1].table[4] = 7
     assert records["table"].sum() == 7 and not blank_records(3, dtype).view(np.uint8).any()
+
+
+BLANK = np.dtype([("number", "i8"), ("rest", "u1", (4096,))])
+MANY = 1000  # of them are large
+
+
+def test_memory_of_records_that_are_gone_is_used_again_and_clear() -> None:
+    first = blank_records(MANY, BLANK)
+    address = first.ctypes.data
+    first["number"][::2] = 7
+    first["rest"][3] = 255
+    first["rest"][-1, -1] = 1
+    del first
+    again = blank_records(MANY, BLANK)
+    assert again.ctypes.data == address or sys.platform != "linux"
+    assert not again.view(np.uint8).any()
+
+
+def test_memory_of_records_is_not_used_again_while_somebody_has_a_part_of_them() -> None:
+    first = blank_records(MANY, BLANK)
+    numbers, one = first["number"], first[5]
+    del first
+    second = blank_records(MANY, BLANK)
+    second["number"] = 9
+    assert not numbers.any()
+    del numbers
+    third = blank_records(MANY, BLANK)
+    third["number"] = 9
+    assert one["number"] == 0
+
+
+def test_memory_is_new_where_the_system_does_not_tell_what_was_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blank, "_touched", lambda pages: None)
+    for _ in range(2):
+        records = blank_records(MANY, BLANK)
+        assert not records.view(np.uint8).any()
+        records["number"] = 7
+        del records

@@ -129,6 +129,8 @@ def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, r
     info.groups = file.banks * file.entry_bytes // 128
     info.core_groups = info.groups // machine.sm.sub_cores
     info.entries = machine.warp_registers
+    entries = np.arange(info.entries)
+    info.group_of_entry[: info.entries], info.row_of_entry[: info.entries] = entries % info.groups, entries // info.groups
     info.row_words = (info.entries // info.groups + 63) // 64
     info.registers_per_warp = registers_per_warp
     info.registers = max(names, code.registers)

@@ -37,12 +37,12 @@ class TimingResult:
 
 def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     """The SMs' counters of one launch, added up."""
-    count = sms.view(np.ndarray)["count"]
+    count = sms.view(np.ndarray)["count"].copy()  # the SMs lie far apart, and each is looked at dozens of times
     total: dict[str, Any] = {name: int(count[name].sum()) for name in COUNTERS}
     total["bank_accesses"] = total["bank_reads"] + total["bank_writes"]
     total["stall_cycles"] = {name: int(value) for name, value in zip(STALLS, count["stall"].sum(axis=0), strict=True)}
     total["active_lanes"] = [int(value) for value in count["active_lanes"].sum(axis=0)]
-    total |= _distances(sms.view(np.ndarray)["entry"])
+    total |= _distances(sms.view(np.ndarray)["entry"][:, : int(sms["entries_used"].max())])
     total["inter_access_bins"] = [int(value) for value in count["distance"].sum(axis=0)]
     classes = count["by_class"].sum(axis=0)
     total["instructions_by_class"] = {kind.name.lower(): int(classes[kind]) for kind in OpClass if classes[kind]}

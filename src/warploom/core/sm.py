@@ -159,13 +159,9 @@ def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
     sm.free_slot_count = MAX_SLOTS
     for slot in range(MAX_SLOTS):
         sm.free_slot[slot] = MAX_SLOTS - 1 - slot
-    for slot in range(len(sm.cta)):
-        sm.cta[slot].number = -1
     for entry in range(ctx.info.entries):
-        row = entry // ctx.info.groups
-        sm.entry[entry].row = row
-        sm.entry[entry].group = entry % ctx.info.groups
-        sm.free_rows[entry % ctx.info.groups, row >> 6] |= bit(row & 63)
+        row = ctx.info.row_of_entry[entry]
+        sm.free_rows[ctx.info.group_of_entry[entry], row >> 6] |= bit(row & 63)
     cores = machine.sub_cores
     for warp in range(machine.warps_per_sm):
         # Schedulers of one sub-core are neighbours: warp n belongs to sub-core n mod cores.

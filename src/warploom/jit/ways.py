@@ -1,8 +1,8 @@
 """Two ways to compile the same functions: a quick one that needs inner parts of Numba, and a plain one for versions without them.
 
-The results are the same to the last bit; only the time to compile differs. Which way is taken is decided once, when this module
-is imported: the quick one if Numba has all that `warploom.jit.linking` and `warploom.jit.tuning` use, else the plain one, with a
-line on standard error. ``WARPLOOM_JIT=plain`` and ``WARPLOOM_JIT=quick`` decide it by hand.
+The results are the same to the last bit; only the times to compile and to run differ. Which way is taken is decided once, when
+this module is imported: the quick one if Numba has all that `linking`, `tuning` and `indexing` beside this module use, else the
+plain one, with a line on standard error. ``WARPLOOM_JIT=plain`` and ``WARPLOOM_JIT=quick`` decide it by hand.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ class Way(NamedTuple):
 
 def _quick() -> Way:
     """The quick way; ImportError or AttributeError where Numba lacks what it needs."""
-    from warploom.jit import linking, tuning
+    from warploom.jit import indexing, linking, tuning
 
-    for owner, names in (*linking.INNER_PARTS, *tuning.INNER_PARTS):
+    for owner, names in (*linking.INNER_PARTS, *tuning.INNER_PARTS, *indexing.INNER_PARTS):
         for name in names:
             if not _has(owner, name):
                 raise AttributeError(f"{owner.__name__} has no {name}")
     tuning.install()
+    indexing.install()
     callee = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
     return Way(
         "quick",

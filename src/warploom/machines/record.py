@@ -145,6 +145,8 @@ class MachineRecord(Record):
     l1c_merged: i8
     l1c_miss_queue: i8
     l1c_first_cycles: i8
+    l1c_behind_cycles: i8
+    l1c_behind_latency: i8
     # [l1t]
     l1t_sets: i8
     l1t_ways: i8
@@ -154,7 +156,6 @@ class MachineRecord(Record):
     l1t_mshrs: i8
     l1t_merged: i8
     l1t_miss_queue: i8
-    l1t_lanes_per_cycle: i8
     # [interconnect]
     xbar_latency: i8
     xbar_flit_bytes: i8
@@ -169,7 +170,9 @@ class MachineRecord(Record):
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
+    l2_hashed: i8  # 0 or 1
     l2_sectors_per_cycle: i8
+    l2_line_write_cycles: i8
     l2_fetched: i8
     l2_far_cycles: i8
     l2_mshrs: i8

@@ -18,7 +18,7 @@ MAX_RF_BANKS = 32
 MAX_WARP_REGISTERS = 4096
 MAX_CACHE_LINES = 2048  # of one first-level cache
 MAX_MSHRS = 256
-MAX_MERGED = 16
+MAX_MERGED = 64
 MAX_L1_LATENCY = 128
 MAX_L2_SLICES = 128
 MAX_L2_LINES = 524288  # of all slices together: 64 MiB
@@ -246,6 +246,8 @@ class L1C(Cache):
 
     PREFIX: ClassVar[str] = "l1c_"
     first_cycles: int = number(0, 1000, "cycles more for the first use of a line that a launch brings along")
+    behind_cycles: int = number(0, 1000, "cycles that a line takes from the cache for code; 0: lines come from L2 instead")
+    behind_latency: int = number(0, 1000, "cycles more until the data of such a line are there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,6 @@ class L1T(Cache):
     """The texture cache; where the data cache fetches sectors, textures share it, and this is the way to it."""
 
     PREFIX: ClassVar[str] = "l1t_"
-    lanes_per_cycle: int = number(1, 32, "lanes that the texture unit takes in a cycle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +285,9 @@ class L2:
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
-    sectors_per_cycle: int = number(1, 4, "sectors of one line that a slice serves in a cycle")
+    hashed: bool = switch("the set index folds in upper address bits")
+    sectors_per_cycle: int = number(1, 4, "sectors of one line that a slice reads in a cycle")
+    line_write_cycles: int = number(1, 16, "cycles in which a slice writes a whole line; parts of it take their share")
     fetched: int = number(1, 2, "neighbouring sectors that are fetched together", True)
     far_cycles: int = number(0, 1000, "cycles more to slices in the other half of the chip, unless the SM's half has a copy")
     mshrs: int = number(1, 4096, "sectors on their way")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from warploom.code.table import MAX_WRITES
 from warploom.machines import MachineRecord
+from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, u8
 from warploom.register_file.choices import Policies
 from warploom.register_file.layout import MAX_READS, REGISTER_WORDS
@@ -29,8 +30,6 @@ class StaticRow(Record):
     reads: Annotated[Array[i2], MAX_READS]
     writes: Annotated[Array[i2], MAX_WRITES]
     payload: u8
-    uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
-    defines: Annotated[Array[Mask], REGISTER_WORDS]
     predicates_used: Mask
     predicates_written: Mask
     # of SASS, where a machine's sub-cores heed control bits
@@ -45,6 +44,9 @@ class StaticRow(Record):
     variable: flag  # of variable latency
     copies: flag  # from device memory to shared memory, past the registers
     constant: i2  # the line of the constant that it reads; -1: none
+    # of long arrays mostly the beginning is looked at, so they come last
+    uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
+    defines: Annotated[Array[Mask], REGISTER_WORDS]
 
 
 class CodeRow(StaticRow):
@@ -69,6 +71,8 @@ class Info(Record):
     core_groups: i8  # of one sub-core
     row_words: i8
     entries: i8
+    group_of_entry: Annotated[Array[u1], MAX_WARP_REGISTERS]  # of banks; the same in all SMs
+    row_of_entry: Annotated[Array[i2], MAX_WARP_REGISTERS]  # in its group
     warps_per_cta: i8
     threads_per_cta: i8
     ctas: i8

@@ -24,7 +24,8 @@ PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
 UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
 PORTS = UNITS * MAX_SUB_CORES  # a port is the way from issue to one kind of unit of one sub-core
-OPERANDS = PORTS * PORT_COLLECTORS * MAX_READS  # of all collectors, numbered through in the queues of the banks
+OPERAND_BITS = (MAX_READS - 1).bit_length()  # of a number that tells the operands of a collector apart
+OPERANDS = PORTS * PORT_COLLECTORS << OPERAND_BITS  # of all collectors, numbered through in the queues of the banks
 LATCH = 8  # instructions that fit between two stages, at most
 DISPATCHED = 64  # between collectors and units, where an encoding puts stages of its own
 MAX_UNITS = 16
@@ -73,7 +74,7 @@ class Warp(Record):
 class Cta(Record):
     """A CTA slot."""
 
-    number: i8  # in the grid; -1: the slot is free
+    number: i8  # in the grid
     warps: Mask  # warps that have not exited
     arrived: Annotated[Array[Mask], MAX_BARRIERS]
     count: Annotated[Array[i4], MAX_BARRIERS]
@@ -86,14 +87,12 @@ class Entry(Record):
     last_access: i8
     distance_sum: i8  # cycles between its accesses, those that are far apart left out
     distance_count: i8
+    evicted: i8  # evictions ever begun, which numbers them: they are written in their order
     warp: i2
     register: i2
     readers: i2  # issued instructions that have yet to read it
     writers: i2  # issued instructions and evictions that have yet to write it
-    row: i2  # in its group of banks
-    group: u1
     evictions: i2  # of the writers, those that write an old value down
-    evicted: i8  # evictions ever begun, which numbers them: they are written in their order
     held: u1  # mask of the bytes of each lane that registers have
     form: u1  # in which the encoding keeps its value; 0: as it is
     allocated: flag
@@ -279,6 +278,7 @@ class Sm(Record):
     stalled_memory: Mask  # wait for their own memory accesses (fences, atomics)
     scheduler_warps: Annotated[Array[Mask], MAX_SCHEDULERS]
     ctas_resident: i8
+    cta_slots: Mask  # those that hold a CTA
     last_exit: i8  # of a CTA
     busy_since: i8  # has had CTAs
     busy_cycles: i8  # with CTAs, up to the last time that there were none
@@ -301,6 +301,7 @@ class Sm(Record):
     allocated_since: i8
     allocated_cycles: i8
     allocated_peak: i8
+    entries_used: i8  # entries from here on have never held a register
     live: i8  # registers whose value will be read
     live_since: i8
     live_cycles: i8

@@ -122,7 +122,9 @@ def allocate_bytes(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, e
     owned.warp = warp
     owned.register = register
     owned.released = False
-    sm.free_rows[owned.group, owned.row >> 6] &= ~bit(owned.row & 63)
+    sm.entries_used = max(sm.entries_used, entry + 1)
+    row = ctx.info.row_of_entry[entry]
+    sm.free_rows[ctx.info.group_of_entry[entry], row >> 6] &= ~bit(row & 63)
     if not owned.allocated:
         owned.allocated = True
         _count_allocated(sm, cycle, 1)
@@ -136,7 +138,8 @@ def free_entry(ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     owned = sm.entry[entry]
     owned.allocated = False
     owned.released = False
-    sm.free_rows[owned.group, owned.row >> 6] |= bit(owned.row & 63)
+    row = ctx.info.row_of_entry[entry]
+    sm.free_rows[ctx.info.group_of_entry[entry], row >> 6] |= bit(row & 63)
     _count_allocated(sm, cycle, -1)
     on_free(ctx.design.allocation, ctx, sm, cycle, entry)
     on_free(ctx.design.encoding, ctx, sm, cycle, entry)
@@ -283,7 +286,7 @@ def bring_up(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: 
         sm.delayed[sm.delayed_count].request = OPERANDS + place
         sm.delayed_count += 1
     else:
-        enqueue(sm, OPERANDS + place, sm.entry[entry].group)
+        enqueue(sm, OPERANDS + place, ctx.info.group_of_entry[entry])
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.cache import find, holds, reserve, reserve_sectors, sector_victim, set_of, victim, wait_for
-from warploom.core.memory.port import send
+from warploom.core.memory.port import push_reply, send
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
     CODE_BASE,
@@ -201,6 +201,33 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
 
 
 @callee
+def _load_constant(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
+    """A constant that is looked up by index. A line that is not there is fetched from the cache for code, one after the other."""
+    if pipe.blocked_since > 0 and cycle < pipe.wake < FOREVER:
+        return BLOCKED
+    cache = ldst.l1c
+    first = set_of(access.line, machine.l1c_sets, machine.l1c_hashed) * machine.l1c_ways
+    way = find(cache, access.line, first, machine.l1c_ways)
+    if way >= 0:
+        cache.used[way] = cycle
+        cache.accesses += 1
+        cache.hits += 1
+        if pipe.blocked_since == 0:
+            return FINISHED
+        ldst.direct_outstanding += 1  # it has been fetched
+        push_reply(ldst, cycle + machine.l1c_behind_latency, access.warp, DIRECT, access.slot)
+        return UNDER_WAY
+    pipe.wake = FOREVER
+    if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, 0) < FOREVER:
+        cache.misses += 1
+        way = victim(cache, first, machine.l1c_ways)
+        cache.tag[way] = access.line
+        cache.state[way] = VALID
+        pipe.wake = cycle + machine.l1c_behind_cycles
+    return BLOCKED
+
+
+@callee
 def _joins_a_store(ldst: Ldst, line: int, sectors: int, cycle: int) -> bool:
     """Whether a store writes sectors that an earlier one, which has not left the SM, writes too: they leave together."""
     for back in range(1, min(ldst.outbox_count, _STORES_LOOKED_AT) + 1):
@@ -291,6 +318,8 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
         return UNDER_WAY
     if number == TEXTURE and machine.l1_sectored != 0:
         return _load_sectors(machine, ldst, pipe, access, cycle, False)
+    if number == CONSTANT and machine.l1c_behind_cycles > 0:
+        return _load_constant(machine, ldst, pipe, access, cycle)
     if number == CONSTANT:
         return _load(
             machine,

@@ -50,6 +50,8 @@ def first_way(machine: MachineRecord, memory: Memory, number: int, within: int) 
     low = memory.slice_shift
     high = low + memory.slices_per_channel - 1
     index = within >> high << low | within & ((1 << low) - 1)
+    if machine.l2_hashed != 0:
+        index ^= index >> 8 ^ index >> 16
     return (number * machine.l2_sets + (index & (machine.l2_sets - 1))) * machine.l2_ways
 
 

@@ -123,6 +123,8 @@ def fill_sectors(cache: CacheState, mshr: int) -> None:
 @callee
 def forget(cache: CacheState) -> None:
     """Empty the cache, but for lines that are still on their way."""
+    if cache.accesses == 0:
+        return  # it is empty, and memory that was never touched need not be had
     for way in range(len(cache.state)):
         if cache.state[way] != RESERVED:
             cache.state[way] = INVALID

@@ -78,15 +78,17 @@ def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[in
 
 
 @callee
-def depart(memory: Memory, crossbar: Crossbar, port: int, at: int) -> int:
+def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool) -> int:
     """Take a packet from the head of an input through; its request if it was the last one, else 0.
 
-    Both its ports are busy for its flits, but the input is not if it joins another.
+    Both its ports are busy for its flits, but that towards L2 is not if it joins another.
     """
     request = crossbar.head[port]
     node = memory.pool[request - 1]
-    crossbar.in_free[port] = at if node.joined else at + node.flits
-    crossbar.out_free[node.destination] = at + node.flits
+    joined = node.joined != 0
+    crossbar.in_free[port] = at if joined and not to_l2 else at + node.flits
+    if not (joined and to_l2):
+        crossbar.out_free[node.destination] = at + node.flits
     crossbar.now = at
     crossbar.last = port
     node.packets -= 1

@@ -1,13 +1,14 @@
-"""Reads of several SMs that are joined on their way to L2.
+"""Requests of several SMs that are joined on their way to L2.
 
 SMs come in groups with one way to L2. While a read of a group is under way, further reads of the same sectors join it: L2 sees
 one, and its reply goes to all of them. The model looks for it where requests reach the tags, which is as long after the
-group for one read as for the next.
+group for one read as for the next. A store joins one of the same sectors as it leaves its SM: any number of them take the
+way to L2 once.
 """
 
 from __future__ import annotations
 
-from warploom.core.memory.state import FILL_CODE, FILL_CONSTANT, FILL_DATA, FILL_TEXTURE, JOINERS, READ, Memory, Request
+from warploom.core.memory.state import FILL_CODE, FILL_CONSTANT, FILL_DATA, FILL_TEXTURE, JOINERS, READ, WRITE, Memory, Request
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
@@ -37,3 +38,17 @@ def lead(machine: MachineRecord, memory: Memory, node: Request, cycle: int) -> N
     first.line = node.line + 1
     first.sectors = node.sectors
     first.count = 1
+
+
+@callee
+def joins_a_store(machine: MachineRecord, memory: Memory, node: Request) -> bool:
+    """Whether a store joins an earlier one of its group, which is not yet written; if not, others can join it."""
+    if machine.xbar_groups == 0 or node.kind != WRITE:
+        return False
+    first = memory.written[node.sm % machine.xbar_groups, node.line % JOINERS]
+    if first.line == node.line + 1 and signed(node.sectors) & ~signed(first.sectors) == 0 and node.cycle < first.until:
+        return True
+    first.line = node.line + 1
+    first.sectors = node.sectors
+    first.until = node.cycle + machine.l2_latency
+    return False

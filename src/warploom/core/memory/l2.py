@@ -24,15 +24,17 @@ from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
 
-WORDS = 8  # of a sector
+WORDS, SECTORS = 8, 4  # of a sector, of a line
 
 
 @callee
 def _busy_cycles(machine: MachineRecord, node: Request) -> int:
     """How long a request keeps its slice busy."""
     sectors = sectors_in(node.sectors)
-    if node.kind != ATOMIC:
+    if node.kind == READ:
         return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle
+    if node.kind == WRITE:
+        return (sectors * machine.l2_line_write_cycles + SECTORS - 1) // SECTORS
     if node.lanes > WORDS:  # some meet in a word: 1.5 cycles each, beside 2.1 for a sector (`atomic.red.*.132sm` of an H200)
         return node.lanes * machine.l2_atomic_cycles * 3 // 4
     return sectors * machine.l2_atomic_cycles
@@ -152,7 +154,11 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
     missing = sectors & ~valid & ~pending
     waiting = sectors & pending
     writes = node.kind == WRITE
-    if found and joins(machine, memory, node, waiting, cycle) and memory.line[way].merged < machine.l2_merged:
+    if (
+        found
+        and (node.joined != 0 or joins(machine, memory, node, waiting, cycle))
+        and memory.line[way].merged < machine.l2_merged
+    ):
         _join(machine, memory, number, request, way, waiting, cycle)
         return
     brought = signed(0) if writes else _with_neighbours(machine, missing) & ~valid & ~pending
@@ -214,7 +220,7 @@ def _with_neighbours(machine: MachineRecord, sectors: int) -> int:
 
 @callee
 def _join(machine: MachineRecord, memory: Memory, number: int, request: int, way: int, waiting: int, cycle: int) -> None:
-    """A read that has joined another of its group takes nothing of L2: its reply comes with the other's."""
+    """What has joined another request of its group takes nothing of L2: its reply comes with the other's."""
     node = memory.pool[request - 1]
     memory.slice[number].head = node.next
     node.next = 0
@@ -222,7 +228,7 @@ def _join(machine: MachineRecord, memory: Memory, number: int, request: int, way
     memory.l2_joined += sectors_in(node.sectors)
     if machine.l2_far_cycles > 0:
         _distance(machine, number, node, memory.line[way], waiting)
-    if waiting == 0:
+    if waiting == 0 or node.kind == WRITE:
         _reply(machine, memory, number, request, cycle)
         return
     line = memory.line[way]

@@ -8,7 +8,6 @@ Nothing is stepped cycle by cycle: `event` says when the unit next has something
 
 from __future__ import annotations
 
-from warploom.code.lanes import LANES
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
@@ -51,6 +50,8 @@ _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.AT
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 _PARAM, _TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
 _KIND_SHIFT = 16
+_BANKS = 4  # of a data cache that fetches sectors (`gather.64KB.1sm` and `global.flood.*` of an H200)
+_BLOCK_SHIFT = 4  # sectors of a block of texels, as a power of two
 _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
@@ -95,7 +96,7 @@ def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
     ldst = sm.ldst
     return (
         cycle >= ldst.free_at
-        and ldst.pipe[DATA].count <= machine.l1_latency
+        and ldst.pipe[DATA].count <= machine.l1_latency * (_BANKS if machine.l1_sectored != 0 else 1)
         and ldst.pipe[CONSTANT].count <= machine.l1c_latency
         and ldst.pipe[TEXTURE].count <= (machine.l1t_latency if machine.l1_sectored == 0 else PIPE_ENTRIES // 2)
         and ldst.pipe[PAST_L1].count < _WAITING_PAST_L1 + latency_of(machine, PAST_L1)
@@ -108,7 +109,7 @@ def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: i
     pipe = ldst.pipe[number]
     if pipe.count == 0:
         pipe.head = 0  # keeps the part of the ring in use small
-    access = pipe.access[(pipe.head + pipe.count) % PIPE_ENTRIES]
+    access = ldst.access[number, (pipe.head + pipe.count) % PIPE_ENTRIES]
     pipe.count += 1
     access.entered = cycle
     access.line = line
@@ -282,9 +283,11 @@ def ldst_accept(
     if flags & _STORE:
         kind = WRITE
     shift = _line_shift(machine, number)
-    enters, apart = cycle, 1
+    enters, last = cycle, PIPE_ENTRIES  # accesses enter a cycle apart, but not later than this behind the first
     if number == TEXTURE and machine.l1_sectored != 0:
-        enters, apart = _filtered_from(machine, ldst, cycle, count, lanes, first), 0
+        enters, last = _filtered_from(ldst, cycle, count, sectors, lanes, first), 0
+    elif number == DATA and kind == READ and machine.l1_sectored != 0:
+        last = _passes(count, sectors, first) - 1
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -292,13 +295,13 @@ def ldst_accept(
         line = sector >> shift
         if line != current:
             if current >= 0:
-                _enter(ldst, number, enters + apart * accesses, current, mask, kind, slot, warp, local)
+                _enter(ldst, number, enters + min(accesses, last), current, mask, kind, slot, warp, local)
                 accesses += 1
             current, mask = line, 0
         mask |= 1 << (sector & ((1 << shift) - 1))
-    _enter(ldst, number, enters + apart * accesses, current, mask, kind, slot, warp, local)
+    _enter(ldst, number, enters + min(accesses, last), current, mask, kind, slot, warp, local)
+    ldst.free_at = cycle + min(accesses, last) + 1
     accesses += 1
-    ldst.free_at = cycle + max(1, apart * accesses)
     _count(ldst, space, flags, accesses)
     if kind == WRITE:
         ldst.stores_outstanding += accesses
@@ -309,13 +312,36 @@ def ldst_accept(
 
 
 @callee
-def _filtered_from(machine: MachineRecord, ldst: Ldst, cycle: int, count: int, lanes: Array[int], first: int) -> int:
-    """When the texture unit begins with an instruction. It takes some lanes a cycle, and all their lines at once."""
-    active = 0
+def _passes(count: int, sectors: Array[int], first: int) -> int:
+    """The cycles that a load takes in a data cache of four banks, each of which hands over a sector a cycle."""
+    counts, before = 0, -1  # of the sectors of each bank, in eight bits each
     for index in range(first, first + count):
-        active += lanes_in(lanes[index])
+        sector = signed(sectors[index])
+        if sector != before:
+            counts += 1 << 8 * (sector % _BANKS)
+            before = sector
+    passes = 0
+    for bank in range(_BANKS):
+        passes = max(passes, counts >> 8 * bank & 0xFF)
+    return passes
+
+
+@callee
+def _filtered_from(ldst: Ldst, cycle: int, count: int, sectors: Array[int], lanes: Array[int], first: int) -> int:
+    """When the texture unit begins with an instruction. It takes four lanes a cycle, for each block of texels that they touch."""
+    busy = 0
+    current, seen = -1, 0
+    for index in range(first, first + count):
+        block = signed(sectors[index]) >> _BLOCK_SHIFT
+        if block != current:
+            current, seen = block, 0
+        fours = signed(lanes[index])
+        fours |= fours >> 1
+        fours = (fours | fours >> 2) & 0x1111_1111
+        busy += lanes_in(fours & ~seen)
+        seen |= fours
     starts = max(cycle, ldst.texture_free)
-    ldst.texture_free = starts + (min(active, LANES) + machine.l1t_lanes_per_cycle - 1) // machine.l1t_lanes_per_cycle
+    ldst.texture_free = starts + busy
     return starts
 
 
@@ -358,7 +384,7 @@ def _pipe_event(machine: MachineRecord, ldst: Ldst, number: int) -> int:
         return FOREVER
     if pipe.blocked_since > 0:
         return pipe.wake
-    return max(pipe.access[pipe.head].entered + latency_of(machine, number), pipe.next_at)
+    return max(ldst.access[number, pipe.head].entered + latency_of(machine, number), pipe.next_at)
 
 
 @callee
@@ -397,9 +423,9 @@ def _run_pipe(machine: MachineRecord, ldst: Ldst, number: int, cycle: int, retry
         if pipe.blocked_since > 0:
             if cycle < pipe.wake and not retry:
                 return
-        elif max(pipe.access[pipe.head].entered + latency_of(machine, number), pipe.next_at) > cycle:
+        elif max(ldst.access[number, pipe.head].entered + latency_of(machine, number), pipe.next_at) > cycle:
             return
-        access = pipe.access[pipe.head]
+        access = ldst.access[number, pipe.head]
         slot, warp, kind = access.slot, access.warp, access.kind
         outcome = serve(machine, ldst, number, access, cycle)
         if outcome < 0:  # it stands still
@@ -415,7 +441,8 @@ def _run_pipe(machine: MachineRecord, ldst: Ldst, number: int, cycle: int, retry
             elif number == TEXTURE:
                 ldst.l1t.reservation_failures += stood
             pipe.blocked_since = 0
-        pipe.next_at = cycle if number == TEXTURE and machine.l1_sectored != 0 else cycle + 1
+        together = machine.l1_sectored != 0 and (number == TEXTURE or (number == DATA and kind == READ))
+        pipe.next_at = cycle if together else cycle + 1
         if kind == ATOMIC and access.transactions > 1:
             access.transactions -= 1
             continue

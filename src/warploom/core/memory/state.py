@@ -96,7 +96,7 @@ class Access(Record):
 
 
 class CachePipe(Record):
-    """A way through the load/store unit: accesses in order."""
+    """A way through the load/store unit. Its accesses lie elsewhere, so that a look at all pipes is a look at little memory."""
 
     head: i4
     count: i4
@@ -105,7 +105,6 @@ class CachePipe(Record):
     wake: i8  # while blocked: when to try again (a reply tries earlier)
     sent: i8  # requests so far
     leave: Annotated[Array[i8], 64]  # when the last ones left through the port
-    access: Annotated[Array[Access], PIPE_ENTRIES]
 
 
 class Request(Record):
@@ -126,7 +125,7 @@ class Request(Record):
     destination: u1  # the port at which it leaves the crossbar
     lanes: u1  # of an atomic
     far: u1  # the reply comes from the other half of the chip
-    joined: u1  # it travels with the reply to another SM of the group
+    joined: u1  # it travels with the request of another SM of the group, or with the reply to it
 
 
 class LdstUnit(Record):
@@ -159,6 +158,7 @@ class LdstUnit(Record):
     shared_free: Annotated[Array[i8], MAX_SUB_CORES]  # the passes of a sub-core's last access end
     done: Annotated[Array[i4], DONE_ENTRIES]
     pipe: Annotated[Array[CachePipe], PIPES]
+    access: Annotated[Array[Access], PIPES, PIPE_ENTRIES]  # those in each pipe, as a ring
     l1: CacheState
     l1c: CacheState
     l1t: CacheState
@@ -230,7 +230,7 @@ class Slice(Record):
 
 
 class Joiner(Record):
-    """The last read of a line by a group of SMs that others can join on their way to L2."""
+    """The last read or store of a line by a group of SMs that others can join on their way to L2."""
 
     until: i8  # its reply is back at the group
     line: u4  # + 1
@@ -355,6 +355,7 @@ class Memory(Record):
     slice: Annotated[Array[Slice], MAX_L2_SLICES]
     channel: Annotated[Array[Channel], MAX_CHANNELS]
     joiner: Annotated[Array[Joiner], MAX_GROUPS, JOINERS]
+    written: Annotated[Array[Joiner], MAX_GROUPS, JOINERS]
     pool: Annotated[Array[Request], POOL_ENTRIES]
     tag: Annotated[Array[u4], MAX_L2_LINES]  # of L2: the line's number in its channel + 1, so that 0 is an empty way
     line: Annotated[Array[L2Line], MAX_L2_LINES]

@@ -14,6 +14,7 @@ from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.cache import forget
 from warploom.core.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
+from warploom.core.memory.joining import joins_a_store
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle, ldst_pop_done, ldst_step
 from warploom.core.memory.port import push_reply
@@ -37,7 +38,8 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
             node = memory.pool[request - 1]
             node.cycle, node.line, node.sectors, node.flits = sent.cycle, sent.line, sent.sectors, sent.flits
             node.kind, node.reply, node.token, node.sm, node.packets = sent.kind, sent.reply, sent.token, number, 1
-            node.lanes, node.far, node.joined = sent.lanes, 0, 0
+            node.lanes, node.far = sent.lanes, 0
+            node.joined = 1 if joins_a_store(machine, memory, node) else 0
             node.within = within_channel(machine, memory, node.line)
             slice_number = slice_of(memory, channel_of(machine, memory, node.line), node.within)
             enter_crossbar(memory, memory.requests, number, request, slice_number)
@@ -53,7 +55,7 @@ def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: i
         at, port = next_departure(memory.requests, inputs, False)
         if at >= until:
             return
-        request = depart(memory, memory.requests, port, at)
+        request = depart(memory, memory.requests, port, at, True)
         node = memory.pool[request - 1]
         node.cycle = at + node.flits + machine.xbar_latency + machine.l2_latency
         part = memory.slice[node.destination]
@@ -72,7 +74,7 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
         at, port = next_departure(memory.replies, machine.l2_slices, alternate)
         if at >= until:
             return
-        request = depart(memory, memory.replies, port, at)
+        request = depart(memory, memory.replies, port, at, False)
         if request == 0:
             continue
         node = memory.pool[request - 1]

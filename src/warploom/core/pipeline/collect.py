@@ -22,7 +22,16 @@ from warploom.register_file.hooks import (
     shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import DISPATCHED, DISTANCE_BINS, MAX_PLACES, MAX_READS, OPERANDS, PORT_COLLECTORS, UNITS, Sm
+from warploom.register_file.layout import (
+    DISPATCHED,
+    DISTANCE_BINS,
+    MAX_PLACES,
+    OPERAND_BITS,
+    OPERANDS,
+    PORT_COLLECTORS,
+    UNITS,
+    Sm,
+)
 from warploom.register_file.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged
 from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 
@@ -79,7 +88,7 @@ def collect(ctx: Context, sm: Sm, cycle: int) -> bool:
     if sm.arriving_count > 0:
         moved |= _arrive(ctx, sm, cycle)
     if sm.delayed_count > 0:
-        moved |= _undelay(sm, cycle)
+        moved |= _undelay(ctx, sm, cycle)
     if sm.queued_groups != NOTHING:
         _read_banks(ctx, sm, cycle)
         moved = True
@@ -134,14 +143,14 @@ def _arrive(ctx: Context, sm: Sm, cycle: int) -> bool:
 
 
 @inlined
-def _undelay(sm: Sm, cycle: int) -> bool:
+def _undelay(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Queue the reads for places of the upper level whose entry has woken up."""
     moved = False
     kept = 0
     for number in range(sm.delayed_count):
         at, request = sm.delayed[number].at, sm.delayed[number].request
         if at <= cycle:
-            enqueue(sm, request, sm.entry[sm.fill[request - OPERANDS].entry].group)
+            enqueue(sm, request, ctx.info.group_of_entry[sm.fill[request - OPERANDS].entry])
             moved = True
         else:
             sm.delayed[kept].at = at
@@ -187,7 +196,7 @@ def _tell_conflicts(ctx: Context, sm: Sm, cycle: int, group: int) -> None:
     for _ in range(sm.queue_length[group]):
         pc = -1
         if request < OPERANDS:
-            pc = sm.slot[sm.collector[request // MAX_READS].slot].pc
+            pc = sm.slot[sm.collector[request >> OPERAND_BITS].slot].pc
         on_conflict(ctx.observers, sm.observed, ctx, cycle, pc)
         request = sm.queue_next[request]
 
@@ -208,7 +217,7 @@ def read_entry(ctx: Context, sm: Sm, cycle: int, slot: int, operand: int) -> int
 
 @inlined
 def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
-    number, operand = request // MAX_READS, request % MAX_READS
+    number, operand = request >> OPERAND_BITS, request & ((1 << OPERAND_BITS) - 1)
     collector = sm.collector[number]
     work = sm.slot[collector.slot]
     form = read_entry(ctx, sm, cycle, collector.slot, operand)
@@ -238,7 +247,7 @@ def _serve_sharers(sm: Sm, place: int, there: int) -> None:
     request = sm.place_waiting[place] - 1
     sm.place_waiting[place] = 0
     while request >= 0:
-        number = request // MAX_READS
+        number = request >> OPERAND_BITS
         sm.collector[number].ready_at = max(sm.collector[number].ready_at, there)
         _operand_there(sm, number)
         request = sm.queue_next[request]
@@ -299,7 +308,7 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
     collector.ready_at = cycle + (1 if work.reads_left == work.n_reads else fetch_cycles(ctx.design.hierarchy, ctx, sm))
     for operand in range(work.n_reads):
         entry = int(work.reads[operand])
-        request = number * MAX_READS + operand
+        request = number << OPERAND_BITS | operand
         if entry < 0:
             if shares_reads(ctx.design.hierarchy):
                 _wait_for_sharer(sm, number, request, int(work.places[operand]))

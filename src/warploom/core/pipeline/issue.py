@@ -227,11 +227,11 @@ def _put(sm: Sm, port_number: int, slot: int) -> None:
 
 
 @inlined
-def _group(ctx: Context, sm: Sm, warp: int, register: int, entry: int) -> int:
+def _group(ctx: Context, warp: int, register: int, entry: int) -> int:
     """The bank group of an access. Literal code has more names than registers; there the name decides, as in its model."""
     if ctx.info.literal != 0:
         return group_of(ctx, warp, register)
-    return sm.entry[entry].group
+    return ctx.info.group_of_entry[entry]
 
 
 @inlined
@@ -242,8 +242,8 @@ def _add_write(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry
     work.writes_left += 1
     work.registers[number] = register
     work.writes[number] = entry
-    work.write_group[number] = _group(ctx, sm, warp, register, entry)
     if entry >= 0:
+        work.write_group[number] = _group(ctx, warp, register, entry)
         sm.entry[entry].writers += 1
     sm.warp[warp].pending[register >> 6] |= bit(register & 63)
 
@@ -258,7 +258,7 @@ def _add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry:
         work.places[number] = -1
     work.reads[number] = entry
     if entry >= 0:
-        work.read_group[number] = _group(ctx, sm, warp, register, entry)
+        work.read_group[number] = _group(ctx, warp, register, entry)
         work.reads_left += 1
         sm.entry[entry].readers += 1
 

@@ -58,9 +58,8 @@ def launch_pending(ctx: Context, sm: Sm, cycle: int) -> bool:
 @inlined
 def launch_cta(ctx: Context, sm: Sm, cycle: int, number: int) -> None:
     """Give a CTA the first free slot and start its warps."""
-    slot = 0
-    while sm.cta[slot].number >= 0:
-        slot += 1
+    slot = lowest(~sm.cta_slots)
+    sm.cta_slots |= bit(slot)
     cta = sm.cta[slot]
     cta.number = number
     cta.warps = NOTHING
@@ -163,7 +162,7 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             if freed_with_cta(design.allocation):
                 for member in range(ctx.info.warps_per_cta):
                     _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)
-            cta.number = -1
+            sm.cta_slots &= ~bit(slot)
             sm.ctas_resident -= 1
             if ctx.machine.cta_follow_cycles > 0:
                 sm.vacant_at[sm.vacant_count] = cycle + ctx.machine.cta_follow_cycles
