@@ -56,8 +56,8 @@ def test_what_holds_by_construction_is_counted_apart() -> None:
     assert by_design.verdict(384) == by_design.verdict(0) == "derived"
     shown = Experiment("the cause", "a design", 9.5)
     scores = [
-        Score(Fact("paper", "saved", "what", 10, "%", "abstract", headline=True), 30, shown, "", ""),
-        Score(by_design, 384, None, "", ""),
+        Score(Fact("paper", "saved", "what", 10, "%", "abstract", headline=True), 30, shown, "", "", ()),
+        Score(by_design, 384, None, "", "", ()),
     ]
     assert tally(scores)["headline"] == {"reproduced": 0, "same direction": 0, "differs": 1, "derived": 0}
     assert tally(scores)["all"]["derived"] == 1

@@ -17,7 +17,8 @@ from warploom.code.sass_classes import TEXTURES
 from warploom.code.slots import PREDICATES, bits
 from warploom.code.values import Values
 
-_PATIENCE = 8  # how often nodes that found no register are tried first, and how often on average a node may be driven out
+_ORDERS = 32  # how often nodes that found no register are tried first
+_TURNS = 8  # how often on average a node may be placed while nodes drive each other out
 
 
 @dataclass
@@ -164,7 +165,7 @@ def recolour(problem: Conflicts) -> list[int] | None:
 def _placed(problem: Conflicts, order: list[int], keep: bool) -> list[int] | None:
     """The outcome of placing nodes in an order, again and again with those that found no room moved to its front."""
     first: list[int] = []
-    for _ in range(_PATIENCE):
+    for _ in range(_ORDERS):
         chosen = set(first)
         attempt = _Attempt(problem, keep)
         failed = attempt.place([*first, *(index for index in order if index not in chosen)])
@@ -207,7 +208,7 @@ class _Attempt:
     def drive_out(self, order: list[int]) -> bool:
         """Place all nodes; one that finds no room drives out others, which are placed again. Whether it came to an end."""
         pending = deque(order)
-        steps = _PATIENCE * len(order)
+        steps = _TURNS * len(order)
         while pending and steps:
             steps -= 1
             index = pending.popleft()

@@ -75,7 +75,9 @@ class Outcome:
     experiments: Mapping[str, Experiment] = field(
         default_factory=dict
     )  # fact id: why ours differs, shown by taking the cause away
-    reasons: Mapping[str, str] = field(default_factory=dict)  # fact id: where the paper contradicts itself, with the arithmetic
+    reasons: Mapping[str, str] = field(
+        default_factory=dict
+    )  # fact id: where the paper contradicts itself, or what the number rests on, with the arithmetic
 
 
 @dataclass(frozen=True, slots=True)

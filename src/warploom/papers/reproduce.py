@@ -15,6 +15,7 @@ from warploom.papers.experiment import Experiment, Figure, Outcome, Run
 from warploom.papers.facts import VERDICTS, Fact, load_facts
 from warploom.papers.runs import tasks_of
 from warploom.programs.recording import SUFFIX
+from warploom.programs.replay import is_recording
 from warploom.simulation.provenance import Provenance, described, provenance_from_dict
 from warploom.simulation.task import Task
 from warploom.simulation.workers import local_workers
@@ -31,6 +32,7 @@ class Reproduction:
     figure: Figure
     outcome: Outcome
     made_from: tuple[Provenance, ...]  # of its runs
+    unverified: tuple[str, ...]  # those of its runs whose output differed from the reference: program, design and code
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,9 @@ class Score:
     fact: Fact
     ours: float
     experiment: Experiment | None  # what shows why ours differs
-    reason: str  # how the paper contradicts itself
+    reason: str  # how the paper contradicts itself, or what the number rests on
     made_from: str  # the runs that it was computed from, as one line
+    unverified: tuple[str, ...]  # those of them whose output differed from the reference
 
     @property
     def verdict(self) -> str:
@@ -63,6 +66,7 @@ class Score:
             "experiment": self.experiment.to_dict() if self.experiment else None,
             "reason": self.reason or self.fact.derived,
             "provenance": self.made_from,
+            "unverified": list(self.unverified),
         }
 
 
@@ -109,6 +113,11 @@ def runs_of(
     return list(dict.fromkeys(_as_asked(run, paper, code, programs) for paper, figure in selected for run in figure.runs(size)))
 
 
+def unrecorded(runs: Sequence[Run]) -> list[str]:
+    """The workloads among some runs for which there is no recording."""
+    return sorted({run.workload for run in runs if not is_recording(run.workload)})
+
+
 def _as_asked(run: Run, paper: str, code: str | None, programs: Mapping[str, str] | None) -> Run:
     """A run with the code that was asked for, else with the paper's; one that names its code itself is there to differ."""
     program = (programs or {}).get(run.workload, run.workload)
@@ -130,10 +139,17 @@ def reproduce(
     with local_workers(min(jobs, len(tasks))) as workers:
         perform(tasks, store, workers, step)
     results = dict(zip(runs, load_results(tasks, store), strict=True))
+    wrong = {
+        run: f"{run.workload} with {run.design} as {task.code}"
+        for run, task in zip(runs, tasks, strict=True)
+        if results[run].get("verified") is False
+    }
     for paper, figure in selected:
-        needed = {run: results[_as_asked(run, paper, code, programs)] for run in figure.runs(size)}
+        asked = {run: _as_asked(run, paper, code, programs) for run in figure.runs(size)}
+        needed = {run: results[made] for run, made in asked.items()}
         made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
-        yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from)
+        unverified = tuple(dict.fromkeys(wrong[made] for made in asked.values() if made in wrong))
+        yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from, unverified)
 
 
 def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
@@ -141,7 +157,13 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
     scores = []
     for paper in dict.fromkeys(item.paper for item in reproductions):
         measured = {
-            key: (ours, item.outcome.experiments.get(key), item.outcome.reasons.get(key, ""), described(item.made_from))
+            key: (
+                ours,
+                item.outcome.experiments.get(key),
+                item.outcome.reasons.get(key, ""),
+                described(item.made_from),
+                item.unverified,
+            )
             for item in reproductions
             if item.paper == paper
             for key, ours in item.outcome.facts.items()

@@ -12,13 +12,16 @@ from warp_with_sections import run_sharing_warp
 from warploom.backend import compile_kernel
 from warploom.backend.allocate import allocate
 from warploom.code.instruction import Code, Instruction, Operation
+from warploom.code.warp import warp_liveness
 from warploom.designs import parse_design
 from warploom.machines import load_machine
+from warploom.papers.regmutex import PAPER
 from warploom.papers.regmutex.acquire_regions import barrier_pressure, plan_regions
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import candidate_sizes, further_sizes, pool_sections, ranked_sizes
 from warploom.papers.regmutex.holding import HoldingError, holding, prove_holding
+from warploom.programs.named import program_named
 from warploom.ptx import parse
 from warploom.register_file import make_policy
 from warploom.simulation.compilation import compile_for
@@ -30,8 +33,9 @@ def names(code: Code) -> list[str]:
     return [instruction.op.name for instruction in code.instructions()]
 
 
-def chosen(registers: int, warps_per_cta: int, entries: int = 1024, least: int = 0) -> list[int]:
-    """The ranking of sizes when registers and 48 warps are the only limits."""
+def chosen(used: int, warps_per_cta: int, entries: int = 1024, least: int = 0) -> list[int]:
+    """The ranking of sizes when registers, given in steps of four, and 48 warps are the only limits."""
+    registers = -(-used // 4) * 4
 
     def resident(size: int) -> int:
         return min(48 // warps_per_cta, entries // ((registers - size) * warps_per_cta)) * warps_per_cta
@@ -39,7 +43,7 @@ def chosen(registers: int, warps_per_cta: int, entries: int = 1024, least: int =
     def sections(size: int, warps: int) -> int:
         return pool_sections(entries, registers - size, size, warps, 48)
 
-    return list(ranked_sizes(registers, least, resident(0), resident, sections))
+    return list(ranked_sizes(used, registers, least, resident(0), resident, sections))
 
 
 # The choice of a size.
@@ -54,21 +58,24 @@ def test_the_papers_worked_example():
 
 
 @pytest.mark.parametrize(
-    ("registers", "warps_per_cta", "entries", "least", "base"),
+    ("used", "warps_per_cta", "entries", "least", "base"),
     [
-        (24, 16, 1024, 0, 18),  # BFS
-        (28, 4, 1024, 0, 20),  # CUTCP
-        (24, 8, 1024, 0, 18),  # MRI-Q
+        (21, 16, 1024, 0, 18),  # BFS
+        (25, 4, 1024, 0, 20),  # CUTCP
+        (32, 8, 1024, 0, 24),  # HotSpot3D
+        (21, 8, 1024, 0, 18),  # MRI-Q
         (32, 16, 1024, 0, 20),  # ParticleFilter: no candidate helps, a further size does
-        (36, 8, 1024, 30, 30),  # RadixSort, with 30 registers live at a barrier
+        (33, 8, 1024, 30, 30),  # RadixSort, with 30 registers live at a barrier
         (12, 8, 512, 0, 8),  # Gaussian, and from here on with half the file
         (28, 8, 512, 0, 20),  # HeartWall, TPACF
-        (16, 8, 512, 0, 12),  # MergeSort, MonteCarlo
+        (37, 4, 512, 0, 28),  # LavaMD: shares of 37; of 40 they would be 14 rather than 12
+        (13, 8, 512, 0, 12),  # MonteCarlo
         (16, 6, 512, 0, 12),  # SPMV
     ],
 )
-def test_base_sets_of_table_1(registers, warps_per_cta, entries, least, base):
-    assert registers - chosen(registers, warps_per_cta, entries, least)[0] == base
+def test_base_sets_of_table_1(used, warps_per_cta, entries, least, base):
+    """Candidates are shares of the registers that a kernel uses; the base set is what they leave of the rounded number."""
+    assert -(-used // 4) * 4 - chosen(used, warps_per_cta, entries, least)[0] == base
 
 
 def test_sizes_that_gain_nothing_or_leave_no_section_are_left_out():
@@ -77,7 +84,8 @@ def test_sizes_that_gain_nothing_or_leave_no_section_are_left_out():
         warps = min(12, 512 // ((40 - size) * 4)) * 4
         assert pool_sections(512, 40 - size, size, warps, 48) >= 1
     assert all(36 - size >= 30 for size in chosen(36, 8, least=30))
-    assert set(further_sizes(32)).isdisjoint(candidate_sizes(32))
+    assert len(set(chosen(32, 2))) == len(chosen(32, 2)), "no size is looked at twice"
+    assert further_sizes(32) == [2, 4, 6, 8, 10, 12]
 
 
 # Regions.
@@ -314,6 +322,39 @@ def test_every_workload_of_the_paper_can_be_split(name):
         total = -(-code.registers // 4) * 4
         if total - 2 >= max(1, barrier_pressure(code)):
             assert split_registers(code, total - 2, 2) is not None
+
+
+def test_values_find_room_where_all_registers_of_the_base_set_are_live():
+    """dwt2d's wavelet has 34 live registers just outside of its regions: numbers are found if they are looked for long enough."""
+    module = program_named("dwt2d").module()
+    assert split_registers(compile_kernel(module, "dwt97"), 34, 6) is not None
+
+
+def test_lanes_that_stay_apart_in_machine_code_do_not_keep_each_others_arms_alive():
+    """tpacf's lanes leave its loops apart and meet behind all of them; what each arm needs for itself ends with its last read."""
+    code = compile_for(program_named("tpacf", "sm_75").module(), "tpacf", parse_design("baseline"), load_machine("regmutex"))
+    pressure = warp_liveness(code).pressure
+    regions = plan_regions(code, 20)
+    assert sum(live > 20 for live in pressure) > 150, "kept alive until all have met, the loops need 21 registers throughout"
+    assert sum(regions.held) < 100
+    assert split_registers(code, 20, 8) is not None
+
+
+def test_our_backends_registers_are_nearer_to_table_1_than_nvidias():
+    """Why the figures execute our backend's code: ten of sixteen programs ask for as many registers as the paper's."""
+
+    def asked(registers: int) -> int:
+        return -(-registers // 4) * 4
+
+    equal = {}
+    for kind in ("ptx", "sm_75"):
+        numbers = {}
+        for name in PAPER.workloads:
+            module = program_named(name, kind).module()
+            codes = (compile_kernel(module, k) if kind == "ptx" else module.kernel(k, None) for k in module.kernels)
+            numbers[name] = asked(max(code.registers for code in codes))
+        equal[kind] = {name for name, row in PAPER.workloads.items() if numbers[name] == asked(row["registers"])}
+    assert (len(equal["ptx"]), len(equal["sm_75"])) == (10, 4)
 
 
 def test_kernels_that_gain_no_occupancy_are_left_alone():

@@ -63,10 +63,24 @@ def test_what_was_never_written_here_comes_from_the_main_file() -> None:
     assert (c["rfc_hits"], c["mrf_reads"]) == (3, 3)
 
 
-@pytest.mark.parametrize(("entries", "hits", "writebacks"), [(3, 4, 0), (2, 2, 1)])
+@pytest.mark.parametrize(("entries", "hits", "writebacks"), [(3, 6, 0), (2, 4, 1)])
 def test_the_entry_filled_first_makes_room(entries: int, hits: int, writebacks: int) -> None:
-    c = run([mov(1), mov(2), mov(3), wait(3), *keep(1)], entries=entries)
+    c = run([mov(1), mov(2), wait(2), mov(3), wait(3), *keep(1)], entries=entries)
     assert (c["rfc_hits"], c["writebacks"]) == (hits, writebacks)
+
+
+@pytest.mark.parametrize(("results", "hits"), [(6, 2), (7, 0)])
+def test_entries_are_taken_in_program_order_and_not_when_results_arrive(results: int, hits: int) -> None:
+    """R1 is read as soon as it is there, before those after it arrive; the seventh result has taken its entry at issue."""
+    c = run([*(mov(register) for register in range(1, results + 1)), *keep(1), wait(results)], entries=6)
+    assert c["rfc_hits"] == hits + 2
+    assert c["late_results"] == c["mrf_writes"] == results - 6
+
+
+def test_a_slow_result_that_is_needed_late_has_lost_its_entry() -> None:
+    """The load was hoisted over seven results: in program order its own is the oldest, whenever it comes."""
+    body = [load(3, 9), *(mov(register) for register in range(4, 11)), wait(3), *keep(3)]
+    assert run(body, registers=12, bypass_slow=False)["rfc_hits"] == 0
 
 
 @pytest.mark.parametrize(("replacement", "hits"), [("fifo", 6), ("lru", 8)])
@@ -202,7 +216,7 @@ def test_every_scheduler_has_active_warps_and_a_cache_of_its_own() -> None:
 def test_more_warps_share_the_file_without_mixing_values() -> None:
     """All warps use the same names; the checker would see a value of another warp."""
     body = [add(1 + n % 7, 1 + (n + 3) % 7, 1 + (n + 5) % 7) for n in range(60)]
-    for entries in (1, 2, 6):
+    for entries in (2, 4, 6):
         c = run(Kernel([[*body, *keep(1, 2, 3), exit_()]], 8, warps_per_cta=8, ctas=8), entries=entries)
         assert c["ctas"] == 8 and c["rfc_hits"] > 0
 

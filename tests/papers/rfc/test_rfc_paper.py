@@ -6,6 +6,7 @@ import pytest
 from timing_kernels import Kernel, add, exit_, op, store
 
 from warploom.energy import load_technology
+from warploom.machines import load_machine
 from warploom.papers.facts import load_facts
 from warploom.papers.rfc import figures as rfc
 from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
@@ -58,6 +59,26 @@ def test_the_bound_is_what_all_hits_cost() -> None:
     assert relative_energy(hits, technology, 8, 6, Distances(1, 0.2)) < expected  # wires gain more than accesses do
 
 
+@pytest.mark.parametrize(("reads_avoided", "saved"), [(0.5, 0.27), (0.7, 0.36)])
+def test_the_papers_energy_takes_more_reads_than_it_says(reads_avoided: float, saved: float) -> None:
+    """What the row of reads avoided says of 50% and 70% of reads, both with 59% of writes and 1.8 reads a write."""
+    technology = load_technology("rfc")
+    reads, writes, hits, written = 179.3, 100.0, 179.3 * reads_avoided, 100 * (1 - 0.59)
+    counters = {
+        "mrf_reads_without_cache": reads,
+        "mrf_writes_without_cache": writes,
+        "mrf_reads": reads - hits,
+        "mrf_writes": written,
+        "forwarded_reads": 0,
+        "rfc_reads": hits + written,
+        "rfc_writes": writes,
+        "rfc_hits": hits,
+        "rfc_results": writes,
+    }
+    assert least_energy(counters, technology, 8, 6) == pytest.approx(1 - 0.58, abs=0.001)
+    assert 1 - relative_energy(counters, technology, 8, 6, Distances(1, 0.2)) == pytest.approx(saved, abs=0.005)
+
+
 def test_the_chip_estimate_is_the_papers() -> None:
     chip = chip_estimate(0.36)
     assert chip.watts == pytest.approx(3.3, abs=0.05)
@@ -71,6 +92,12 @@ def test_a_program_stands_for_the_traces_of_its_kind() -> None:
     assert rfc._over_traces(shaders) == pytest.approx(155 / 210)
     hpc = {name: float(row["category"] == "hpc") for name, row in rfc.PAPER.workloads.items()}
     assert rfc._by_group(hpc) == {"compute": pytest.approx(18 / 55), "shaders": 0}
+
+
+def test_code_has_the_registers_that_let_every_warp_of_the_papers_machine_be_resident() -> None:
+    sm = load_machine("rfc").sm
+    limit = f"max_registers={sm.registers_per_sm // (32 * sm.warps_per_sm)}"
+    assert all(limit in run.design for figure in rfc.FIGURES for run in figure.runs("tiny"))
 
 
 def test_every_run_that_the_figures_name_can_be_made() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from warploom.papers.rfc.program_order import reads_avoided
 from warploom.simulation.execution import Executions
 from warploom.simulation.simulate import simulate
 from warploom.workloads.program import workload_program
@@ -56,3 +57,17 @@ def test_all_programs(name: str) -> None:
             checked(name, f"rfc(entries={entries}, active={active})", executions, "gtx480")
     for design in VARIANTS[3:]:
         checked(name, design, executions, "gtx480")
+
+
+@pytest.mark.parametrize("name", ["parallax", "pathfinder"])  # divergent loops; barriers and predicated code
+def test_reads_avoided_follow_from_the_order_of_the_program_alone(name: str) -> None:
+    """The count along each warp knows nothing of time and finds the same hits."""
+    executions = Executions()
+    program = workload_program(name, "sm_75")
+    timed = simulate(program, "hierarchy=rfc(bypass_slow=false)", "rfc", size="tiny", executions=executions)
+    (execution,) = executions.made.values()
+    counted = [reads_avoided(launch.code, trace, 6) for launch, trace in execution.traced()]
+    assert sum(avoided for avoided, _ in counted) == timed.counters["rfc_hits"]
+    assert sum(reads for _, reads in counted) == timed.counters["rf_reads"]
+    more = [reads_avoided(launch.code, trace, 6, uniform=True) for launch, trace in execution.traced()]
+    assert sum(reads for _, reads in more) >= timed.counters["rf_reads"]

@@ -11,5 +11,4 @@ PAPER = Paper(
     address="https://doi.org/10.1109/ISCA.2018.00073",
     package=__name__,
     policies=("owner_warp", "owner_warp_first", "regmutex", "regmutex_paired"),
-    code="sm_75",  # the paper executes machine code (PTXPlus), whose compiler takes the registers that it can use
 )

@@ -25,6 +25,15 @@ SHORT_GAP = 4  # instructions: twice what a release and an acquire cost
 SLOW_ACCESS = 20  # several hundred cycles, in which each of some tens of warps issues once or twice
 
 
+def ends_by_arm(code: Code) -> bool:
+    """Whether a value that one arm of a divergent branch needs ends with the arm's own last read, not where all lanes meet.
+
+    The paper lets it live to the branch's immediate post-dominator, where its machine brings lanes together. In SASS they may
+    stay apart far beyond that, through a whole nest of loops.
+    """
+    return code.binary is not None
+
+
 def is_barrier(instruction: Instruction) -> bool:
     """Whether warps wait for each other here."""
     return instruction.op.name == "BAR" or (instruction.op.name == "bar" and "warp" not in instruction.op.modifiers)
@@ -32,7 +41,7 @@ def is_barrier(instruction: Instruction) -> bool:
 
 def barrier_pressure(code: Code) -> int:
     """The most registers that a warp keeps live across a barrier: no base set may be smaller."""
-    pressure = warp_liveness(code).pressure
+    pressure = warp_liveness(code, by_arm=ends_by_arm(code)).pressure
     return max(
         (live for live, instruction in zip(pressure, code.instructions(), strict=True) if is_barrier(instruction)), default=0
     )
@@ -56,11 +65,14 @@ class Regions:
         return not any(self.held)
 
 
-def plan_regions(code: Code, base: int) -> Regions | None:
-    """The regions of code that has `base` registers of its own; None when that is not enough at a barrier."""
+def plan_regions(code: Code, base: int, *, by_arm: bool = True) -> Regions | None:
+    """The regions of code that has `base` registers of its own; None when that is not enough at a barrier.
+
+    Without ``by_arm`` values live on to where all lanes meet also where they could end with their arm.
+    """
     graph = flow_graph(code)
     divergent = analyse_divergence(code, graph).branches
-    pressure = warp_liveness(code, graph, divergent).pressure
+    pressure = warp_liveness(code, graph, divergent, by_arm=by_arm and ends_by_arm(code)).pressure
     need = [live > base for live in pressure]
     barrier = [is_barrier(instruction) for instruction in code.instructions()]
     if any(needed and waits for needed, waits in zip(need, barrier, strict=True)):

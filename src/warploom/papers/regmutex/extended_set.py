@@ -21,7 +21,7 @@ from warploom.code.loops import loop_depths
 from warploom.code.ranges import LiveRanges
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.values import value_instances
-from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, plan_regions
+from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, ends_by_arm, plan_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.holding import holding, prove_holding
 
@@ -43,7 +43,14 @@ def split_registers(code: Code, base: int, extended: int) -> Code | None:
     Whatever comes out is proved: see `warploom.papers.regmutex.holding`.
     """
     code = without_empty(without_unreachable(code))
-    regions = plan_regions(code, base)
+    found = _split(code, plan_regions(code, base), base, extended)
+    if found is None and ends_by_arm(code):  # longer regions leave more values room in the extended set
+        found = _split(code, plan_regions(code, base, by_arm=False), base, extended)
+    return found
+
+
+def _split(code: Code, regions: Regions | None, base: int, extended: int) -> Code | None:
+    """The code with some regions, and with as few moves as will do."""
     if regions is None:
         return None
     attempt = _Attempt(code, regions, base, base + extended)
@@ -78,7 +85,8 @@ class _Attempt:
         while True:
             code, moved = self._with_instructions(down, up)
             graph = flow_graph(code)
-            warp = LiveRanges(code, Divergence(self.regions.divergent, frozenset(), value_instances(code, graph)), graph)
+            divergence = Divergence(self.regions.divergent, frozenset(), value_instances(code, graph))
+            warp = LiveRanges(code, divergence, graph, by_arm=ends_by_arm(code))
             limited = self._limited(code, warp)
             useless = set()
             for pc, move in moved.items():

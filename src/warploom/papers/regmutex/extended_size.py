@@ -11,14 +11,14 @@ WIDEST = Fraction(40, 100)  # the largest share in table I of the same paper, wh
 
 
 def candidate_sizes(registers: int) -> list[int]:
-    """The sizes that are looked at for a kernel that asks for so many registers, the smallest first."""
+    """The sizes that are looked at for a kernel that uses so many registers, before rounding, the smallest first."""
     sizes = {math.floor(registers * share) for share in SHARES}
     return sorted(size for size in sizes if size > 0 and size % 2 == 0)
 
 
 def further_sizes(registers: int) -> list[int]:
-    """The sizes that are looked at where none of the candidates is of use: the other even numbers up to the widest share."""
-    return sorted(set(range(2, math.floor(registers * WIDEST) + 1, 2)) - set(candidate_sizes(registers)))
+    """The sizes that are looked at where no candidate is of use: even numbers up to the widest share of the rounded number."""
+    return list(range(2, math.floor(registers * WIDEST) + 1, 2))
 
 
 def pool_sections(entries: int, base: int, extended: int, warps: int, most: int) -> int:
@@ -27,16 +27,23 @@ def pool_sections(entries: int, base: int, extended: int, warps: int, most: int)
 
 
 def ranked_sizes(
-    registers: int, least_base: int, unshared: int, resident: Callable[[int], int], sections: Callable[[int, int], int]
+    used: int,
+    registers: int,
+    least_base: int,
+    unshared: int,
+    resident: Callable[[int], int],
+    sections: Callable[[int, int], int],
 ) -> Iterator[int]:
     """The sizes that let more warps be resident than the `unshared` ones of whole allocation, the choice first.
 
-    The highest occupancy goes first. Among sizes of the same occupancy it is that with the largest base set of those which have
-    sections for more than half of the warps; then come the others, those with most sections first. Left out are sizes that
-    leave less than `least_base` (what is live at barriers) or not one section. `resident` gives the warps resident
+    Candidates are shares of the registers `used` by the kernel; the base set is what they leave of the `registers` that it is
+    given. The highest occupancy goes first. Among sizes of the same occupancy it is that with the largest base set of those
+    which have sections for more than half of the warps; then come the others, those with most sections first. Left out are
+    sizes that leave less than `least_base` (what is live at barriers) or not one section. `resident` gives the warps resident
     with a size, `sections` the sections with a size and so many warps. The further sizes come after all candidates.
     """
-    for sizes in (candidate_sizes(registers), further_sizes(registers)):
+    candidates = candidate_sizes(used)
+    for sizes in (candidates, [size for size in further_sizes(registers) if size not in candidates]):
         ranked = []
         for size in sizes:
             warps = resident(size)

@@ -1,13 +1,14 @@
 """RegMutex (ISCA 2018): its figures and table as experiments.
 
 Occupancy only matters where the grid has more CTAs than are resident at once; the small size has few for fifteen SMs, so that it
-runs on three, with their share of the memory system. It also matters only where programs want more registers than there are: they
-run as NVIDIA's machine code, unless another code is asked for.
+runs on three, with their share of the memory system. Of the two kinds of code, our backend's is executed: its registers are
+nearer to table I's, its addresses have 32 bits and its lanes meet at post-dominators, as in the paper's code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -26,19 +27,19 @@ SAMPLE = ("cutcp", "dwt2d", "hotspot3d", "particlefilter", "radixsort", "spmv") 
 SIZES = (2, 4, 6, 8, 10, 12)
 SUFFIX = " + register_file=0.5"
 WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with which warps would wait too long
+NVIDIA_CODE = "sm_75"
 NO_GAIN = (
-    "a third CTA is resident as in the paper (24 registers, base set 18, 26 sections) and gains nothing, nor does twice the "
-    "file; which graph the paper has is not known, and no run of ours shows its gain"
+    "our backend takes 14 registers for it, so that all warps are resident anyway; NVIDIA's compiler takes 22, with which a "
+    "third CTA is resident as in the paper (base set 18, 26 sections) and gains nothing: memory is busy, not waited for"
 )
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
 # The rival renames every register: it is charged with a table of 30,240 bits, and holds as many CTAs as static liveness allows.
 RFV = "rfv(table_bytes=3780, residency=held)"
-CROWDED = "rfv(table_bytes=3780)"  # on half the file: as many CTAs as on the full one, whose warps wait for registers
 TECHNIQUES = {"owf": "owf", "rfv": RFV, "regmutex": "regmutex"}
 VARIANTS = {"regmutex, weighed": WEIGHED}
 
 UNLIMITED = f"baseline on {WIDE}"
-# A CTA of 512 threads fits half the file with 32 registers a thread, and with no more.
+# A CTA of 512 threads fits half the file with 32 registers a thread, and with no more; NVIDIA's compiler would take 35.
 LIMITS = {"heartwall": 32}
 
 
@@ -165,9 +166,15 @@ def _boost(results: Results, size: str) -> Outcome:
         rows.append({"workload": "mean", "design": design, "cycles saved": -_mean(added.values())})
     saved = -_added(results, size, _full, ("bfs-queue",), "regmutex")["bfs-queue"]
     chart = Chart("bars", "workload", "cycles saved", "design", y_title="cycles saved, %", published={"paper: mean": 12.8})
-    free, shared = (results[_run("bfs-queue", design, size, FREE)]["cycles"] for design in ("baseline", "regmutex"))
-    unbound = Experiment("slow DRAM and few misses under way", f"regmutex on {FREE}", 100 * (1 - shared / free))
+    free, shared = (results[run]["cycles"] for run in _unbound_runs(size))
+    cause = "the few registers of our backend's code, slow DRAM and few misses under way"
+    unbound = Experiment(cause, f"regmutex on {FREE} with {NVIDIA_CODE} code", 100 * (1 - shared / free))
     return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": unbound}, {"full-bfs": NO_GAIN})
+
+
+def _unbound_runs(size: str) -> Sequence[Run]:
+    """BFS where a third CTA can become resident and memory is fast: without any technique, and with RegMutex."""
+    return [replace(_run("bfs-queue", design, size, FREE), code=NVIDIA_CODE) for design in ("baseline", "regmutex")]
 
 
 def _reduction(results: Results, size: str) -> Outcome:
@@ -194,7 +201,7 @@ def _reduction(results: Results, size: str) -> Outcome:
 
 def _rival_runs(size: str) -> Sequence[Run]:
     designs = [*TECHNIQUES.values(), *VARIANTS.values()]
-    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", CROWDED, *designs)
+    full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs)
     bound = [_run(name, "baseline", size, WIDE) for name in LIMITED]
     return list(dict.fromkeys([*full(size), *half(size), *bound]))
 
@@ -216,8 +223,6 @@ def _rivals(results: Results, size: str) -> Outcome:
     chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
     most = Experiment("any limit of registers", UNLIMITED, -_mean(bound.values()))
     experiments = {key: most for key in measured if key.startswith("full")}
-    crowded = _mean(_added(results, size, _half, OTHERS, CROWDED).values())
-    experiments["half-rfv"] = Experiment("the rule that no warp waits for a register", f"{CROWDED} on half the file", crowded)
     experiments["half-regmutex"] = Experiment("sections for which warps wait too long", WEIGHED, facts["half-regmutex, weighed"])
     return Outcome(rows, measured, chart, experiments)
 
@@ -309,7 +314,7 @@ FIGURES = (
         "Cycles and occupancy on the full file",
         lambda size: [
             *_runs(_full, LIMITED, "regmutex", WEIGHED)(size),
-            *(_run("bfs-queue", design, size, FREE) for design in ("baseline", "regmutex")),
+            *_unbound_runs(size),
         ],
         _boost,
     ),

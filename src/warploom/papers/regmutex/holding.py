@@ -10,7 +10,7 @@ from warploom.code.instruction import Code
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
-from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, is_barrier
+from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, ends_by_arm, is_barrier
 
 
 class HoldingError(RuntimeError):
@@ -80,7 +80,7 @@ def prove_holding(code: Code, base: int, divergent: frozenset[int] | None = None
     graph = flow_graph(code)
     divergent = divergent if divergent is not None else analyse_divergence(code, graph).branches
     state = holding(code, graph, divergent)
-    liveness = warp_liveness(code, graph, divergent)
+    liveness = warp_liveness(code, graph, divergent, by_arm=ends_by_arm(code))
     extended = REGISTER_MASK & ~((1 << base) - 1)
     pc = 0
     for number, block in enumerate(code.blocks):

@@ -97,7 +97,7 @@ def shared_code(
     unshared = resident_ctas(code, machine, whole_limit) * warps_of(code)
     sizes = [extended] if registers - extended >= max(1, least) else []
     if extended == AUTO:
-        sizes = list(ranked_sizes(registers, least, unshared, resident, places))
+        sizes = list(ranked_sizes(code.registers, registers, least, unshared, resident, places))
         if weighed:
             progress = {size: under_way(size) for size in sizes}
             sizes = [size for size in sizes if progress[size] >= WORTHWHILE * unshared]

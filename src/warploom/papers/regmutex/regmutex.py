@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from warploom.code.instruction import Code
 from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARPS
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_size import pool_sections
 from warploom.papers.regmutex.register_sharing import (
@@ -34,7 +33,6 @@ from warploom.papers.regmutex.sections import (
     take_section,
     wait_for_shared,
 )
-from warploom.records import Array, i1
 from warploom.register_file import policy
 from warploom.register_file.bits import NOTHING, below, lowest
 from warploom.register_file.context import Context
@@ -53,12 +51,6 @@ def _sections(code: Code, machine: Machine, warps: int) -> int:
     return pool_sections(machine.warp_registers, base, code.registers - base, warps, machine.sm.warps_per_sm)
 
 
-class State(Sections):
-    """What the policy keeps in every SM: the sections of the pool, and the look-up table."""
-
-    section: Annotated[Array[i1], MAX_WARPS]  # for each warp that holds a section, which
-
-
 @policy
 class RegMutex(NamedTuple):
     """A base set for every warp; the registers above it come from a shared pool, acquired and released by the program."""
@@ -70,7 +62,7 @@ class RegMutex(NamedTuple):
     MEANING = EXTENDED_MEANING
     COMPILED_BY = ("extended", "weighed")
     NOTES = Notes
-    STATE = State
+    STATE = Sections
 
     extended: int = AUTO
     weighed: bool = False
@@ -102,7 +94,7 @@ class RegMutex(NamedTuple):
         return True  # the base set; the extended one is given back at the warp's exit
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
-        state: State = sm.allocation
+        state: Sections = sm.allocation
         extended = ctx.info.registers - ctx.info.registers_per_warp
         sections = 0
         if extended > 0:
@@ -113,20 +105,17 @@ class RegMutex(NamedTuple):
         state.taken = ~below(sections) if sections < 64 else NOTHING
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        give_base_set(ctx, sm, cycle, warp, ctx.info.registers_per_warp * warp)
+        give_base_set(ctx, sm, cycle, warp)
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
-        state: State = sm.allocation
+        state: Sections = sm.allocation
         if not asks_for_extended(ctx, sm, warp, pc):
             return True
         section = lowest(~state.taken)
         if section >= 64:
             wait_for_shared(sm, cycle, warp)
             return False
-        state.section[warp] = section
-        base = ctx.info.registers_per_warp
-        pool = base * ctx.info.warps_per_cta * ctx.info.cta_limit
-        take_section(ctx, sm, cycle, warp, section, pool + (ctx.info.registers - base) * section)
+        take_section(ctx, sm, cycle, warp, section)
         return True
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
@@ -136,7 +125,7 @@ class RegMutex(NamedTuple):
         release_extended(ctx, sm, cycle, warp)
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
-        state: State = sm.allocation
+        state: Sections = sm.allocation
         if section_freed(sm, entry) >= 0:
             wake(sm, state.queued)
 

@@ -37,7 +37,7 @@ from warploom.register_file.bits import bit, has
 from warploom.register_file.context import Context
 from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, wake
+from warploom.register_file.services import wake
 
 
 def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -52,12 +52,6 @@ def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
 
 def _pairs(code: Code, machine: Machine, warps: int) -> int:
     return -(-warps // 2)
-
-
-@inlined
-def _first_entry(ctx: Context, pair: int) -> int:
-    """Where the registers of a pair begin: the base sets of both warps, then the extended set."""
-    return pair * (ctx.info.registers_per_warp + ctx.info.registers)
 
 
 @policy
@@ -107,8 +101,7 @@ class RegMutexPaired(NamedTuple):
             state.sections = (ctx.info.warps_per_cta * ctx.info.cta_limit + 1) // 2
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
-        first = _first_entry(ctx, warp // 2) + warp % 2 * ctx.info.registers_per_warp
-        give_base_set(ctx, sm, cycle, warp, first)
+        give_base_set(ctx, sm, cycle, warp)
 
     def may_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> bool:
         state: Sections = sm.allocation
@@ -118,7 +111,7 @@ class RegMutexPaired(NamedTuple):
         if has(state.taken, pair):
             wait_for_shared(sm, cycle, warp)
             return False
-        take_section(ctx, sm, cycle, warp, pair, _first_entry(ctx, pair) + 2 * ctx.info.registers_per_warp)
+        take_section(ctx, sm, cycle, warp, pair)
         return True
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:

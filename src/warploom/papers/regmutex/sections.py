@@ -83,16 +83,15 @@ def count_acquire(sm: Sm, cycle: int, warp: int) -> None:
 # --- a base set and a section -----------------------------------------------------------------------------------------------
 
 
+# A register lies in the bank that the machine's mapping gives it, as under static allocation: the paper numbers a warp's
+# registers without base sets and with them in the same way, and banks are spread over warps in both.
+
+
 @separate
-def give_base_set(ctx: Context, sm: Sm, cycle: int, warp: int, first: int) -> None:
-    """Map a warp's base set: from the entry `first` on, or where nothing is shared or sub-cores have banks, anywhere."""
-    base = ctx.info.registers_per_warp
-    in_place = ctx.info.registers > base and ctx.machine.sub_cores == 1
-    for register in range(base):
-        entry = first + register
-        if not in_place:
-            entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
-        allocate(ctx, sm, cycle, warp, register, entry)
+def give_base_set(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """Map a warp's base set."""
+    for register in range(ctx.info.registers_per_warp):
+        allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
 
 
 @separate
@@ -104,8 +103,8 @@ def asks_for_extended(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
 
 
 @separate
-def take_section(ctx: Context, sm: Sm, cycle: int, warp: int, section: int, first: int) -> None:
-    """Give a warp a free section: its extended registers from the entry `first` on, or where sub-cores have banks, anywhere."""
+def take_section(ctx: Context, sm: Sm, cycle: int, warp: int, section: int) -> None:
+    """Give a warp a free section for its extended registers."""
     state: Sections = sm.allocation
     count_acquire(sm, cycle, warp)
     state.holds |= bit(warp)
@@ -113,9 +112,7 @@ def take_section(ctx: Context, sm: Sm, cycle: int, warp: int, section: int, firs
     base = ctx.info.registers_per_warp
     state.occupied[section] = ctx.info.registers - base
     for register in range(base, ctx.info.registers):
-        entry = first + register - base
-        if ctx.machine.sub_cores > 1:
-            entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
+        entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register))
         state.section_of[entry] = section + 1
         allocate(ctx, sm, cycle, warp, register, entry)
 

@@ -14,12 +14,13 @@ from warploom.energy.technology import SLICE_BITS, SLICES
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfc.cache_hints import Hints, cache_hints
+from warploom.papers.rfc.program_order import reads_avoided
 from warploom.papers.rfc.value_usage import value_usage
 from warploom.records import Array, Lanes, Record, field_names, i2, i8, u1
 from warploom.register_file import Policies, policy
 from warploom.register_file.bits import count, has
 from warploom.register_file.columns import last_at, mask_at
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import MOST_FLUSHED, Sm
 from warploom.register_file.services import covers, fill, inlined, result_number, write_back
@@ -28,7 +29,7 @@ MOST_ENTRIES = 16
 TAG_BITS = 9  # register name (6), valid, dirty, dead
 RESULTS, SOURCES = 0, 1
 FIFO, LRU = 0, 1
-VALID, DIRTY, DEAD, COLD = 1, 2, 4, 8
+VALID, DIRTY, DEAD, COLD, AWAITED = 1, 2, 4, 8, 16  # awaited: the result of an instruction under way will be written here
 
 
 class Entries(Record):
@@ -82,7 +83,7 @@ def _find(policy: Rfc, sm: Sm, warp: int, register: int) -> int:
 
 @inlined
 def _write_down(ctx: Context, sm: Sm, cycle: int, warp: int, way: int) -> bool:
-    """Empty an entry; True if its value had to be written to the main register file."""
+    """Empty an entry; True if its value had to be written to the main register file. A result that is awaited will go there."""
     state: State = sm.hierarchy
     status, register = state.status[warp, way], int(state.register[warp, way])
     state.status[warp, way] = 0
@@ -120,6 +121,50 @@ def _take(policy: Rfc, ctx: Context, sm: Sm, cycle: int, warp: int, register: in
     state.stamp[warp, chosen] = state.clock
     state.register[warp, chosen] = register
     return chosen
+
+
+@inlined
+def _goes_around(policy: Rfc, row: CodeRow, number: int) -> bool:
+    """Whether a result of an instruction is meant for the main file."""
+    hints: Hints = row.hierarchy
+    return (policy.bypass_slow and row.slow) or (policy.bypass_unread and hints.unread >> number & 1 != 0)
+
+
+@inlined
+def _brought(row: CodeRow, number: int, mask: Lanes) -> Lanes:
+    """The lanes of its register that a result brings: all of them where nobody needs the rest."""
+    hints: Hints = row.hierarchy
+    return mask if hints.rest_needed >> number & 1 != 0 else FULL
+
+
+@inlined
+def _await(policy: Rfc, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow, number: int, mask: Lanes) -> None:
+    """Find room for a result of the instruction that is being issued.
+
+    Tags are looked up right after issue and an operand that hits is read three cycles later: an entry must not be taken by an
+    older instruction's result in between. So tags change in program order, at issue, and what is in the cache does not depend on
+    when results arrive.
+    """
+    state: State = sm.hierarchy
+    hints: Hints = row.hierarchy
+    register = int(row.writes[number])
+    whole = covers(sm, warp, _brought(row, number, mask))
+    way = _find(policy, sm, warp, register)
+    if _goes_around(policy, row, number) and (way < 0 or whole):
+        if way >= 0:
+            state.status[warp, way] = 0  # the main file gets the register's next value
+        return
+    if way < 0:
+        way = _take(policy, ctx, sm, cycle, warp, register)
+        state.status[warp, way] = 0
+        state.lanes[warp, way] = np.uint32(0)
+    else:  # a new value, the youngest, wherever the old one was
+        state.clock += 1
+        state.stamp[warp, way] = state.clock
+    kept = 0 if whole else state.status[warp, way] & DIRTY  # what the new value does not replace
+    unread = hints.unread >> number & 1 != 0
+    state.status[warp, way] = VALID | AWAITED | kept | (COLD if unread else 0)
+    state.ready[warp, way] = 0
 
 
 @inlined
@@ -164,7 +209,8 @@ class Rfc(NamedTuple):
         "bypass_unread": "results that are not read before the next suspension do so too",
         "evict_first": "values that are not read before the next suspension make room first",
         "distance": "millimetres of wire from the cache to the execution units",
-        "characterise": "also count how often and how soon the program's values are read, cache or not",
+        "characterise": "also count how often and how soon the program's values are read, cache or not, and which reads a cache "
+        "for every warp would avoid were uniform registers those of threads",
     }
     GIVEN = ("distance", "characterise")
     LIMITS = {
@@ -234,37 +280,28 @@ class Rfc(NamedTuple):
                 fill(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way)
         if index + 1 >= sm.warp[warp].end:
             _drop(policy, sm, warp)
+        elif has(sm.active, warp):
+            for number in range(row.n_writes):
+                _await(policy, ctx, sm, cycle, warp, row, number, mask_at(ctx, index))
 
     def on_result(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
         row = ctx.code[pc]
-        hints: Hints = row.hierarchy
         state: State = sm.hierarchy
         number = result_number(row, register)
-        unread = hints.unread >> number & 1 != 0
-        lanes = mask if hints.rest_needed >> number & 1 != 0 else FULL
-        around = (policy.bypass_slow and row.slow) or (policy.bypass_unread and unread)
         way = _find(policy, sm, warp, register)
-        if way >= 0 and around and covers(sm, warp, lanes):
-            state.status[warp, way] = 0  # the main file gets the register's next value
-            way = -1
-        if way < 0:
-            if around:
-                if policy.bypass_slow and row.slow:
-                    state.slow_bypasses += 1
-                else:
-                    state.unread_bypasses += 1
-                return -1
-            if not has(sm.active, warp):
+        if way < 0 or state.status[warp, way] & AWAITED == 0:
+            if policy.bypass_slow and row.slow:
+                state.slow_bypasses += 1
+            elif _goes_around(policy, row, number):
+                state.unread_bypasses += 1
+            else:
                 state.late_results += 1
-                return -1
-            way = _take(policy, ctx, sm, cycle, warp, register)
+            return -1
+        lanes = _brought(row, number, mask)
+        if state.status[warp, way] & DIRTY == 0:
             state.lanes[warp, way] = np.uint32(0)
-        else:  # a new value, the youngest, wherever the old one was
-            state.clock += 1
-            state.stamp[warp, way] = state.clock
-        state.status[warp, way] = VALID | DIRTY | (COLD if unread else 0)
+        state.status[warp, way] = state.status[warp, way] ^ AWAITED | DIRTY
         state.lanes[warp, way] |= lanes
-        state.ready[warp, way] = 0
         state.results += 1
         if not covers(sm, warp, lanes):
             state.partial_results += 1
@@ -313,6 +350,8 @@ class Rfc(NamedTuple):
         if policy.characterise:
             usage = value_usage(run.code, run.trace)
             total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
+            avoided, reads = reads_avoided(run.code, run.trace, policy.entries, uniform=True)
+            total |= {"reads_with_uniform": reads, "reads_avoided_with_uniform": avoided}
         return {
             "rfc_hits": total.pop("hits"),
             "rfc_results": total.pop("results"),
