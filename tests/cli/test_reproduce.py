@@ -12,7 +12,7 @@ import pytest
 
 from warploom.errors import WarploomError
 from warploom.papers.experiment import Run
-from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select
+from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom.papers.runs import tasks_of
 from warploom.report.embedding import embedded
 from warploom.simulation.task import Task
@@ -125,6 +125,24 @@ def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
     assert vectoradd.ours == pytest.approx(100 * 4 / 3)  # of the three registers that it names; it is given four
 
 
+def test_a_run_with_a_wrong_output_is_named(folder: Path) -> None:
+    said = "the output differs from the reference"
+    right = ask(folder, "--json")
+    assert said not in right.stderr
+    assert all(score["unverified"] == [] for score in json.loads(right.stdout))
+    store, run = Store(folder / "runs"), runs_of(select(*FIGURE), "tiny")[0]
+    (task,) = tasks_of([run])
+    result = store.load(content_key(task))
+    assert result is not None
+    store.save(content_key(task), {**result, "verified": False})
+    wrong = ask(folder, "--json")
+    store.save(content_key(task), result)
+    assert wrong.returncode == 0
+    name = f"{run.workload} with {run.design} as {task.code}"
+    assert sum(f"{name}: {said}" in line for line in wrong.stderr.splitlines()) == wrong.stderr.count(said) == 1
+    assert all(score["unverified"] == [name] for score in json.loads(wrong.stdout))
+
+
 def test_a_parameter_of_a_design_makes_another_run() -> None:
     runs = [Run("bfs", design, "rfv", "tiny") for design in ("rfv", "rfv(flag_cache=5)", "rfv", "rfv(flag_cache=2)")]
     keys = content_keys(tasks_of(runs))
@@ -138,6 +156,8 @@ def test_recordings_take_the_places_of_the_workloads_that_they_are_named_after(t
     plain, own = runs_of(select(*FIGURE), "tiny"), runs_of(select(*FIGURE), "tiny", programs=recorded)
     assert [run.workload for run in own] == [recorded.get(run.workload, run.workload) for run in plain]
     assert {run.workload for run in own} - {run.workload for run in plain} == {str(tmp_path / "hotspot.wlr")}
+    assert "hotspot" in unrecorded(plain)
+    assert unrecorded(own) == sorted({run.workload for run in plain} - {"hotspot"})
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("notes.txt", "there is no recording here"), ("hotpot.wlr", "mean 'hotspot'")])

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pandas
 import pytest
@@ -13,7 +14,9 @@ from sweeping import outcome
 
 import warploom as wl
 from warploom.errors import WarploomError
+from warploom.sweeps.cluster import COUNT_SECONDS, WORKER_SETTINGS, Cluster
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1, "replicates": 12}
 
@@ -22,6 +25,7 @@ def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path, monkeyp
     monkeypatch.setattr("warploom.register_file.user_files._loaded", {})  # workers load what this process has loaded
     wl.sweep(PLAN, tmp_path / "here", jobs=1)
     with (
+        dask.config.set(WORKER_SETTINGS),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, worker_dashboard_address=None, silence_logs=50
         ) as cluster,
@@ -40,6 +44,40 @@ def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path, monkeyp
         made = wl.sweep(PLAN, tmp_path / "there", scheduler=cluster.scheduler_address, step=kill_one)
         assert len(done) == 12 and not made.refused
     pandas.testing.assert_frame_equal(outcome(tmp_path / "there"), outcome(tmp_path / "here"))
+
+
+def test_workers_heed_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    mallocs = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_")
+    for name in mallocs:  # Dask leaves them behind, and prefers what is there
+        monkeypatch.delenv(name, raising=False)
+    for name in ("distributed.worker.profile.enabled", "distributed.admin.tick.interval"):
+        assert name in WORKER_SETTINGS and dask.config.get(name) != WORKER_SETTINGS[name]  # Dask knows it, and says otherwise
+
+    def found(dask_worker: Any) -> list[Any]:
+        return [*map(os.environ.get, mallocs), "profile" in dask_worker.periodic_callbacks]
+
+    about = {"n_workers": 1, "dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
+    with (
+        dask.config.set(WORKER_SETTINGS),
+        distributed.LocalCluster(**about) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert list(client.run(found).values()) == [[str(256 << 20), str(32 << 20), False]]
+
+
+def test_the_scheduler_is_not_asked_for_its_workers_with_every_run() -> None:
+    class Client:
+        asked = 0
+
+        def nthreads(self) -> dict[str, int]:
+            self.asked += 1
+            return {"one": 1, "another": 1}
+
+    client, passed = Client(), [0.0]
+    cluster = Cluster(client, "tcp://somewhere", clock=lambda: passed[0])
+    assert [cluster.slots for _ in range(100)] == [4] * 100 and client.asked == 1
+    passed[0] += COUNT_SECONDS
+    assert cluster.slots == 4 and client.asked == 2
 
 
 def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

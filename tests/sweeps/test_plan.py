@@ -135,12 +135,17 @@ def test_overlapping_grids_make_each_run_once() -> None:
         ({"seeds": {"from": 0, "to": 10}}, "is not a range"),
         ({"seeds": {"from": 0, "to": 5, "count": 3, "scale": "log"}}, "lies above 0"),
         ({"grid": {"designs": "rfv"}}, "with two brackets"),
+        ({"workloads": "bsf"}, "workload 'bsf' is not known; did you mean 'bfs'"),
+        ({"technologies": "none"}, "technology 'none' is not known"),
+        ({"objectives": ["time"]}, "it is a goal, not a plan; give it to `warploom search`"),
+        ({"kernels": {"blur": {"file": "blur.cu"}}}, "kernels: nothing runs 'blur'; name it among the workloads"),
     ],
 )
 def test_a_wrong_plan_is_one_sentence(entries: dict[str, Any], sentence: str) -> None:
     with pytest.raises(WarploomError) as error:
         points(**entries)
     assert sentence in str(error.value) and "\n" not in str(error.value)
+    assert str(error.value).startswith("plan")
 
 
 def test_a_file_that_is_not_there_or_not_toml(tmp_path: Path) -> None:

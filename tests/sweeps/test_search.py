@@ -33,7 +33,7 @@ GOAL = {
     "trials": 6,
     "objectives": ["energy", "storage"],
     "constraints": ["file <= 0.75", "time <= 2"],
-    "start": ["rfv(shrink=0.5)", "baseline"],
+    "start": ["rfv(shrink=0.5)"],
 }
 
 
@@ -153,6 +153,11 @@ def _complete(folder: Path) -> int:
         ({"space": {"power.trimodal.wakeupp": 1}}, "nothing to choose here; did you mean 'power.trimodal.wakeup'"),
         ({"space": {"power.trimodal.wakeup": 1000}}, "wakeup must lie between 0 and 100"),
         ({"space": {"register_file": {"from": 1, "to": 0}}}, "a range goes from a number to a larger one"),
+        ({"workloads": ["bsf"]}, "workload 'bsf' is not known; did you mean 'bfs'"),
+        ({"size": "huge"}, "size 'huge' is not known"),
+        ({"machine": "gtx48"}, "machine 'gtx48' is unknown; did you mean 'gtx480'"),
+        ({"technology": "none"}, "technology 'none' is not known"),
+        ({"designs": ["rfv"]}, "it is a plan, not a goal; give it to `warploom sweep`"),
     ],
 )
 def test_a_wrong_goal_is_one_sentence(entries: dict[str, Any], sentence: str) -> None:
@@ -160,6 +165,7 @@ def test_a_wrong_goal_is_one_sentence(entries: dict[str, Any], sentence: str) ->
         made = goal_from_dict(goal(**entries))
         space_of(made.space, made.place)
     assert sentence in str(error.value) and "\n" not in str(error.value)
+    assert str(error.value).startswith("goal")
 
 
 def test_another_goal_needs_another_folder(tmp_path: Path) -> None:
@@ -191,9 +197,17 @@ def test_no_design_is_tried_twice(tmp_path: Path) -> None:
     assert made.trials == 3 and not made.refused
 
 
+def test_a_start_outside_of_the_space_is_refused_before_anything_is_kept(tmp_path: Path) -> None:
+    space = {"allocation": ["static"]}
+    with pytest.raises(WarploomError, match=r"goal, start: rfv\(shrink=0.5\) cannot be chosen from the space"):
+        wl.search(goal(space=space, start=["rfv(shrink=0.5)", "baseline"]), tmp_path / "out", jobs=1)
+    with pytest.raises(WarploomError, match=r"goal, start: .*'rvf' is not known"):
+        wl.search(goal(start=["rvf"]), tmp_path / "out", jobs=1)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("file", sorted(Path("docs/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
 def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> None:
-    """A start that lies outside would be passed over without a word."""
     made = make_goal(file)
     space = space_of(made.space, made.place)
     assert [text for text in made.start if space.place_of(parse_design(text)) is None] == []

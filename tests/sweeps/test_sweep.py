@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from random import Random
@@ -32,8 +36,11 @@ def plan(tmp_path: Path) -> Path:
 
 
 def stored(folder: Path) -> dict[Path, int]:
-    files = (file for file in (folder / "runs").glob("*.json") if not file.name.startswith("."))  # not one half-written
-    return {file: file.stat().st_mtime_ns for file in files}
+    return {file: file.stat().st_mtime_ns for file in _run_files(folder)}
+
+
+def _run_files(folder: Path) -> list[Path]:
+    return [file for file in (folder / "runs").glob("*.json") if not file.name.startswith(".")]  # not one half-written
 
 
 def test_killed_twice_at_a_random_moment_it_ends_with_the_same_table(plan: Path, tmp_path: Path) -> None:
@@ -74,9 +81,12 @@ def _kill_twice_and_compare(plan: Path, tmp_path: Path, number: int) -> None:
 
 
 def _number_made(folder: Path) -> int:
-    """How many runs are stored: in files of their own, and in tables that hundreds of them were folded into."""
+    """How many runs are stored: in files of their own, and in tables that hundreds of them were folded into.
+
+    Names alone are counted: a file may be folded, and be gone, between its being listed and looked at.
+    """
     tables = len(list((folder / "runs").glob("runs-*.parquet")))
-    return FOLD_AT * tables + len(stored(folder))
+    return FOLD_AT * tables + len(_run_files(folder))
 
 
 def test_two_processes_share_a_folder_and_make_each_run_once(plan: Path, tmp_path: Path) -> None:
@@ -126,6 +136,19 @@ def test_a_run_that_cannot_be_made_is_counted_and_the_others_go_on(tmp_path: Pat
     assert sorted(made.table()["workload"]) == ["scalarprod", "vectoradd", "vectoradd"]
 
 
+def test_where_every_run_is_refused_no_table_is_said_to_be_written(tmp_path: Path) -> None:
+    wl.sweep(TINY_PLAN, tmp_path / "out", jobs=1)  # another plan has made runs there
+    (tmp_path / "out" / "results.parquet").unlink()
+    plan = tmp_path / "plan.toml"
+    plan.write_text('workloads = "matrixmul"\nsizes = "tiny"\nsms = 1\nparameters.register_file = [0.01, 0.02]\n')
+    process = begin(plan, "--out", tmp_path / "out", "--jobs", 1)
+    printed, said = process.communicate(timeout=120)
+    assert process.returncode == 2 and printed == ""
+    assert "refused, 2: kernel matrixmul" in said and "wrote" not in said
+    assert said.endswith(f"error: {plan}: all of its runs were refused; there is no table of them\n")
+    assert not (tmp_path / "out" / "results.parquet").exists()
+
+
 def test_a_dry_run_says_how_much_and_makes_nothing(plan: Path, tmp_path: Path) -> None:
     printed = complete(plan, "--out", tmp_path / "dry", "--dry-run")
     assert "30 runs, 0 of them stored, 30 to make" in printed and "combinations of policies: 1" in printed
@@ -134,6 +157,30 @@ def test_a_dry_run_says_how_much_and_makes_nothing(plan: Path, tmp_path: Path) -
     known = json.loads(complete(plan, "--out", tmp_path / "made", "--dry-run", "--json"))
     assert (known["stored"], known["to_run"], known["untimed"]) == (1, 29, 0)
     assert known["seconds_of_one_process"] > 0 and known["bytes"] > 1000
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux says which processes have started")
+def test_an_interrupt_does_not_make_workers_speak_that_are_still_starting(plan: Path, tmp_path: Path) -> None:
+    """A terminal interrupts all processes of a command."""
+    plan.write_text(TINY + "replicates = 3000\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "warploom", "sweep", plan, "--out", tmp_path / "out", "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    )
+    assert process.stderr is not None and "3000 runs, 0 of them stored" in process.stderr.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(children.read_text().split()) < 2:  # one of them keeps books of semaphores
+        time.sleep(0.01)
+    for worker in map(int, children.read_text().split()):
+        time.sleep(0.2)  # Python itself has started, and is importing
+        os.kill(worker, signal.SIGINT)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said and said.strip().endswith("interrupted")
 
 
 def test_errors_are_one_sentence(tmp_path: Path) -> None:

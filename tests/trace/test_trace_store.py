@@ -72,10 +72,17 @@ def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path, monkeypatch) -> N
     prune = TraceStore.prune
     monkeypatch.setattr(TraceStore, "prune", lambda store, keep: looks.append(keep) or prune(store, keep))
     for number in range(40):  # of some 32 KB each, with a limit of which 256 KB are a part
-        write(TraceStore(tmp_path, limit=16 << 20), f"{number:02}")  # a store for each, as processes have
+        write(TraceStore(tmp_path, limit=4 << 20), f"{number:02}")  # a store for each, as processes have
     assert 3 <= len(looks) <= 6
     write(TraceStore(tmp_path, limit=200_000), "last")
     assert sum(file.stat().st_size for file in tmp_path.rglob("*.npy")) <= 200_000
+
+
+def test_the_limit_holds_between_two_looks(tmp_path) -> None:
+    store = TraceStore(tmp_path, limit=256 << 10)
+    for number in range(150):  # of some 3 KB each, of which several are a part of the limit
+        write(store, str(number), length=10)
+        assert sum(file.stat().st_size for file in tmp_path.glob("*/*")) <= store.limit
 
 
 def test_two_writers_of_one_trace(tmp_path) -> None:

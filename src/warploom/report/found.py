@@ -9,12 +9,12 @@ from warploom.papers.experiment import Chart
 from warploom.report.charts import draw, save
 from warploom.storage.files import replace_file
 from warploom.sweeps.measures import MEASURES
-from warploom.sweeps.search import Outcome
+from warploom.sweeps.search import SearchOutcome
 
 UNSEEN = "unseen "
 
 
-def found_rows(outcome: Outcome) -> list[dict[str, Any]]:
+def found_rows(outcome: SearchOutcome) -> list[dict[str, Any]]:
     """A row for each design of the front: its measures, and those on workloads that the search never saw."""
     return [
         {
@@ -27,7 +27,7 @@ def found_rows(outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-def found_lines(outcome: Outcome) -> tuple[list[str], list[tuple[list[str], str]]]:
+def found_lines(outcome: SearchOutcome) -> tuple[list[str], list[tuple[list[str], str]]]:
     """The front for a terminal: headings, and for each design its cells and what stands below them."""
     shown = [name for name in MEASURES if name in (*outcome.goal.objectives, *(c.measure for c in outcome.goal.constraints))]
     lines = []
@@ -38,7 +38,7 @@ def found_lines(outcome: Outcome) -> tuple[list[str], list[tuple[list[str], str]
     return ["design that no other beats", *shown], lines
 
 
-def write_found(outcome: Outcome, folder: Path) -> None:
+def write_found(outcome: SearchOutcome, folder: Path) -> None:
     """``front.csv`` with all measures and ``front.png``, the first two objectives against each other."""
     import pandas
 

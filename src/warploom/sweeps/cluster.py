@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import functools
+import math
 import os
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,24 +23,38 @@ from warploom.simulation.workers import PolicyFiles, policy_files, run_in_worker
 from warploom.sweeps.keys import simulator_digest
 
 CONNECT_SECONDS = 20
+# What Dask's configuration should say where workers simulate. They are not profiled a hundred times a second, and event loops
+# look after themselves once a second, not fifty times. A run allocates tens of megabytes again and again: a worker keeps them,
+# where Dask would have it give back whatever exceeds 64 KB and fetch page for page anew.
+WORKER_SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 << 20,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,  # more is not allowed
+}
+COUNT_SECONDS = 1.0  # how long the number of workers is taken to be the same: the scheduler has to be asked for it
 _one_at_a_time = threading.Lock()  # a worker's threads share compiled code and executions
 
 
 class Cluster:
     """Gives tasks to the workers of a Dask scheduler. A run that a lost worker was making is given to another."""
 
-    def __init__(self, client: Any, address: str) -> None:
+    def __init__(self, client: Any, address: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._address = address
         self._files = policy_files()
         self._papers = tuple(map(str, outside_folders()))
         self._digest = simulator_digest()
         self._held: dict[Future[Result], Any] = {}  # Dask forgets a run that nobody holds
+        self._clock = clock
+        self._workers, self._counted = 0, -math.inf  # how many there were, and when
 
     @property
     def slots(self) -> int:
         """Two for each worker, so that none waits for the way from here; workers come and go."""
-        return 2 * max(1, len(self._client.nthreads()))
+        if self._clock() - self._counted >= COUNT_SECONDS:
+            self._workers, self._counted = len(self._client.nthreads()), self._clock()
+        return 2 * max(1, self._workers)
 
     def submit(self, task: Task) -> Future[Result]:
         distant = self._client.submit(_run_there, task, self._files, self._papers, self._digest, pure=False)

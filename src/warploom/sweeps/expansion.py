@@ -20,7 +20,7 @@ from warploom.register_file import CHOICES, make_policy, policies_of
 from warploom.simulation.task import Task
 from warploom.sweeps.axes import limit_of, values_of
 from warploom.sweeps.conditions import read_condition
-from warploom.sweeps.plan import Plan
+from warploom.sweeps.plan import Plan, refused_at
 from warploom.sweeps.programs import planned_programs
 from warploom.workloads.program import check_code, check_size
 
@@ -53,8 +53,13 @@ def expand(plan: Plan) -> Expansion:
     """Every run of a plan and of its further grids."""
     found = Expansion()
     seen: set[tuple[Any, ...]] = set()
-    for grid in plan.grids or (plan,):
-        for point in _Grid(grid, found.skipped).points():
+    grids = [_Grid(grid, found.skipped) for grid in plan.grids or (plan,)]
+    run = {program.name for grid in grids for program in grid.programs}
+    idle = [name for grid in grids for name in grid.kernels if name not in run]
+    if idle:
+        raise WarploomError(f"{plan.place}, kernels: nothing runs {idle[0]!r}; name it among the workloads")
+    for grid in grids:
+        for point in grid.points():
             identity = tuple(sorted((name, repr(value)) for name, value in point.coordinates.items()))
             if identity in seen:
                 continue  # two grids overlap
@@ -69,13 +74,16 @@ class _Grid:
     def __init__(self, plan: Plan, skipped: Counter[str]) -> None:
         self.place = plan.place
         self.skipped = skipped
-        self.designs = [self._design(text) for text in self._words("designs", plan.designs)]
+        designs, sizes, codes = (self._words(name, getattr(plan, name)) for name in ("designs", "sizes", "codes"))
+        with refused_at(self.place):
+            self.designs = [(text, parse_design(text)) for text in designs]
+            self.sizes = [check_size(size) for size in sizes]
+            self.codes = [check_code(code) for code in codes]
         self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
         self.machines = self._words("machines", plan.machines)
         self.overrides = {name: self._axis(f"overrides, {name}", axis) for name, axis in plan.overrides.items()}
         self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
-        self.sizes = [check_size(size) for size in self._words("sizes", plan.sizes)]
-        self.codes = [check_code(code) for code in self._words("codes", plan.codes)]
+        self.kernels = plan.kernels
         self.programs = planned_programs(self._words("workloads", plan.workloads), plan.kernels, self.codes, self.place)
         self.technologies = self._words("technologies", plan.technologies)
         self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
@@ -94,7 +102,9 @@ class _Grid:
             for varied, design in self._varied(text, base):
                 for program, ((machine_name, sms, changed), chip), code, technology in asked:
                     sizes = program.sizes(self.sizes, self.skipped)
-                    for size, seed in product(sizes, program.seeds(self.seeds, self.replicates, self.skipped)):
+                    with refused_at(self.place):
+                        seeds = program.seeds(self.seeds, self.replicates, self.skipped)
+                    for size, seed in product(sizes, seeds):
                         where = {
                             "workload": program.name,
                             "design": text,
@@ -145,19 +155,12 @@ class _Grid:
     def _machines(self) -> list[tuple[tuple[str, int, dict[str, Any]], Machine]]:
         found = []
         for name, sms, changed in product(self.machines, self.sms, list(_combinations(self.overrides))):
-            whole = load_machine(name)  # a machine that does not exist is an error, not a combination without sense
             try:
-                machine = load_machine(name, **changed) if changed else whole
+                machine = load_machine(name, **changed)
                 found.append(((name, sms, changed), machine.scaled(sms) if sms else machine))
             except WarploomError as error:
                 self.skipped[str(error)] += 1
         return found
-
-    def _design(self, text: str) -> tuple[str, Design]:
-        try:
-            return text, parse_design(text)
-        except WarploomError as error:
-            raise WarploomError(f"{self.place}: {error}") from None
 
     def _axis(self, name: str, axis: Any) -> list[Any]:
         return values_of(axis, f"{self.place}, {name}")
@@ -191,14 +194,13 @@ class _Grid:
                 designs = ", ".join(text for text, _ in self.designs)
                 raise WarploomError(f"{self.place}, parameters: none of the designs ({designs}) has {name!r}")
         for choice, value in ((name, value) for name in CHOICES for value in self.parameters.get(name, ())):
-            try:
+            with refused_at(f"{self.place}, parameters"):  # misspelt, it is no combination without sense
                 table = _policy_table(choice, value)
                 make_policy(choice, table.pop("policy"), **table)
-            except WarploomError as error:  # misspelt, it is no combination without sense
-                raise WarploomError(f"{self.place}, parameters: {error}") from None
-        for technology in filter(None, self.technologies):
-            load_technology(technology)
-        keys = {key for name in self.machines for key in _keys_of(load_machine(name))}
+        with refused_at(self.place):
+            for technology in filter(None, self.technologies):
+                load_technology(technology)
+            keys = {key for name in self.machines for key in _keys_of(load_machine(name))}
         for name in self.overrides:
             if name not in keys:
                 hint = did_you_mean(name, keys) if "." in name else "; write table.key, such as l1.latency"

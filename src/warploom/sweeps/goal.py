@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
 from warploom.programs.named import chosen_programs
 from warploom.sweeps.measures import MEASURES
-from warploom.sweeps.plan import dotted, read_toml
+from warploom.sweeps.plan import dotted, read_toml, refused_at
 from warploom.workloads.program import check_code, check_size
 
 _CONSTRAINT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)\s*")
@@ -76,14 +77,15 @@ def make_goal(goal: Goal | Mapping[str, Any] | str | Path) -> Goal:
 
 def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
     """A goal from the tables of a TOML file, checked."""
+    if "designs" in data:
+        raise WarploomError(f"{place}: it is a plan, not a goal; give it to `warploom sweep`")
     known = [item.name for item in fields(Goal) if item.name != "place"]
     for name in data:
         if name not in known:
             raise WarploomError(f"{place}: {name!r} is not an entry of a goal{did_you_mean(name, known)}")
-    workloads = tuple(chosen_programs(_words(data, "workloads", place))) if data.get("workloads") else ()
+    workloads, test = (_programs(_words(data, name, place), place) for name in ("workloads", "test"))
     if not workloads:
         raise WarploomError(f"{place}: it names no workloads; add workloads = [...]")
-    test = tuple(chosen_programs(_words(data, "test", place))) if data.get("test") else ()
     both = sorted(set(test) & set(workloads))
     if both:
         raise WarploomError(f"{place}, test: the search itself runs {', '.join(both)}; name workloads that it never sees")
@@ -100,14 +102,24 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
         machine=_word(data, "machine", place, Goal.machine),
         overrides=dotted(_table(data, "overrides", place)),
         sms=int(_number(data, "sms", place, Goal.sms, 0, 1024, whole=True)),
-        size=check_size(_word(data, "size", place, Goal.size)),
-        code=check_code(_word(data, "code", place, Goal.code)),
+        size=_word(data, "size", place, Goal.size),
+        code=_word(data, "code", place, Goal.code),
         technology=_word(data, "technology", place, Goal.technology),
         space=dotted(_table(data, "space", place)),
         place=place,
     )
-    _ = made.chip  # a machine that does not exist is found before anything is run
+    with refused_at(place):  # what does not exist is found before anything is run
+        check_size(made.size)
+        check_code(made.code)
+        _ = made.chip
+        if made.technology:
+            load_technology(made.technology)
     return made
+
+
+def _programs(names: list[str], place: str) -> tuple[str, ...]:
+    with refused_at(place):
+        return tuple(chosen_programs(names)) if names else ()
 
 
 def read_constraint(text: str, place: str) -> Constraint:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,8 @@ def read_toml(path: str | Path, what: str) -> dict[str, Any]:
 
 def plan_from_dict(data: Mapping[str, Any], place: str = "plan") -> Plan:
     """A plan from the tables of a TOML file; each ``[[grid]]`` adds to what stands before it, or replaces it."""
+    if "objectives" in data:
+        raise WarploomError(f"{place}: it is a goal, not a plan; give it to `warploom search`")
     common = _entries(data, place, (*_KEYS, "grid"))
     grids = data.get("grid", [])
     if not isinstance(grids, list) or not all(isinstance(grid, Mapping) for grid in grids):
@@ -101,6 +104,15 @@ def _entries(data: Mapping[str, Any], place: str, known: tuple[str, ...]) -> dic
             raise WarploomError(f"{place}: write each kernel as a table, [kernels.NAME]")
         out[name] = value
     return out
+
+
+@contextmanager
+def refused_at(place: str) -> Iterator[None]:
+    """What is refused inside is refused with the place in front."""
+    try:
+        yield
+    except WarploomError as error:
+        raise WarploomError(f"{place}: {error}") from None
 
 
 def dotted(table: Mapping[str, Any]) -> dict[str, Any]:

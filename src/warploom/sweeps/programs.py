@@ -11,6 +11,7 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.programs.named import chosen_programs, own_seed
 from warploom.programs.replay import is_recording
+from warploom.sweeps.plan import refused_at
 from warploom.workloads.own_kernel import OwnKernel, own_kernel_from_dict
 from warploom.workloads.program import check_seed
 from warploom.workloads.registry import load_workload, workload_names
@@ -65,7 +66,9 @@ def planned_programs(names: Sequence[str], kernels: Mapping[str, Any], codes: Se
         if name in kernels:
             found[name] = PlannedProgram(name, name, _checked(kernels[name], codes, f"{place}, kernels, {name}"))
             continue
-        for workload in chosen_programs([name]):
+        with refused_at(place):
+            chosen = chosen_programs([name])
+        for workload in chosen:
             file = str(Path(workload).resolve()) if is_recording(workload) else workload
             found[workload] = PlannedProgram(workload, file)
     return list(found.values())
@@ -73,9 +76,7 @@ def planned_programs(names: Sequence[str], kernels: Mapping[str, Any], codes: Se
 
 def _checked(table: Any, codes: Sequence[str], place: str) -> OwnKernel:
     kernel = own_kernel_from_dict(table, place)
-    for code in codes:
-        try:
+    with refused_at(place):
+        for code in codes:
             kernel.program(code)
-        except WarploomError as error:
-            raise WarploomError(f"{place}: {error}") from None
     return kernel

@@ -53,11 +53,7 @@ def joined(tables: Sequence[Any]) -> Any:
             if field.name in words:
                 table = table.set_column(place, field.name, table[field.name].cast(arrow.string()))
         alike.append(table)
-    return (
-        arrow.concat_tables(alike, promote_options="permissive")
-        if alike
-        else arrow.table({"key": arrow.array([], arrow.string())})
-    )
+    return arrow.concat_tables(alike, promote_options="permissive")
 
 
 def _is_number(kind: Any) -> bool:

@@ -20,6 +20,7 @@ from warploom.sweeps.front import front, ranks
 from warploom.sweeps.goal import Goal, make_goal
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.measures import measure
+from warploom.sweeps.plan import refused_at
 from warploom.sweeps.space import SearchSpace, space_of
 from warploom.sweeps.store import Store
 from warploom.sweeps.sweep import hire
@@ -40,7 +41,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """What a search found: the designs that no other beats, best in the first objective first."""
 
     goal: Goal
@@ -64,7 +65,7 @@ def search(
     jobs: int = 0,
     scheduler: str | None = None,
     step: Callable[[str, int], None] = lambda what, finished: None,
-) -> Outcome:
+) -> SearchOutcome:
     """Search until the goal's number of trials is reached, together with whoever else searches in the same folder."""
     wanted = make_goal(goal)
     with hire(jobs, scheduler) as workers:
@@ -77,13 +78,14 @@ class Search:
     def __init__(self, goal: Goal, folder: Path, workers: Workers, step: Callable[[str, int], None]) -> None:
         self.goal, self.folder, self.workers, self.step = goal, folder, workers, step
         self.space: SearchSpace = space_of(goal.space, goal.place)
+        self.start = self._places_to_start()
         self.store = Store(folder / "runs")
         self.chip = goal.chip
         self._optuna = _optuna()
         folder.mkdir(parents=True, exist_ok=True)
         self.study = self._open_study()
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Try designs until there are enough, then run what was found on workloads that were never seen."""
         try:
             while (finished := len(self._finished())) < self.goal.trials:
@@ -94,6 +96,17 @@ class Search:
         outcome = self._outcome()
         outcome.write(self.folder)
         return outcome
+
+    def _places_to_start(self) -> list[dict[str, Any]]:
+        """What the first trials choose: what the goal names, or the usual design if the space holds it."""
+        with refused_at(f"{self.goal.place}, start"):
+            places = {text: self.space.place_of(parse_design(text)) for text in self.goal.start}
+        outside = [text for text, place in places.items() if place is None]
+        if outside and self.goal.start != Goal.start:
+            raise WarploomError(
+                f"{self.goal.place}, start: {', '.join(outside)} cannot be chosen from the space; widen it or start elsewhere"
+            )
+        return [place for place in places.values() if place is not None]
 
     def _open_study(self) -> Any:
         optuna = self._optuna
@@ -110,10 +123,8 @@ class Search:
             raise WarploomError(f"{self.folder}: it holds a search with another goal; name another folder with --out")
         if not study.trials:
             study.set_user_attr("goal", asked["goal"])
-            for text in self.goal.start:
-                place = self.space.place_of(parse_design(text))
-                if place is not None:
-                    study.enqueue_trial(place)
+            for place in self.start:
+                study.enqueue_trial(place)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # what it calls experimental is what we want
             seed = self.goal.seed + len(study.trials)
@@ -227,7 +238,7 @@ class Search:
         trials = self.study.get_trials(deepcopy=False)
         return [trial for trial in trials if trial.state.is_finished() and _SENSELESS not in trial.user_attrs]
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> SearchOutcome:
         finished, all_of_them = self._finished(), _STAGE.format(self.goal.stages[-1])
         complete = [trial for trial in finished if all_of_them in trial.user_attrs]
         allowed = [
@@ -245,7 +256,7 @@ class Search:
         )
         reasons = Counter(trial.user_attrs[_REASON] for trial in finished if _REASON in trial.user_attrs)
         stopped = len(finished) - len(complete) - sum(reasons.values())
-        return Outcome(self.goal, found, len(finished), stopped, reasons)
+        return SearchOutcome(self.goal, found, len(finished), stopped, reasons)
 
 
 def _optuna() -> Any:

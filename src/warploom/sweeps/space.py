@@ -12,6 +12,7 @@ from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.register_file import CHOICES, make_policy, policies_of
 from warploom.sweeps.axes import limit_of, values_of
+from warploom.sweeps.plan import refused_at
 
 WIDE = 100  # a range of whole numbers whose ends have this ratio is searched by factors, not by steps
 
@@ -128,8 +129,9 @@ def _parameters(choice: str, name: str, left: dict[str, Any], place: str) -> lis
         label = f"{choice}.{name}.{field}"
         if label in left:
             narrowed = _narrowed(label, left.pop(label), f"{place}, space, {label}")
-            for value in narrowed.values or (narrowed.low, narrowed.high):
-                make_policy(choice, name, **{field: value})  # complains of what lies outside of the policy's own limits
+            with refused_at(f"{place}, space"):
+                for value in narrowed.values or (narrowed.low, narrowed.high):
+                    make_policy(choice, name, **{field: value})  # complains of what lies outside of the policy's own limits
             found.append(narrowed)
         elif field not in getattr(kind, "GIVEN", ()):
             limits = (False, True) if isinstance(default, bool) else kind.LIMITS[field]

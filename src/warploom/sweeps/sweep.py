@@ -132,7 +132,7 @@ def make(planned: Sweep, workers: Workers, step: Callable[[Task], None] = lambda
     try:
         perform(planned.tasks, planned.store, workers, step, refuse)
     finally:
-        if planned.store.keys():
+        if not planned.store.keys().isdisjoint(content_keys(planned.tasks)):
             planned.write()
 
 
