@@ -1,9 +1,11 @@
 """Write everything that `measure.py` runs on a machine with a GPU: machine code and launches, as plain files.
 
-    PYTHONPATH=src python validation/build.py --out FOLDER [--only PREFIX ...]
+    PYTHONPATH=src python validation/build.py --out FOLDER [--micro PREFIX ...] [--workloads NAME ...] [--kernels NAME ...]
+    PYTHONPATH=src python validation/build.py --compile         # validation/kernels/*.cu to the cubins beside them
 
 FOLDER then holds ``workloads/NAME.cubin`` (the 49 workloads in the very code that ``warploom run NAME --code sm_90`` simulates),
-``code/*.cubin`` and ``launches.json`` (the microbenchmarks). Needs Warploom with its tools for machine code, and no GPU.
+``code/*.cubin`` and ``launches.json`` (the microbenchmarks), ``programs/`` (the single kernels). Needs Warploom with its
+tools for machine code, and no GPU.
 """
 
 from __future__ import annotations
@@ -11,15 +13,17 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
-from warploom.sass.module import from_ptx
+from warploom.sass.module import from_cuda, from_ptx
 from warploom.validation.microbenchmarks import all_microbenchmarks
 from warploom.validation.microbenchmarks.benchmark import Launch
 from warploom.validation.microbenchmarks.energy import SLOTS, loops
 from warploom.workloads.registry import workload_names, workload_ptx
 
 CODE = "sm_90"
+KERNELS = Path(__file__).parent / "kernels"
 
 
 def _written(launch: Launch, folder: Path, words: dict[str, list[int]]) -> dict[str, object]:
@@ -37,29 +41,69 @@ def _written(launch: Launch, folder: Path, words: dict[str, list[int]]) -> dict[
     return about | {"shared_bytes": launch.shared_bytes, "repeats": launch.repeats, "arguments": arguments}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--only", nargs="*", default=[], help="microbenchmarks whose names begin so, and nothing else")
-    asked = parser.parse_args()
-    (asked.out / "workloads").mkdir(parents=True, exist_ok=True)
-    (asked.out / "code").mkdir(exist_ok=True)
+def compile_kernels() -> None:
+    """The machine code of the single kernels that are there as CUDA C++."""
+    for source in sorted(KERNELS.glob("*.cu")):
+        source.with_suffix(".cubin").write_bytes(from_cuda(source.read_text(), source.name, CODE).make(None))
+
+
+def write_microbenchmarks(out: Path, prefixes: list[str]) -> None:
+    """Those whose names begin so."""
+    (out / "code").mkdir(exist_ok=True)
     words: dict[str, list[int]] = {}
     launches = []
     for benchmark in all_microbenchmarks():
-        if not asked.only or benchmark.name.startswith(tuple(asked.only)):
-            launches += [_written(launch, asked.out, words) for launch in benchmark.launches()]
-    (asked.out / "launches.json").write_text(json.dumps({"words": words, "launches": launches}))
+        if benchmark.name.startswith(tuple(prefixes)):
+            launches += [_written(launch, out, words) for launch in benchmark.launches()]
+    (out / "launches.json").write_text(json.dumps({"words": words, "launches": launches}))
     print(f"{len(launches)} launches of microbenchmarks")
-    if asked.only:
+
+
+def write_workloads(out: Path, names: list[str]) -> None:
+    """Their machine code."""
+    (out / "workloads").mkdir(exist_ok=True)
+    for name in names:
+        cubin = from_ptx(workload_ptx(name), f"{name}/kernel.ptx", CODE).make(None)
+        (out / "workloads" / f"{name}.cubin").write_bytes(cubin)
+
+
+def write_kernels(out: Path, names: list[str]) -> None:
+    """Their machine code and what they are launched with."""
+    (out / "programs").mkdir(exist_ok=True)
+    for name in names:
+        for kind in ("cubin", "json"):
+            shutil.copyfile(KERNELS / f"{name}.{kind}", out / "programs" / f"{name}.{kind}")
+
+
+def write_energy(out: Path) -> None:
+    """The loops for the power counter."""
+    words: dict[str, list[int]] = {}
+    energy = [_written(launch, out, words) | {"name": name, "what": what, "slots": SLOTS} for name, what, launch in loops()]
+    (out / "energy.json").write_text(json.dumps({"words": words, "loops": energy}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--micro", nargs="*", help="microbenchmarks whose names begin so")
+    parser.add_argument("--workloads", nargs="*", help="these workloads")
+    parser.add_argument("--kernels", nargs="*", help="these single kernels")
+    parser.add_argument("--compile", action="store_true", help="make the single kernels' machine code from their CUDA C++")
+    asked = parser.parse_args()
+    if asked.compile:
+        compile_kernels()
+    if asked.out is None:
         return
-    for name in workload_names():
-        (asked.out / "workloads" / f"{name}.cubin").write_bytes(
-            from_ptx(workload_ptx(name), f"{name}/kernel.ptx", CODE).make(None)
-        )
-    words = {}
-    energy = [_written(launch, asked.out, words) | {"name": name, "what": what, "slots": SLOTS} for name, what, launch in loops()]
-    (asked.out / "energy.json").write_text(json.dumps({"words": words, "loops": energy}))
+    asked.out.mkdir(parents=True, exist_ok=True)
+    whole = asked.micro is None and asked.workloads is None and asked.kernels is None
+    if whole or asked.micro is not None:
+        write_microbenchmarks(asked.out, asked.micro or [""])
+    if whole or asked.workloads is not None:
+        write_workloads(asked.out, asked.workloads or list(workload_names()))
+    if whole or asked.kernels is not None:
+        write_kernels(asked.out, asked.kernels or sorted(file.stem for file in KERNELS.glob("*.json")))
+    if whole:
+        write_energy(asked.out)
 
 
 if __name__ == "__main__":

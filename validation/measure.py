@@ -98,6 +98,10 @@ WHY = {
         for which in ("", "_lookup_miss")
     },
 }
+TYPES = {
+    "f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
+    "u8": np.uint8, "u16": np.uint16,
+}  # fmt: skip
 TO_BEGIN, TO_END = 60, 8  # seconds that a process may take for its first launch, and for any other
 SHOWN = 3  # launches of a kernel that are measured: the first, the middle and the last
 
@@ -131,6 +135,8 @@ def _argument(kind: str, value: Any, words: dict[str, list[int]], kept: list[Any
         array = cupy.zeros(value, cupy.uint8)
     elif kind == "random":
         array = cupy.arange(value // 4, dtype=cupy.uint32) * cupy.uint32(2654435761)
+    elif kind == "texture":
+        array = _real_device().RealDevice().texture(np.zeros(value["shape"], np.float32), linear=value["linear"])
     elif kind == "chase":
         count, per = value["bytes"] // value["stride"], value["stride"] // 8
         order = np.random.default_rng(1).permutation(count) if value["random"] else np.arange(count)
@@ -250,16 +256,14 @@ def warm_up(cupy: Any) -> None:
 
 def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Path, profile: bool, seconds: float) -> None:
     """Run the workloads; with `profile`, show ncu the launches of the plan and no others."""
-    sys.path.insert(0, str(ROOT / "scripts"))
     import ctypes
 
     import cupy
 
     driver = ctypes.CDLL("libcuda.so.1")
-    from workload_goldens import PACKAGE, load, stand_in_for_packages
+    real = _real_device()
+    from workload_goldens import PACKAGE, load
 
-    stand_in_for_packages()
-    real: Any = importlib.import_module("warploom.programs.real")
     plan = json.loads(plan_file.read_text()) if profile else {}
     seen: list[dict[str, Any]] = []
     counts: dict[str, dict[str, int]] = {}
@@ -313,32 +317,39 @@ def own_launcher(folder: Path, out: Path) -> None:
     import cupy
 
     driver = ctypes.CDLL("libcuda.so.1")
-
-    types = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
-
-    def initial(argument: dict[str, str]) -> Any:
-        kind = argument["type"]
-        if "[" not in kind:
-            return types[kind](eval(argument["init"], {"np": np}, {"i": np.int64(0)}))
-        base, count = kind.rstrip("]").split("[")
-        i = np.arange(int(count), dtype=np.int64)
-        return np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(types[base])
-
+    real = _real_device()
     warm_up(cupy)
     seen = []
     for file in sorted((folder / "programs").glob("*.json")):
         about = json.loads(file.read_text())
-        function = cupy.RawModule(path=str(folder / "programs" / f"{about['name']}.cubin")).get_function(about["kernel"])
-        values = [initial(one) for one in about["args"]]
-        passed = tuple(cupy.asarray(v) if isinstance(v, np.ndarray) and v.ndim else v for v in values)
-        three = [(*shape, 1, 1)[:3] for shape in (about["grid"], about["block"])]
+        gpu = real.RealDevice(folder / "programs" / f"{about['name']}.cubin")
+        passed = [_described(gpu, argument) for argument in about["args"]]
+        shape = tuple(about["grid"]), tuple(about["block"])
         row = {"workload": about["name"], "size": "", "kernel": about["kernel"], "launch": 0, "of": 1}
         seen.append(row | {"grid": "x".join(map(str, about["grid"])), "block": "x".join(map(str, about["block"]))})
         driver.cuProfilerStart()
-        function(*three, passed)
-        cupy.cuda.Device().synchronize()
+        gpu.launch(about["kernel"], *shape, *passed, shared_bytes=about.get("shared_bytes", 0))
         driver.cuProfilerStop()
-    (out / "seen-own.json").write_text(json.dumps(seen))
+        (out / "seen-own.json").write_text(json.dumps(seen))
+
+
+def _real_device() -> Any:
+    """The module with the GPU as host programs see it, without the packages above it."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from workload_goldens import stand_in_for_packages
+
+    stand_in_for_packages()
+    return importlib.import_module("warploom.programs.real")
+
+
+def _described(gpu: Any, argument: dict[str, Any]) -> Any:
+    """An argument of a kernel described in JSON; `warploom.validation.programs` has the same for the emulator."""
+    base, _, size = argument["type"].rstrip("]").partition("[")
+    i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
+    value = np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])[()]
+    if "texture" in argument:
+        return gpu.texture(value.reshape(argument["texture"]["shape"]), linear=argument["texture"]["linear"])
+    return gpu.array(value) if size else value
 
 
 def known_metrics(wanted: list[str], out: Path) -> list[str]:

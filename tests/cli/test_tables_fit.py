@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from warploom.cli.output import narrow_table, results_console
+from warploom.cli.output import named_table, narrow_table, results_console
 from warploom.cli.run import _print_results
 from warploom.report.reproduction import SCORE_HEADINGS, score_rows
 
@@ -46,3 +48,18 @@ def test_reasons_of_a_scorecard_are_wrapped_below_its_numbers(capsys: pytest.Cap
     assert heading.split() == ["number", "paper", "ours", "unit", "verdict"]
     assert numbers.split() == ["rfv.shrink-time", "0.58", "10.4", "%", "differs"]
     assert len(below) > 1 and all(len(line) <= 80 and line.startswith("    ") for line in below)
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_long_name_stands_above_its_numbers_where_there_is_no_room_beside_them(width: int) -> None:
+    names = ["short", "a name that leaves no room for any number on a line of eighty columns"]
+    rows = [[name, "1,234", "+5.0%", "exact"] for name in names]
+    console = Console(width=width, record=True, file=io.StringIO())
+    named_table(console, "title", ("kernel", "measured", "error", "instr"), rows)
+    lines = console.export_text().rstrip().splitlines()
+    assert max(map(len, lines)) <= width
+    assert [" ".join(line.split()) for line in lines[2:]] == (
+        ["short 1,234 +5.0% exact", names[1], "1,234 +5.0% exact"]
+        if width == 80
+        else ["short 1,234 +5.0% exact", f"{names[1]} 1,234 +5.0% exact"]
+    )

@@ -7,9 +7,12 @@ import re
 import numpy as np
 import pytest
 
+from warploom.programs.device import Device
+from warploom.sass.module import from_cubin
 from warploom.validation.microbenchmarks.benchmark import took, values
 from warploom.validation.microbenchmarks.caches import INSTRUCTION_BYTES, LINE, _jumping
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, Instruction
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
+from warploom.validation.microbenchmarks.latencies import numbers, results_read
 from warploom.validation.microbenchmarks.registers import READS, REUSE, SHARED, WRITES, pattern
 from warploom.validation.microbenchmarks.template import LEAST, between_clocks, from_instructions, usable_registers
 
@@ -27,8 +30,10 @@ NAMES |= {"F2I": "F2I.TRUNC.NTZ", "ISETP": "ISETP.NE.AND", "SHFL": "SHFL.IDX"}
 def test_the_disassembler_reads_our_encodings_as_we_mean_them() -> None:
     registers = usable_registers()
     even = [r for r in registers if r % 4 == 0]
-    wanted = [Instruction(name, d=even[0], a=even[1], b=even[2], c=even[3], stall=3) for name in OPERATIONS if name != "CS2R"]
-    region = wanted + [Instruction("NOP")] * (LEAST - len(wanted))
+    wanted = [
+        WrittenInstruction(name, d=even[0], a=even[1], b=even[2], c=even[3], stall=3) for name in OPERATIONS if name != "CS2R"
+    ]
+    region = wanted + [WrittenInstruction("NOP")] * (LEAST - len(wanted))
     lines = between_clocks(from_instructions(region, "a test"), "a test")
     assert len(lines) == LEAST
     for one, line in zip(wanted, lines, strict=False):
@@ -44,12 +49,12 @@ def test_the_disassembler_reads_our_encodings_as_we_mean_them() -> None:
 
 def test_counters_guards_and_targets() -> None:
     code = [
-        Instruction("POPC", d=usable_registers()[0], b=usable_registers()[1], sets=2),
-        Instruction("IADD3", waits=0b100),
-        Instruction("BSSY", target=48),
-        Instruction("BRA", guard=0, target=-64),
+        WrittenInstruction("POPC", d=usable_registers()[0], b=usable_registers()[1], sets=2),
+        WrittenInstruction("IADD3", waits=0b100),
+        WrittenInstruction("BSSY", target=48),
+        WrittenInstruction("BRA", guard=0, target=-64),
     ]
-    lines = between_clocks(from_instructions(code + [Instruction("NOP")] * (LEAST - len(code)), "a test"), "a test")
+    lines = between_clocks(from_instructions(code + [WrittenInstruction("NOP")] * (LEAST - len(code)), "a test"), "a test")
     assert lines[0].high >> 46 & 7 == 2 and lines[1].high >> 52 & 63 == 0b100
     assert lines[2].text.startswith("BSSY B0,") and lines[3].text.startswith("@P0 BRA")
     low = lines[3].low >> 16 & 0xFF | (lines[3].low >> 34 | lines[3].high << 30) << 8 & (1 << 56) - 1
@@ -92,3 +97,17 @@ def test_time_is_from_the_first_start_to_the_last_end() -> None:
     rows[1, 0, 8] = 7
     assert took(rows.reshape(2, -1)) == 32
     assert values(rows.reshape(2, -1))[0] == 7
+
+
+@pytest.mark.parametrize(("name", "what", "code"), list(results_read()), ids=lambda part: part if isinstance(part, str) else "")
+def test_a_result_that_is_read_too_early_shows(name: str, what: str, code: list[tuple[bool, WrittenInstruction]]) -> None:
+    """Consumers before their producers read what the register held before; the values behind the region must tell."""
+    swapped = [code[number ^ 1] for number in range(len(code))]
+    found = []
+    for region in (code, swapped):
+        module = from_cubin(from_instructions([one for _, one in region], name), name)
+        device = Device(lambda kernel, _shape, module=module: module.kernel(kernel), record=None)
+        out = device.array(np.zeros(64, np.uint32))
+        device.launch("bench", (1,), (32,), out, device.array(np.repeat(numbers(), 32)), np.uint32(1), np.uint64(0))
+        found.append(out.get()[8:56])
+    assert (found[0] != found[1]).any(), what

@@ -71,6 +71,25 @@ def narrow_table(console: Console, headings: Sequence[str], rows: Iterable[tuple
                 console.print(Text(f"    {part}", style="dim"), soft_wrap=True)
 
 
+def named_table(console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table of names with numbers, a line for each; a name that a narrow terminal has no room for stands above its numbers."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    room = console.width - sum(widths[1:]) - 2 * len(widths[1:])
+    named = min(widths[0], max(room, len(headings[0])))
+
+    def line(name: str, numbers: Sequence[str]) -> Text:
+        return Text("  ".join((f"{name:<{named}}", *(f"{n:>{w}}" for n, w in zip(numbers, widths[1:], strict=True)))))
+
+    console.print(Text(title, style="bold"))
+    console.print(Text.assemble(line(headings[0], headings[1:]), style="dim"), soft_wrap=True)
+    for name, *numbers in rows:
+        if len(name) > named:
+            console.print(Text(name), soft_wrap=True)
+            name = ""
+        console.print(line(name, numbers), soft_wrap=True)
+    console.print()
+
+
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
     print(json.dumps(plain(value), indent=1, allow_nan=False))

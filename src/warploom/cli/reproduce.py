@@ -32,7 +32,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
-    from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select
+    from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
     from warploom.papers.runs import tasks_of
     from warploom.report.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
     from warploom.simulation.provenance import described
@@ -52,6 +52,8 @@ def command(
     store = Store(out / "runs")
     recorded = recordings_in(programs) if programs is not None else {}
     runs = runs_of(selected, size, code, recorded)
+    if recorded and (lacking := unrecorded(runs)):
+        message(f"no recording of {', '.join(lacking)}: our workloads are run in their places")
     missing = missing_of(tasks_of(runs), store)
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
@@ -61,6 +63,8 @@ def command(
         for item in reproduce(selected, size, store, workers, lambda task: step(task.workload), code, recorded):
             write_reproduction(item, out)
             done.append(item)
+    for run in dict.fromkeys(run for item in done for run in item.unverified):
+        message(f"warning: {run}: the output differs from the reference; its numbers are used all the same")
     scores = scorecard(done)
     write_results(runs, store, scores, out)
     if json:

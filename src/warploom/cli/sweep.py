@@ -58,7 +58,9 @@ def command(
     with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
         make(planned, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
     _say(planned.refused, "refused")
-    summary = planned.summary().to_dict("records") if len(planned.refused) < len(planned.points) else []
+    summary = planned.summary().to_dict("records")
+    if not summary:
+        raise WarploomError(f"{plan}: all of its runs were refused; there is no table of them")
     if json:
         print_json(summary)
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.cli.output import message, named_table, plain_table, print_json, progress_bar, results_console
 from warploom.errors import WarploomError
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from warploom.validation.recorded import MeasuredLaunch, MeasuredNumber
 
 SIZES = "small,paper,own"
-_TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "DRAM rd": "dram_read_bytes", "DRAM wr": "dram_write_bytes"}
+_TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "read": "dram_read_bytes", "write": "dram_write_bytes"}
+
+_MEANT = {"read": "DRAM reads", "write": "DRAM writes"}
 
 
 def command(
@@ -160,26 +162,30 @@ def _plain(summary: Summary) -> dict[str, Any]:
 
 
 def _print_rows(rows: list[Compared]) -> None:
-    """A table for each part: the kernel with its size and the number of its launch."""
+    """A table for each part and size: the kernel, with the number of its launch where it has several."""
+    from warploom.validation.recorded import OWN_SIZE
     from warploom.validation.split import PARTS
 
-    for part in PARTS:
-        some = [row for row in rows if row.measured.part == part]
-        if not some:
-            continue
-        table = plain_table("kernel", "measured", "ours", "error", "instr.", *_TRAFFIC, title=part)
-        for row in sorted(some, key=lambda one: (one.measured.name, one.measured.size, one.measured.launch)):
-            measured = row.measured
-            more = row.instructions - measured.instructions
-            table.add_row(
-                f"{measured.name} {measured.size} {measured.launch}",
-                f"{measured.cycles:,.0f}",
-                f"{row.cycles:,}",
-                f"{row.error:+.1%}",
-                "exact" if more == 0 else f"{more:+,}",
-                *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
-            )
-        results_console().print(table)
+    console = results_console()
+    for part, size in ((part, size) for part in PARTS for size in SIZES.split(",")):
+        some = [row for row in rows if (row.measured.part, row.measured.size) == (part, size)]
+        if some:
+            some.sort(key=lambda one: (one.measured.name, one.measured.launch))
+            title = f"{part}, single kernels" if size == OWN_SIZE else f"{part}, size {size}"
+            named_table(console, title, ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC), list(map(_cells, some)))
+
+
+def _cells(row: Compared) -> list[str]:
+    measured = row.measured
+    more = row.instructions - measured.instructions
+    return [
+        measured.name if measured.launches == 1 else f"{measured.name} {measured.launch}",
+        f"{measured.cycles:,.0f}",
+        f"{row.cycles:,}",
+        f"{row.error:+.1%}",
+        "exact" if more == 0 else f"{more:+,}",
+        *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
+    ]
 
 
 def _print_summaries(totals: list[Summary]) -> None:
@@ -195,7 +201,7 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
     for heading, name in _TRAFFIC.items():
-        table.add_row(f"median error, {heading}", *(_percent(one.traffic[name], ".1%") for one in totals))
+        table.add_row(f"median error, {_MEANT.get(heading, heading)}", *(_percent(one.traffic[name], ".1%") for one in totals))
     results_console().print(table)
 
 

@@ -15,7 +15,10 @@ from warploom.workloads.program import Program
 from warploom.workloads.workload import Arrays, Gpu
 
 CODE = "sm_90"
-_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
+_TYPES = {
+    "f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
+    "u8": np.uint8, "u16": np.uint16,
+}  # fmt: skip
 _REPS = 2  # the place of the template's argument that says how often its region runs
 
 
@@ -28,15 +31,23 @@ def described_program(folder: Path, name: str) -> Program:
         raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
 
     def host(gpu: Gpu, _arrays: Arrays) -> Arrays:
-        values = [initial_value(argument) for argument in about["args"]]
-        passed = [gpu.array(value) if value.ndim else value for value in values]
-        gpu.launch(about["kernel"], tuple(about["grid"]), tuple(about["block"]), *passed)
+        passed = [_described(gpu, argument) for argument in about["args"]]
+        shape = tuple(about["grid"]), tuple(about["block"])
+        gpu.launch(about["kernel"], *shape, *passed, shared_bytes=about.get("shared_bytes", 0))
         return {}
 
     return _program(name, cubin, host)
 
 
-def initial_value(argument: dict[str, str]) -> Any:
+def _described(gpu: Gpu, argument: dict[str, Any]) -> Any:
+    """An argument of a kernel described in JSON, on the device."""
+    value = initial_value(argument)
+    if "texture" in argument:
+        return gpu.texture(value.reshape(argument["texture"]["shape"]), linear=argument["texture"]["linear"])
+    return gpu.array(value) if value.ndim else value
+
+
+def initial_value(argument: dict[str, Any]) -> Any:
     """An argument before the launch, an array or a number: an expression of ``i``, the element's number.
 
     Expressions are evaluated as Python: the descriptions are files of the project.
@@ -74,6 +85,8 @@ def _passed(gpu: Gpu, kind: str, value: Any) -> Any:
         return gpu.array(np.zeros(value, np.uint8))
     if kind == "random":
         return gpu.array(np.arange(value // 4, dtype=np.uint32) * np.uint32(2654435761))
+    if kind == "texture":
+        return gpu.texture(np.zeros(value["shape"], np.float32), linear=value["linear"])
     if kind == "chase":
         return _chase(gpu, value["bytes"], value["stride"], value["random"])
     raise WarploomError(f"an argument of a microbenchmark cannot be a {kind!r}")

@@ -7,31 +7,49 @@ from collections.abc import Iterator
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import Instruction
+from warploom.validation.microbenchmarks.encoding import WrittenInstruction
 from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
 from warploom.validation.microbenchmarks.template import usable_registers
 
 BYTES = 16  # of an instruction
 LANES = 32
-TAKEN_BY = {"all": LANES, "half": LANES // 2, "none": 0}
+TAKEN_BY = {"all": LANES, "half": LANES // 2, "none": 0, "one": 1, "all_but_one": LANES - 1}
+WORK = 2  # instructions that the branch goes over
 FOR_THE_GUARD = 13  # cycles from a comparison to a guard, as ptxas has them
 FOR_A_BRANCH = 5  # stall count of branches, as ptxas has it
+_COMPARED = WrittenInstruction("ISETP", a=usable_registers()[-1], stall=FOR_THE_GUARD)
+_EMPTY_REGION = [WrittenInstruction("BSSY", target=BYTES), WrittenInstruction("BSYNC", stall=FOR_A_BRANCH)]
 
 
 def benchmarks() -> Iterator[Microbenchmark]:
     """All of them."""
-    compared = Instruction("ISETP", a=usable_registers()[-1], stall=FOR_THE_GUARD)
-    work = [Instruction("FFMA"), Instruction("FFMA")]
-    around = [
-        Instruction("BSSY", target=(len(work) + 2) * BYTES),
-        Instruction("BRA", guard=0, target=len(work) * BYTES, stall=FOR_A_BRANCH),
-        *work,
-        Instruction("BSYNC", stall=FOR_A_BRANCH),
-    ]
-    for name, lanes in TAKEN_BY.items():
-        values = np.zeros_like(RANDOM_VALUES)
-        values[:, :lanes] = 1
-        what = f"cycles of a comparison, a branch over two FFMAs that {name} of the lanes take, and BSYNC"
-        yield Slope(f"branch.{name}", what, [compared, *around], inputs=values).microbenchmark()
+    for name in TAKEN_BY:
+        yield _around(f"branch.{name}", name, WORK)
+    for work in (0, 1, 4, 8, 16):
+        for name in ("all", "half", "none"):
+            yield _around(f"branch.{name}.over{work}", name, work)
     what = "cycles of the same comparison and two FFMAs without a branch"
-    yield Slope("branch.absent", what, [compared, *work]).microbenchmark()
+    yield Slope("branch.absent", what, [_COMPARED, *[WrittenInstruction("FFMA")] * WORK]).microbenchmark()
+    for stall in (1, 2, 5, 8, 11):
+        what = f"cycles of a branch to the next instruction, stall count {stall}"
+        yield Slope(f"branch.next.stall{stall}", what, [WrittenInstruction("BRA", stall=stall)]).microbenchmark()
+    for over in (1, 2, 3, 4, 7):
+        code = [WrittenInstruction("BRA", target=over * BYTES, stall=FOR_A_BRANCH), *[WrittenInstruction("NOP")] * over]
+        yield Slope(f"branch.skip{over}", f"cycles of a branch over {over} instructions", code).microbenchmark()
+    for name, code in {"bssy": [WrittenInstruction("BSSY", target=BYTES)], "bsync": _EMPTY_REGION}.items():
+        yield Slope(f"branch.{name}", f"cycles of {' and '.join(str(one) for one in code)} alone", code).microbenchmark()
+
+
+def _around(name: str, lanes: str, work: int) -> Microbenchmark:
+    """A branch over some instructions that some of the lanes take, and where they meet."""
+    code = [
+        _COMPARED,
+        WrittenInstruction("BSSY", target=(work + 2) * BYTES),
+        WrittenInstruction("BRA", guard=0, target=work * BYTES, stall=FOR_A_BRANCH),
+        *[WrittenInstruction("FFMA")] * work,
+        WrittenInstruction("BSYNC", stall=FOR_A_BRANCH),
+    ]
+    values = np.zeros_like(RANDOM_VALUES)
+    values[:, : TAKEN_BY[lanes]] = 1
+    what = f"cycles of a comparison, a branch over {work} FFMAs that {lanes} of the lanes take, and BSYNC"
+    return Slope(name, what, code, inputs=values).microbenchmark()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, steady, took
-from warploom.validation.microbenchmarks.encoding import Instruction
+from warploom.validation.microbenchmarks.encoding import WrittenInstruction
 from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES
 from warploom.validation.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
 
@@ -40,12 +40,12 @@ def _straight(length: int, warps: int) -> Microbenchmark:
     return Microbenchmark(name, launches, read, _less_the_loop(name, length))
 
 
-def _row(length: int) -> list[Instruction]:
+def _row(length: int) -> list[WrittenInstruction]:
     results = list(usable_registers())[:16]
-    return [Instruction("FFMA", d=results[number % 16]) for number in range(length)]
+    return [WrittenInstruction("FFMA", d=results[number % 16]) for number in range(length)]
 
 
-def _launch(name: str, code: list[Instruction], warps: int) -> Launch:
+def _launch(name: str, code: list[WrittenInstruction], warps: int) -> Launch:
     arguments = (("out", 64 * warps), ("words", RANDOM_VALUES.reshape(-1).tolist()), ("u32", REPS), ("u64", 0))
     return Launch(name, from_instructions(code, name), 1, 32 * warps, arguments)
 
@@ -70,12 +70,12 @@ def _jumps(lines: int, order: str) -> Microbenchmark:
     return Microbenchmark(name, launches, read, _less_the_loop(name, lines))
 
 
-def _jumping(lines: int, order: str) -> list[Instruction]:
+def _jumping(lines: int, order: str) -> list[WrittenInstruction]:
     slots = max(LINE * (lines + 1), LEAST)
     before = -(placeholder(slots)[3] // INSTRUCTION_BYTES) % LINE  # instructions up to the first whole line
     visited = list(range(lines)) if order == "next" else np.random.default_rng(lines).permutation(lines).tolist()
     places = [before + LINE * line for line in visited]
-    code = [Instruction("NOP")] * slots
+    code = [WrittenInstruction("NOP")] * slots
     for at, to in zip((0, *places) if before else places, (*places, slots) if before else (*places[1:], slots), strict=True):
-        code[at] = Instruction("BRA", target=(to - at - 1) * INSTRUCTION_BYTES, stall=5)
+        code[at] = WrittenInstruction("BRA", target=(to - at - 1) * INSTRUCTION_BYTES, stall=5)
     return code

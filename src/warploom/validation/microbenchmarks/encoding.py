@@ -66,8 +66,8 @@ OPERATIONS: dict[str, tuple[int, int, str]] = {
 
 
 @dataclass(frozen=True)
-class Instruction:
-    """One instruction: registers by number, control bits by meaning."""
+class WrittenInstruction:
+    """One instruction that a microbenchmark is written in: registers by number, control bits by meaning."""
 
     operation: str
     d: int = RZ
@@ -82,7 +82,7 @@ class Instruction:
     guard: int = ALWAYS  # the predicate that decides which lanes execute it
     target: int = 0  # of a branch: bytes from the next instruction on
 
-    def with_(self, **changes: object) -> Instruction:
+    def with_(self, **changes: object) -> WrittenInstruction:
         """The same with other registers or control bits."""
         return replace(self, **changes)  # type: ignore[arg-type]
 

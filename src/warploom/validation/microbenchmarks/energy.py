@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import Launch
-from warploom.validation.microbenchmarks.encoding import RZ, Instruction
+from warploom.validation.microbenchmarks.encoding import RZ, WrittenInstruction
 from warploom.validation.microbenchmarks.template import from_instructions, usable_registers
 
 SLOTS = 1024
@@ -48,7 +48,7 @@ def loops() -> list[tuple[str, str, Launch]]:
             fields: dict[str, object] = {"operation": "FFMA", "d": results[number % len(results)]} | pattern[
                 number % len(pattern)
             ]
-            code.append(Instruction(**fields))  # type: ignore[arg-type]
+            code.append(WrittenInstruction(**fields))  # type: ignore[arg-type]
         arguments = (("out", 64 * WARPS * SMS), ("words", values.reshape(-1).tolist()), ("u32", 1), ("u64", 0))
         made.append((name, what, Launch(f"energy.{name}", from_instructions(code, name), SMS, 32 * WARPS, arguments)))
     return made

@@ -1,26 +1,44 @@
 """Latencies: after how many cycles a result can be read.
 
-Of fixed latency, the least stall count that still gives the right result: hardware does not check. Of variable latency, chains
+Of fixed latency, the least stall count that still gives the right result: hardware does not check. It is 1 where the pipe itself
+takes the next instruction no earlier. Of variable latency, chains
 in which ptxas lets each instruction wait for the one before it by a barrier; and the throughput of the same instructions.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading, values
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WIDE, Instruction
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WIDE, WrittenInstruction
 from warploom.validation.microbenchmarks.slopes import Slope
-from warploom.validation.microbenchmarks.template import LEAST, from_instructions, usable_registers
+from warploom.validation.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
 
+Code = list[tuple[bool, WrittenInstruction]]  # instructions, each with whether its stall count is the one that is varied
 STALLS = range(1, 12)
 LONG_ENOUGH = 15
 VARIABLE = ("HMMA", "MUFU", "POPC", "F2I", "LDS", "SHFL", "S2R", "LDC")
 NOT_CHAINED = ("CS2R", "FFMA.CONST", *UNIFORM, *NO_RESULT)
 PAIRS = """FFMA IADD3, IADD3 FFMA, FFMA IMAD, IMAD FFMA, IMAD IADD3, IADD3 IMAD, HFMA2 FFMA, FFMA HFMA2, LOP3 IMAD, IMAD LOP3,
-HFMA2.MMA FFMA, HFMA2.MMA IADD3, IADD3 MOV, MOV IADD3, SHF FFMA, FFMA SHF, IADD3 HFMA2, HFMA2 IADD3"""
+HFMA2.MMA FFMA, HFMA2.MMA IADD3, IADD3 MOV, MOV IADD3, SHF FFMA, FFMA SHF, IADD3 HFMA2, HFMA2 IADD3,
+IMAD.WIDE FFMA, IMAD.WIDE IADD3, IMAD.WIDE IMAD, IMAD IMAD.WIDE, IADD3 IMAD.WIDE,
+DFMA FFMA, DFMA IADD3, DADD DFMA, IMAD.WIDE DFMA"""
+CONSTANTS = {"any": 0x3F99_3B17, "low bytes": 0x3210, "high bytes": 0x7654, "largest": 0x7FFF_FFFF, "least": 0}
+BESIDE = {  # what stands beside the operand that is read, where not any number shows what was read
+    ("PRMT", "a"): "low bytes",
+    ("PRMT", "c"): "high bytes",
+    ("VIMNMX", "a"): "largest",
+    ("VIMNMX", "b"): "largest",
+    ("FMNMX", "a"): "least",
+    ("FMNMX", "b"): "least",
+}
+NEVER_SEEN = (("SEL", "b"),)  # its predicate is true: the other operand is the result
+SOURCES, PRODUCED = 5, 3  # registers that producers read and write in turn
+LANES = 32
 DOUBLES = "\n".join(f"cvt.f64.f32 %y{i}, %v{i};" for i in range(16))
 # Without a use behind the region ptxas would drop what made the values.
 LIVE_DOUBLES = "\n".join(f"mov.b64 {{%v{16 + 2 * i},%v{17 + 2 * i}}}, %y{i};" for i in range(16))
@@ -57,14 +75,8 @@ FLOODS = {  # the same on sixteen values in turn
 
 def benchmarks() -> Iterator[Microbenchmark]:
     """All of them."""
-    for name, (_, _, letters) in OPERATIONS.items():
-        if not name.startswith(VARIABLE) and name not in NOT_CHAINED:
-            for operand in letters:
-                what = f"least stall count with which a {name} reads the result of another as operand {operand.upper()}"
-                yield _least_stall(f"latency.{name}.{operand}", _chain(name, operand), what)
-    for producer, consumer in (pair.split() for pair in PAIRS.split(",")):
-        what = f"least stall count with which a {consumer} reads the result of a {producer}"
-        yield _least_stall(f"latency.{producer}.{consumer}", _pairs(producer, consumer), what)
+    for name, what, code in results_read():
+        yield _least_stall(name, code, what)
     for name, ptx in CHAINS.items():
         what = f"cycles from a {name} to the next that needs its result, with ptxas's control bits"
         yield _ptx(f"chain.{name}", what, ptx, 1)
@@ -82,22 +94,36 @@ def benchmarks() -> Iterator[Microbenchmark]:
         yield Slope(f"flood.HMMA.16816.F32.{warps}w", what, tensor, per=5, warps=warps).microbenchmark()
 
 
+def results_read() -> Iterator[tuple[str, str, Code]]:
+    """Name, meaning and code of every benchmark that finds a least stall count."""
+    for name, (_, _, letters) in OPERATIONS.items():
+        if not name.startswith(VARIABLE) and name not in NOT_CHAINED:
+            for operand in letters:
+                if (name, operand) not in NEVER_SEEN:
+                    what = f"least stall count with which a {name} reads the result of another as operand {operand.upper()}"
+                    yield f"latency.{name}.{operand}", what, _result_read(name, name, operand)
+    for producer, consumer in (pair.split() for pair in PAIRS.split(",")):
+        operand = OPERATIONS[consumer][2][0]
+        what = f"least stall count with which a {consumer} reads the result of a {producer}"
+        yield f"latency.{producer}.{consumer}", what, _result_read(producer, consumer, operand)
+        if producer in WIDE and consumer not in WIDE:
+            code = _result_read(producer, consumer, operand, upper=True)
+            yield f"latency.{producer}.{consumer}.upper", f"{what}, its upper word", code
+
+
 def _ptx(name: str, what: str, ptx: str, warps: int) -> Microbenchmark:
     before, after = (DOUBLES, LIVE_DOUBLES) if "%y" in ptx else ("", "")
     return Slope(name, what, ptx, before=before, after=after, warps=warps).microbenchmark()
 
 
-def _least_stall(name: str, chain: list[tuple[bool, Instruction]], what: str) -> Microbenchmark:
-    """``chain`` is the instructions, each with whether its stall count is the one that is varied."""
-
+def _least_stall(name: str, code: Code, what: str) -> Microbenchmark:
     def launches() -> list[Launch]:
-        # Small odd numbers in the lower half make integers that differ, 0x3f80 in the upper one makes floats near 1.
-        numbers = np.repeat(((np.arange(48, dtype=np.uint32) * 2 + 1) | 0x3F80_0000)[:, None], 32, axis=1)
-        arguments = (("out", 64), ("words", numbers.reshape(-1).tolist()), ("u32", 1), ("u64", 0))
+        words = np.repeat(numbers()[:, None], LANES, axis=1).reshape(-1).tolist()
+        arguments = (("out", 64), ("words", words), ("u32", 1), ("u64", 0))
         made = []
         for stall in (*STALLS, LONG_ENOUGH):
-            code = [one.with_(stall=stall if varied else LONG_ENOUGH) for varied, one in chain]
-            made.append(Launch(f"{name}.{stall}", from_instructions(code, name), 1, 32, arguments))
+            region = [one.with_(stall=stall if varied else LONG_ENOUGH) for varied, one in code]
+            made.append(Launch(f"{name}.{stall}", from_instructions(region, name), 1, LANES, arguments))
         return made
 
     def read(outputs: Outputs) -> list[Reading]:
@@ -108,27 +134,50 @@ def _least_stall(name: str, chain: list[tuple[bool, Instruction]], what: str) ->
     return Microbenchmark(name, launches, read)
 
 
-def _chain(operation: str, operand: str) -> list[tuple[bool, Instruction]]:
-    """Each instruction reads the result of the one before as the operand named."""
-    registers = usable_registers()
-    wide = operation in WIDE
-    pool = [r for r in registers[:24] if not wide or (r % 2 == 0 and r + 1 in registers)][:6]
-    others = dict(zip("abc", [r for r in registers if r % 2 == 0][-3:], strict=True))
-    code = []
-    for number in range(LEAST):
-        used = {letter: others[letter] for letter in OPERATIONS[operation][2]} | {operand: pool[(number - 1) % len(pool)]}
-        code.append((True, Instruction(operation, d=pool[number % len(pool)]).with_(**used)))
-    return code
+class _Places(NamedTuple):
+    """Registers by what they are for. All are even and have a neighbour, so that each can be a pair."""
+
+    constants: dict[str, int]
+    sources: list[int]
+    produced: list[int]
+    kept: list[int]
 
 
-def _pairs(producer: str, consumer: str) -> list[tuple[bool, Instruction]]:
-    """A result of one kind read by an instruction of another, whose result is safely read by the next of the first kind."""
+@functools.cache
+def _places() -> _Places:
     registers = usable_registers()
-    pool, others = registers[:16], registers[26:]
+    pairs = [r for r in registers if r % 2 == 0 and r + 1 in registers]
+    constants = dict(zip(CONSTANTS, pairs, strict=False))
+    others = pairs[len(CONSTANTS) :]
+    return _Places(constants, others[:SOURCES], others[SOURCES : SOURCES + PRODUCED], others[SOURCES + PRODUCED :])
+
+
+def numbers() -> np.ndarray:
+    """What the 48 values are before the region: constants at their places, else numbers that differ in all of their parts.
+
+    Each is a float near 1, two halves near 1, the upper or the lower word of a small double, and an integer with any shift count
+    in its lowest bits.
+    """
+    places = _places()
+    by_register = {places.constants[name]: value for name, value in CONSTANTS.items()}
+    return np.array(
+        [by_register.get(r, (0x3F80 + 3 * r) << 16 | 0x3800 + 37 * r) for r in placeholder(LEAST)[2]],
+        np.uint32,
+    )
+
+
+def _result_read(producer: str, consumer: str, operand: str, upper: bool = False) -> Code:
+    """Results of one kind, each read by an instruction of a kind; nothing else depends on anything.
+
+    Producers take different operands in turn, so that what their register held before differs from their result, and enough
+    results of consumers are kept to show one that was read too early. ``upper``: the upper word of a pair is read.
+    """
+    places = _places()
     code = []
-    for number in range(LEAST):
-        operation = producer if number % 2 == 0 else consumer
-        letters = OPERATIONS[operation][2]
-        used = {letter: others[place] for place, letter in enumerate(letters)} | {letters[0]: pool[(number - 1) % len(pool)]}
-        code.append((number % 2 == 0, Instruction(operation, d=pool[number % len(pool)]).with_(**used)))
+    for number in range(LEAST // 2):
+        source, result = places.sources[number % SOURCES], places.produced[number % PRODUCED]
+        code.append((True, WrittenInstruction(producer, d=result).with_(**dict.fromkeys(OPERATIONS[producer][2], source))))
+        beside = {letter: places.constants[BESIDE.get((consumer, operand), "any")] for letter in OPERATIONS[consumer][2]}
+        kept = places.kept[number % len(places.kept)]
+        code.append((False, WrittenInstruction(consumer, d=kept).with_(**beside | {operand: result + upper})))
     return code

@@ -192,6 +192,55 @@ extern "C" __global__ void stream_copy(u32* out, uint4* p, u64 vectors, u32 roun
 ATOMIC(atom_global, in_global, asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(value) : "l"(in_global) : "memory"), 8)
 ATOMIC(atom_shared, in_shared, asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(value) : "r"(in_shared) : "memory"), 8)
 ATOMIC(red_global, in_global, asm volatile("red.global.add.u32 [%0], %1;" ::"l"(in_global), "r"(value) : "memory"), 8)
+ATOMIC(red_global_64, in_global, asm volatile("red.global.add.u64 [%0], %1;" ::"l"(in_global), "l"((u64)value) : "memory"), 8)
+ATOMIC(store_global, in_global, asm volatile("st.global.u32 [%0], %1;" ::"l"(in_global), "r"(value) : "memory"), 8)
+
+// Loads of many warps behind L1: every lane somewhere among `mask` + 1 words, or warps one line after the other past L1.
+extern "C" __global__ void gather(u32* out, u32* p, u32 mask, u32 steps) {
+    u32 at = (blockIdx.x * blockDim.x + threadIdx.x) * 2654435761u, sum = 0;
+    u64 t0, t1;
+    CLOCK(t0);
+    for (u32 i = 0; i < steps; i += 8) {
+        u32 found[8];
+        _Pragma("unroll") for (int k = 0; k < 8; k++) {
+            asm volatile("ld.global.u32 %0, [%1];" : "=r"(found[k]) : "l"(p + (at >> 3 & mask)));
+            at = at * 1664525u + 1013904223u;
+        }
+        _Pragma("unroll") for (int k = 0; k < 8; k++) sum += found[k];
+    }
+    asm volatile("" ::"r"(sum) : "memory");
+    CLOCK(t1);
+    if (threadIdx.x % 32 == 0) {
+        u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+        out[2 * warp] = (u32)(t1 - t0);
+        out[2 * warp + 1] = sum;
+    }
+}
+#define FAR_FLOOD(NAME, LOAD, WIDTH, OUTPUTS)                                        \
+    extern "C" __global__ void NAME(u32* out, char* p, u32 mask, u32 steps) {        \
+        u32 thread = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x * WIDTH * 4, at = thread * WIDTH * 4; \
+        u64 t0, t1;                                                                  \
+        u32 a = 0, b = 0, c = 0, d = 0, sum = 0;                                     \
+        for (u32 i = 0; i < steps; i++, at += step) { asm volatile(LOAD : OUTPUTS : "l"(p + (at & mask))); sum ^= a; } \
+        __syncthreads();                                                             \
+        at = thread * WIDTH * 4;                                                     \
+        CLOCK(t0);                                                                   \
+        for (u32 i = 0; i < steps; i += 8) {                                         \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) {                          \
+                asm volatile(LOAD : OUTPUTS : "l"(p + (at & mask)));                 \
+                sum ^= a ^ b ^ c ^ d;                                                \
+                at += step;                                                          \
+            }                                                                        \
+        }                                                                            \
+        asm volatile("" ::"r"(sum) : "memory");                                      \
+        CLOCK(t1);                                                                   \
+        if (threadIdx.x % 32 == 0) {                                                 \
+            out[2 * (thread / 32)] = (u32)(t1 - t0);                                 \
+            out[2 * (thread / 32) + 1] = sum;                                        \
+        }                                                                            \
+    }
+FAR_FLOOD(flood_cg_1, "ld.global.cg.u32 %0, [%1];", 1, ONE)
+FAR_FLOOD(flood_cg_4, "ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];", 4, FOUR)
 
 // Constants: a chase through c[3]; ULDC and LDC of a fixed place are seen by the compiler, an index is not.
 __constant__ u32 constants[16384];

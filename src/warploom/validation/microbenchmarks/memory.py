@@ -23,8 +23,29 @@ ATOMICS = {  # name: kernel, words between lanes, threads of a CTA, CTAs, what o
     "red.row.1sm": ("red_global", 1, 1024, 1, "a red.global of each of 32 warps of one SM, words in a row"),
     "red.row.132sm": ("red_global", 1, 1024, 132, "a red.global of each of 32 warps on 132 SMs, words in a row"),
     "red.one.132sm": ("red_global", 0, 32, 132, "a red.global of one warp on 132 SMs, all on one word"),
+    "red.one.1sm": ("red_global", 0, 1024, 1, "a red.global of each of 32 warps of one SM, all on one word"),
+    "red.one.132sm.8w": ("red_global", 0, 256, 132, "a red.global of each of 8 warps on 132 SMs, all on one word"),
+    "atom.one.132sm": ("atom_global", 0, 32, 132, "an atom.global of one warp on 132 SMs, all on one word"),
+    "red.lines.132sm": (
+        "red_global",
+        32,
+        256,
+        132,
+        "a red.global of each of 8 warps on 132 SMs, every lane in its own line",
+    ),
+    "red.wide.row.132sm": ("red_global_64", 2, 1024, 132, "a 64-bit red.global of each of 32 warps on 132 SMs, in a row"),
     "red.lines.1sm": ("red_global", 32, 256, 1, "a red.global of each of 8 warps of one SM, every lane in a line of its own"),
 }
+STORES = {  # name: words between lanes, threads of a CTA, CTAs, what one step is
+    "row.1sm": (1, 1024, 1, "a store of each of 32 warps of one SM, words in a row"),
+    "row.132sm": (1, 1024, 132, "a store of each of 32 warps on 132 SMs, words in a row"),
+    "sectors.1sm": (8, 1024, 1, "a store of each of 32 warps of one SM, one word of a sector each"),
+    "sectors.132sm": (8, 1024, 132, "a store of each of 32 warps on 132 SMs, one word of a sector each"),
+    "one.1sm": (0, 1024, 1, "a store of each of 32 warps of one SM, all on one word"),
+    "one.132sm": (0, 256, 132, "a store of each of 8 warps on 132 SMs, all on one word"),
+}
+GATHERS = {"64KB": 64 * KB, "8MB": 8 * MB, "16MB": 16 * MB, "1GB": 1024 * MB}
+PAGES = (16, 64, 256, 512, 1024, 2048, 4096)  # of 2 MB
 
 
 @functools.cache
@@ -83,6 +104,11 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for name, (kernel, stride, block, grid, what) in ATOMICS.items():
         given = ("zeros", 64 * MB), ("u32", stride), STEPS
         yield _per_step(f"atomic.{name}", kernel, f"cycles for each {what}", *given, block=block, grid=grid, lengths=(64, 320))
+    for name, (stride, block, grid, what) in STORES.items():
+        given = ("zeros", 64 * MB), ("u32", stride), STEPS
+        yield _per_step(f"store.{name}", "store_global", f"cycles for {what}", *given, block=block, grid=grid, lengths=(64, 320))
+    yield from _behind_l1()
+    yield from _pages()
     for size in (1, 2, 3, 4, 8, 16, 32, 64):
         what = f"cycles of a step that loads a constant by index and computes the next, {size} KB in steps of 64 bytes"
         constants = NOTHING, ("u32", size * KB // 4), ("u32", 16), STEPS
@@ -103,6 +129,42 @@ def _latencies() -> Iterator[Microbenchmark]:
         given = _chase(size * MB, 128, random=True), ("u32", min(size * MB // 128, 600_000)), STEPS
         modelled = size * MB <= LARGEST_MODELLED
         yield _per_step(f"l2.{size}MB", "chase_cg", text, *given, lengths=(256, 4352), modelled=modelled)
+
+
+def _behind_l1() -> Iterator[Microbenchmark]:
+    """Loads of many warps that go to L2 and further."""
+    for grid in (1, 132):
+        for size, bytes_read in GATHERS.items():
+            text = f"cycles of an SM for an LDG of 32 lanes at random places in {size}, 32 warps on {grid} SMs"
+            given = ("memory", bytes_read), ("u32", bytes_read // 4 - 1), STEPS
+            modelled = bytes_read <= 16 * MB
+            yield _per_step(
+                f"gather.{size}.{grid}sm",
+                "gather",
+                text,
+                *given,
+                block=1024,
+                grid=grid,
+                shared_out=32,
+                lengths=(64, 192),
+                modelled=modelled,
+            )
+        for width in (1, 4):
+            for warps in (1, 8, 32):
+                text = f"cycles of an SM for an LDG of {32 * width} bits past L1, lanes in a row, {warps} warps on {grid} SMs"
+                name, given = f"l2.flood.{32 * width}bit.{warps}w.{grid}sm", (("memory", 16 * MB), ("u32", 16 * MB - 1), STEPS)
+                yield _per_step(
+                    name, f"flood_cg_{width}", text, *given, block=32 * warps, grid=grid, shared_out=warps, lengths=(64, 320)
+                )
+
+
+def _pages() -> Iterator[Microbenchmark]:
+    """How far a load is whose line is in L2, by the number of pages."""
+    for pages in PAGES:
+        text = f"cycles of a dependent load past L1 that finds its line in L2, in {pages} pages of 2 MB at random"
+        stride = 2 * MB + 128
+        given = _chase(pages * stride, stride, random=True), ("u32", pages), STEPS
+        yield _per_step(f"pages.{pages}", "chase_cg", text, *given, lengths=(256, 4352), modelled=False)
 
 
 def _shared() -> Iterator[Microbenchmark]:

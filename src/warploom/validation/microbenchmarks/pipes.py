@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, RZ, UNIFORM, WIDE, Instruction
+from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, RZ, UNIFORM, WIDE, WrittenInstruction
 from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
 from warploom.validation.microbenchmarks.template import LEAST, VALUES, from_instructions, placeholder, usable_registers
 
 NOT_PATCHED = ("FFMA.CONST", "HMMA.16816.F32", "BSSY", "BSYNC", "ISETP")  # ISETP would write the guard of the loop around it
 UNIFORM_RESULTS = range(24, 32)
 WARPS = (1, 8, 32)
+OF_THE_SM = ("S2R", "LDC", "S2UR", "BRA", "SHFL", "LDS")  # what sub-cores may have to share
 MIXES = (
     ("FFMA", "IADD3"),
     ("FFMA", "IMAD"),
@@ -41,6 +42,17 @@ MIXES = (
     ("MUFU.EX2", "POPC"),
     ("MUFU.EX2", "SHFL"),
     ("UIADD3", "FFMA"),
+    ("ULDC", "FFMA"),
+    ("ULDC", "UIADD3"),
+    ("S2R", "LDC"),
+    ("S2R", "S2UR"),
+    ("LDC", "S2UR"),
+    ("S2R", "SHFL"),
+    ("LDC", "SHFL"),
+    ("S2R", "MUFU.EX2"),
+    ("LDC", "MUFU.EX2"),
+    ("LDC", "ULDC"),
+    ("S2R", "FFMA", "FFMA", "FFMA"),
 )
 IN_SHARED_MEMORY = 0x400  # an address there; below it is what the system keeps for itself
 
@@ -49,7 +61,7 @@ def benchmarks() -> Iterator[Microbenchmark]:
     """All of them."""
     for name in OPERATIONS:
         if name not in NOT_PATCHED:
-            for warps in WARPS:
+            for warps in sorted({*WARPS, 2, 4, 16} if name in OF_THE_SM else WARPS):
                 yield _issue(name, warps)
     for names in MIXES:
         for warps in (1, 8):
@@ -57,10 +69,10 @@ def benchmarks() -> Iterator[Microbenchmark]:
     result = usable_registers()[0]
     for stall in range(1, 16):
         what = f"an FFMA with stall count {stall}, results unused"
-        yield Slope(f"stall.{stall}", what, [Instruction("FFMA", d=result, stall=stall)]).microbenchmark()
+        yield Slope(f"stall.{stall}", what, [WrittenInstruction("FFMA", d=result, stall=stall)]).microbenchmark()
     for warps in (1, 8):
         what = f"an FFMA with stall count 1 and the yield bit, {warps} warps on the SM"
-        code = [Instruction("FFMA", d=result, gives_way=True)]
+        code = [WrittenInstruction("FFMA", d=result, gives_way=True)]
         yield Slope(f"yield.{warps}w", what, code, warps=warps).microbenchmark()
     yield _issue_order()
 
@@ -77,7 +89,7 @@ def _issue(name: str, warps: int) -> Microbenchmark:
     even, odd = [r for r in sources if r % 2 == 0], [r for r in sources if r % 2 == 1]
     operands = {"a": even[0], "b": even[1] if name in WIDE else odd[1], "c": RZ}
 
-    def pattern(number: int) -> list[Instruction]:
+    def pattern(number: int) -> list[WrittenInstruction]:
         used = {letter: operands[letter] for letter in OPERATIONS[name][2]}
         return [independent(name, number).with_(**used)]
 
@@ -85,12 +97,12 @@ def _issue(name: str, warps: int) -> Microbenchmark:
     return Slope(f"issue.{name}.{warps}w", what, pattern, warps=warps, inputs=addresses_for(name)).microbenchmark()
 
 
-def independent(name: str, number: int) -> Instruction:
+def independent(name: str, number: int) -> WrittenInstruction:
     """An instruction whose result no other reads; results take turns."""
     if name in NO_RESULT:
-        return Instruction(name)
+        return WrittenInstruction(name)
     results = UNIFORM_RESULTS if name in UNIFORM else results_for(name in WIDE)
-    return Instruction(name, d=results[number % len(results)])
+    return WrittenInstruction(name, d=results[number % len(results)])
 
 
 def addresses_for(name: str) -> np.ndarray | None:
@@ -99,7 +111,7 @@ def addresses_for(name: str) -> np.ndarray | None:
 
 
 def _mix(names: tuple[str, ...], warps: int) -> Microbenchmark:
-    def pattern(number: int) -> list[Instruction]:
+    def pattern(number: int) -> list[WrittenInstruction]:
         return [independent(name, number * len(names) + place) for place, name in enumerate(names)]
 
     what = f"cycles for each instruction of {', '.join(names)} in turn, operands RZ, {warps} warps on the SM"
@@ -112,7 +124,7 @@ def _issue_order() -> Microbenchmark:
 
     def launches() -> list[Launch]:
         values = placeholder(LEAST)[2]
-        cubin = from_instructions([Instruction("CS2R", d=register) for register in (*values, *values)], "issue order")
+        cubin = from_instructions([WrittenInstruction("CS2R", d=register) for register in (*values, *values)], "issue order")
         words = ("words", RANDOM_VALUES.reshape(-1).tolist())
         return [
             Launch(f"order.{warps}w", cubin, 1, 32 * warps, (("out", 64 * warps), words, ("u32", REPS), ("u64", 0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, Instruction
+from warploom.validation.microbenchmarks.encoding import OPERATIONS, WrittenInstruction
 from warploom.validation.microbenchmarks.pipes import addresses_for, independent
 from warploom.validation.microbenchmarks.slopes import Slope
 from warploom.validation.microbenchmarks.template import usable_registers
@@ -20,16 +20,16 @@ def benchmarks() -> Iterator[Microbenchmark]:
     """All of them."""
     for name in WAITED_FOR:
         what = f"cycles of a {name} and an IADD3 that waits for its counter"
-        code = [_asking(name, 0).with_(sets=0, stall=2), Instruction("IADD3", waits=1)]
+        code = [_asking(name, 0).with_(sets=0, stall=2), WrittenInstruction("IADD3", waits=1)]
         yield Slope(f"wait.{name}", what, code, inputs=addresses_for(name)).microbenchmark()
     for name in QUEUED:
         for row in IN_A_ROW:
             what = f"cycles of {row} {name} in a row and {MEANWHILE * row} FFMAs: {(1 + MEANWHILE) * row} if issue never waits"
-            code = [_asking(name, number) for number in range(row)] + [Instruction("FFMA")] * (MEANWHILE * row)
+            code = [_asking(name, number) for number in range(row)] + [WrittenInstruction("FFMA")] * (MEANWHILE * row)
             yield Slope(f"queue.{name}.{row}", what, code, inputs=addresses_for(name)).microbenchmark()
 
 
-def _asking(name: str, number: int) -> Instruction:
+def _asking(name: str, number: int) -> WrittenInstruction:
     """An instruction whose operands are in different banks."""
     sources = dict(zip("abc", usable_registers()[-3:], strict=True))
     return independent(name, number).with_(**{letter: sources[letter] for letter in OPERATIONS[name][2]})

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterator
 
 from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, Instruction
+from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, WrittenInstruction
 from warploom.validation.microbenchmarks.slopes import Slope
 from warploom.validation.microbenchmarks.template import usable_registers
 
@@ -47,6 +47,25 @@ READS = {
     "dfma_three_pairs": ("a DFMA of three pairs", "DFMA q0 p0 p1 p2"),
     "dfma_light": ("a DFMA of three pairs, then an FFMA without registers", "DFMA q0 p0 p1 p2; FFMA w0 z z z"),
     "wide_addend": ("an IMAD.WIDE of two even registers and a pair", "IMAD.WIDE q0 e0 e1 p2"),
+    "wide_pair": ("an IMAD.WIDE of a pair alone", "IMAD.WIDE q0 z z p2"),
+    "wide_even_pair": ("an IMAD.WIDE of an even register and a pair", "IMAD.WIDE q0 e0 z p2"),
+    "wide_odd_pair": ("an IMAD.WIDE of an odd register and a pair", "IMAD.WIDE q0 o0 z p2"),
+    "wide_even_odd_pair": ("an IMAD.WIDE of an even and an odd register and a pair", "IMAD.WIDE q0 e0 o1 p2"),
+    "wide_odd_odd_pair": ("an IMAD.WIDE of two odd registers and a pair", "IMAD.WIDE q0 o0 o1 p2"),
+    "wide_even_even": ("an IMAD.WIDE of two even registers", "IMAD.WIDE q0 e0 e1 z"),
+    "wide_addend_stall5": ("the IMAD.WIDE of two even registers and a pair, stall count 5", "IMAD.WIDE:5 q0 e0 e1 p2"),
+    "wide_addend_stall6": ("the IMAD.WIDE of two even registers and a pair, stall count 6", "IMAD.WIDE:6 q0 e0 e1 p2"),
+    "wide_addend_light": ("that IMAD.WIDE, then an FADD without registers", "IMAD.WIDE q0 e0 e1 p2; FADD x2 z z"),
+    "wide_addend_even": ("that IMAD.WIDE, then an FADD of an even register", "IMAD.WIDE q0 e0 e1 p2; FADD x2 e3 z"),
+    "wide_addend_odd": ("that IMAD.WIDE, then an FADD of an odd register", "IMAD.WIDE q0 e0 e1 p2; FADD x2 o3 z"),
+    "wide_addend_3even": (
+        "that IMAD.WIDE, then three FADDs of an even register",
+        "IMAD.WIDE q0 e0 e1 p2; " + "; ".join(["FADD x2 e3 z"] * 3),
+    ),
+    "wide_addend_3odd": (
+        "that IMAD.WIDE, then three FADDs of an odd register",
+        "IMAD.WIDE q0 e0 e1 p2; " + "; ".join(["FADD x2 o3 z"] * 3),
+    ),
     "mufu_one_bank": (
         "a MUFU of an even register, then four FADDs of two",
         "MUFU.EX2 w0 e0; " + "; ".join(["FADD x0 e1 e2"] * 4),
@@ -70,6 +89,7 @@ SHARED = {  # by several warps of a sub-core
     "zzz.result_odd": ("no registers, stall count 4, an odd result", "FFMA:4 x0 z z z"),
     "imad.chain": ("IMAD of two even registers and an odd one, a chain", "IMAD:4 w0 w0 e1 o0"),
 }
+CROWDED = {"eee": "FFMA:{} w0 e0 e1 e2", "eeo": "FFMA:{} w0 e0 e1 o0", "eez": "FFMA:{} w0 e0 e1 z", "ezz": "FFMA:{} w0 e0 z z"}
 REUSE = {
     "none": ("the first operand the same in two, no flag", "FFMA w0 e0 e1 e2; FFMA x0 e0 e3 e4"),
     "a": ("A the same in the next, flag on the first", "FFMA w0 e0* e1 e2; FFMA x0 e0 e3 e4"),
@@ -95,6 +115,18 @@ REUSE = {
     ),
     "both_slots": ("A flagged, then the same register as A and as B", "FFMA w0 e0* e1 e2; FFMA x0 e0 e0 e3"),
 }
+# Every instruction beside the one that is watched reads one even register, so that a pattern takes a cycle for each of its
+# instructions, and one more if the flagged register was lost.
+BETWEEN, BEHIND = "FADD x0 z e5", "; ".join(["FADD x1 z e5"] * 12)
+LATER = {  # what writes a flagged register
+    "itself": "FFMA e0 e0* z z",
+    "FFMA": "FFMA w0 e0* z z; FFMA e0 z z z",
+    "IADD3": "FFMA w0 e0* z z; IADD3 e0 z z z",
+    "IMAD": "FFMA w0 e0* z z; IMAD e0 z z z",
+    "HFMA2.MMA": "FFMA w0 e0* z z; HFMA2.MMA e0 z z z",
+    "MUFU": "FFMA w0 e0* z z; MUFU.EX2 e0 z",
+}
+DISTANCES = range(11)  # instructions between that and the use
 WRITES = {
     "ffma_imad_same": "FFMA w0 z z z; IMAD w1 z z z",
     "ffma_imad_other": "FFMA w0 z z z; IMAD x1 z z z",
@@ -115,7 +147,7 @@ WRITES = {
 }
 
 
-def pattern(text: str) -> list[Instruction]:
+def pattern(text: str) -> list[WrittenInstruction]:
     """The instructions of a pattern."""
     registers = list(usable_registers())
     written, read = registers[:RESULTS], registers[RESULTS:]
@@ -138,11 +170,11 @@ def pattern(text: str) -> list[Instruction]:
         letters = OPERATIONS[operation][2]
         sources = {letter: number(word) for letter, word in zip(letters, operands, strict=True)}
         reuse = "".join(letter for letter, word in zip(letters, operands, strict=True) if word.endswith("*"))
-        made.append(Instruction(operation, d=number(result), stall=int(stall or 1), reuse=reuse).with_(**sources))
+        made.append(WrittenInstruction(operation, d=number(result), stall=int(stall or 1), reuse=reuse).with_(**sources))
     return made
 
 
-def _each(name: str, what: str, code: list[Instruction], warps: int = 1) -> Microbenchmark:
+def _each(name: str, what: str, code: list[WrittenInstruction], warps: int = 1) -> Microbenchmark:
     """Cycles for each instruction of a pattern."""
     text = f"{what}; cycles for each instruction" + (f" of a warp, {warps} warps on the SM" if warps > 1 else "")
     return Slope(name, text, code * TWICE, per=len(code) * TWICE, warps=warps).microbenchmark()
@@ -169,5 +201,15 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for name, (what, text) in SHARED.items():
         for warps in (4, 8, 16):
             yield _each(f"shared_bank.{name}.{warps}w", f"reads of several warps: {what}", pattern(text), warps)
+    for name, text in CROWDED.items():
+        for stall, warps in itertools.product((3, 4, 5, 6, 7, 8), (8, 12, 16)):
+            if f"{name}.stall{stall}" not in SHARED or warps == 12:
+                what = f"reads of several warps: {name} (even, odd, none), stall count {stall}"
+                yield _each(f"shared_bank.{name}.stall{stall}.{warps}w", what, pattern(text.format(stall)), warps)
+    for name, text in LATER.items():
+        for distance in DISTANCES:
+            code = pattern("; ".join([text, *[BETWEEN] * distance, "FFMA w1 e0 e3 e4", BEHIND]))
+            what = f"reuse cache: {text}, used {distance} instructions later; cycles beyond one for each instruction"
+            yield Slope(f"reuse.written.{name}.{distance}", what, code).microbenchmark()
     for name, text in WRITES.items():
         yield _each(f"write.{name}", f"write ports and result queue: {text}", pattern(text))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, took
-from warploom.validation.microbenchmarks.encoding import Instruction
+from warploom.validation.microbenchmarks.encoding import WrittenInstruction
 from warploom.validation.microbenchmarks.template import from_instructions, from_ptx_body
 
 SHORT, LONG = 96, 288  # instructions of a region
@@ -23,7 +23,8 @@ class Slope:
 
     name: str
     what: str
-    pattern: Callable[[int], Sequence[Instruction]] | Sequence[Instruction] | str  # SASS, by the number of repetition, or PTX
+    # SASS, by the number of repetition, or PTX
+    pattern: Callable[[int], Sequence[WrittenInstruction]] | Sequence[WrittenInstruction] | str
     warps: int = 1
     per: int = 1  # instructions of the pattern that are counted
     before: str = ""
@@ -68,7 +69,7 @@ class Slope:
             return from_ptx_body(
                 body, self.name, before=self.before, after=self.after, shared_bytes=self.shared_bytes, whole=self._whole
             )
-        code: list[Instruction] = []
+        code: list[WrittenInstruction] = []
         for number in range(length):
             code.extend(self.pattern(number) if callable(self.pattern) else self.pattern)
         return from_instructions(code, self.name, self._whole)

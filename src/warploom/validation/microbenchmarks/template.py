@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from warploom.errors import WarploomError
 from warploom.sass.disassembly import Line, listing
 from warploom.sass.toolchain import assemble
-from warploom.validation.microbenchmarks.encoding import RZ, UNIFORM, Instruction
+from warploom.validation.microbenchmarks.encoding import RZ, UNIFORM, WrittenInstruction
 
 ARCHITECTURE = "sm_90"
 VALUES = 48
@@ -125,7 +125,7 @@ def usable_registers() -> tuple[int, ...]:
     return tuple(sorted(set(placeholder(LEAST)[2]) & set(placeholder(LEAST, whole=True)[2])))
 
 
-def from_instructions(code: Sequence[Instruction], place: str, whole: bool = False) -> bytes:
+def from_instructions(code: Sequence[WrittenInstruction], place: str, whole: bool = False) -> bytes:
     """A cubin whose region is exactly these instructions; they may use the registers of the 48 values and no others."""
     cubin, places, registers, _ = placeholder(len(code), whole)
     for one in code:
