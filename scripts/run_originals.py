@@ -1,106 +1,173 @@
-"""Runs recordings of original programs under the designs of RegMutex and RFV, and prints what comes out as JSON.
+"""Runs recordings of original programs in the places of our workloads in RegMutex's and RFV's figures, and keeps what comes out.
 
-warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 256 8 1 power temp out   # each named after a workload
-python scripts/run_originals.py originals > originals.json
-python scripts/write_scorecard.py own.json ptx.json sass.json originals.json
+warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 192 8 2 power temp out   # each named after a workload
+python scripts/run_originals.py originals
+
+Recordings hold programs of others and stay outside; the two tables in docs/originals are what the pages are written from:
+numbers.tsv has the papers' numbers from the originals and from our workloads, programs.tsv what each program is like. A number of
+which a program is missing is not there.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import csv
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warploom.papers.experiment import Run
-from warploom.papers.regmutex.figures import FREE, LIMITED, OTHERS, SUFFIX, WIDE
+from warploom.designs import parse_design
+from warploom.machines import load_machine
+from warploom.papers.experiment import Results, Run
+from warploom.papers.regmutex.figures import LIMITED, LIMITS, OTHERS, SUFFIX, WIDE
 from warploom.papers.regmutex.figures import MACHINE as REGMUTEX
-from warploom.papers.reproduce import recordings_in
+from warploom.papers.regmutex.figures import SMS as REGMUTEX_SMS
+from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom.papers.rfv.figures import BASELINE, HALF, SPILL, WHOLE
 from warploom.papers.rfv.figures import MACHINE as RFV
+from warploom.papers.rfv.figures import SMS as RFV_SMS
 from warploom.papers.runs import tasks_of
+from warploom.programs.named import program_named
+from warploom.programs.replay import is_recording
+from warploom.simulation.compilation import compile_for
 from warploom.simulation.workers import local_workers
 from warploom.sweeps.engine import load_results, perform
 from warploom.sweeps.store import Store
 from warploom.workloads.registry import workload_set
 
-Results = Mapping[Run, dict[str, Any]]
+TABLES = Path(__file__).parents[1] / "docs" / "originals"
+CODES = {REGMUTEX: ("sm_75", "ptx"), RFV: ("ptx",)}
+FIGURES = {REGMUTEX: ("figure 7", "figure 8", "figure 9", "figure 12"), RFV: ("figure 10", "figure 11")}
+PARTS = [(paper, code, place) for paper, places in FIGURES.items() for code in CODES[paper] for place in places]
+SIZE = "small"
 Row = dict[str, Any]
 
 
-def regmutex_run(file: str, design: str, machine: str = REGMUTEX) -> Run:
-    """A run as RegMutex's figures have it, with NVIDIA's compiler and as many registers as it takes."""
-    return Run(file, design, machine, "small", sms=3, code="sm_75")
+def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) -> Iterator[Row]:
+    """Our value of each published number, where no program is missing; figure after figure, because they take long."""
+    for paper, code, place in PARTS:
+        selected = select(paper, place)
+        if programs and (lacking := unrecorded(runs_of(selected, SIZE, code, programs))):
+            print(f"{paper}, {place}: no recording of {', '.join(lacking)}")
+            continue
+        for score in scorecard(list(reproduce(selected, SIZE, store, jobs, lambda _: None, code, programs))):
+            yield {"id": score.fact.full_id, "code": code, "of": of, "value": f"{score.ours:.4g}"}
 
 
-def rfv_run(file: str, design: str) -> Run:
-    """A run as RFV's figures have it."""
-    return Run(file, design, RFV, "small", sms=2, code="ptx")
-
-
-def runs_of_originals(recordings: Mapping[str, str]) -> list[Run]:
-    """What is run of each recording."""
-    runs = []
-    for name, file in recordings.items():
-        if name in (*LIMITED, *OTHERS):
-            file_share = "" if name in LIMITED else SUFFIX
-            designs = dict.fromkeys(("baseline", f"baseline{file_share}", f"regmutex{file_share}"))
-            runs += [regmutex_run(file, design, machine) for design in designs for machine in (REGMUTEX, FREE)]
-            runs.append(regmutex_run(file, "baseline", WIDE))
-        if name in workload_set(RFV):
-            runs += [rfv_run(file, design) for design in (BASELINE, WHOLE, HALF, SPILL)]
-    return runs
-
-
-def _added(results: Results, run: Run, reference: Run) -> float:
-    return 100 * (results[run]["cycles"] / results[reference]["cycles"] - 1)
-
-
-def rows_of_originals(recordings: Mapping[str, str], results: Results) -> list[Row]:
-    """Per program and paper: registers, CTAs, and cycles that designs add, in percent."""
-    rows: list[Row] = []
-    for name, file in recordings.items():
-        for machine in (REGMUTEX, FREE):
-            if name in (*LIMITED, *OTHERS):
-                whole, share = regmutex_run(file, "baseline", machine), "" if name in LIMITED else SUFFIX
-                row: Row = {"program": name, "paper": "regmutex", "machine": machine, **_launch(results[whole])}
-                row["half the file"] = _added(results, regmutex_run(file, f"baseline{share}", machine), whole) if share else None
-                row["regmutex"] = _added(results, regmutex_run(file, f"regmutex{share}", machine), whole)
-                row["twice the file"] = (
-                    _added(results, regmutex_run(file, "baseline", WIDE), whole) if machine == REGMUTEX else None
-                )
-                rows.append(row)
-        if name in workload_set(RFV):
-            row = {"program": name, "paper": "rfv", "machine": RFV, **_launch(results[rfv_run(file, BASELINE)])}
-            row["GPU-shrink"] = _added(results, rfv_run(file, HALF), rfv_run(file, WHOLE))
-            row["compiler spill"] = _added(results, rfv_run(file, SPILL), rfv_run(file, BASELINE))
-            rows.append(row)
-    return rows
-
-
-def _launch(result: dict[str, Any]) -> Row:
+def runs_of_program(paper: str, name: str) -> dict[str, Run]:
+    """The runs that say what a program is like under a paper's designs, by column; made as its figures do."""
+    if paper == RFV:
+        designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": HALF, "compiler spill": SPILL}
+        return {column: Run(name, design, RFV, SIZE, sms=RFV_SMS[SIZE]) for column, design in designs.items()}
+    share = "" if name in LIMITED else SUFFIX
+    designs = {"": "baseline", "half the file": f"baseline{SUFFIX}", "regmutex": f"regmutex{share}", "twice the file": "baseline"}
+    limit = f" + max_registers={LIMITS[name]}" if name in LIMITS else ""
     return {
-        "registers": result["registers_per_thread"],
-        "ctas_per_sm": result["ctas_per_sm"],
-        "instructions": result["counters"]["warp_instructions"],
+        column: Run(name, design + limit, WIDE if column == "twice the file" else REGMUTEX, SIZE, sms=REGMUTEX_SMS[SIZE])
+        for column, design in designs.items()
+        if column != "half the file" or share
     }
 
 
+def programs_table(recordings: Mapping[str, str], store: Store, jobs: int) -> list[Row]:
+    """What each original and the workload of its name are like, and the cycles that a paper's designs add to them, in percent."""
+    sets = {REGMUTEX: (*LIMITED, *OTHERS), RFV: workload_set(RFV)}
+    asked = [
+        (paper, name, code, program, {column: replace(run, workload=program, code=code) for column, run in runs.items()})
+        for paper, names in sets.items()
+        for name in names
+        if name in recordings
+        for runs in (runs_of_program(paper, name),)
+        for code in CODES[paper]
+        for program in (name, recordings[name])
+    ]
+    results = results_of([run for *_, runs in asked for run in runs.values()], store, jobs)
+    return [
+        {
+            "paper": paper,
+            "program": name,
+            "of": "originals" if is_recording(program) else "workloads",
+            "code": code,
+            **traits(results[runs[""]], runs[""]),
+            **added({column: results[run]["cycles"] for column, run in runs.items()}),
+        }
+        for paper, name, code, program, runs in asked
+    ]
+
+
+def results_of(runs: Sequence[Run], store: Store, jobs: int) -> Results:
+    """The results of some runs, made where they are not stored."""
+    tasks = tasks_of(runs)
+    with local_workers(min(jobs, len(tasks))) as workers:
+        perform(tasks, store, workers, lambda _: None)
+    return dict(zip(runs, load_results(tasks, store), strict=True))
+
+
+def main_registers(result: dict[str, Any], run: Run) -> int:
+    """The registers of the kernel that executes most instructions, over all its launches."""
+    work: Counter[str] = Counter()
+    for launch in result["kernels"]:
+        work[launch["kernel"]] += launch["warp_instructions"]
+    module = program_named(run.workload, run.code).module()
+    return compile_for(module, work.most_common(1)[0][0], parse_design(run.design), load_machine(run.machine)).registers
+
+
+def traits(result: dict[str, Any], run: Run) -> Row:
+    """What a program is like without any technique. Waves are the CTAs of a launch over those that are resident."""
+    counters, instructions = result["counters"], result["warp_instructions"]
+    idle = counters["stall_cycles"]
+    kinds = ("global_loads", "global_stores", "local_loads", "local_stores", "atomics", "texture_loads")
+    memory = sum(counters[kind] for kind in kinds)
+    return {
+        "registers": main_registers(result, run),
+        "CTAs": counters["ctas"],
+        "launches": len(result["kernels"]),
+        "CTAs/SM": result["ctas_per_sm"],
+        "waves": f"{counters['ctas'] / len(result['kernels']) / result['ctas_per_sm'] / run.sms:.1f}",
+        "instructions": instructions,
+        "idle at barriers %": f"{100 * idle['barrier'] / max(1, sum(idle.values())):.1f}",
+        "memory %": f"{100 * memory / instructions:.1f}",
+        "instructions/cycle": f"{result['ipc']:.2f}",
+    }
+
+
+def added(cycles: Mapping[str, int]) -> Row:
+    """Percent of cycles that each run has more than the one without a name; GPU-shrink more than renaming on the whole file."""
+    reference = {"GPU-shrink": cycles.get("renamed", cycles[""])}
+    return {
+        column: f"{100 * (value / reference.get(column, cycles['']) - 1):.2f}"
+        for column, value in cycles.items()
+        if column not in ("", "renamed")
+    }
+
+
+def write_table(name: str, rows: Sequence[Row]) -> None:
+    """A table of tab-separated columns, of all rows' columns in the order in which they come."""
+    columns: Iterable[str] = dict.fromkeys(column for row in rows for column in row)
+    TABLES.mkdir(parents=True, exist_ok=True)
+    with (TABLES / name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(columns), delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def main() -> None:
-    """Run what is not stored, and print the rows."""
+    """Run what is not stored, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="recordings, named after workloads")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of stored runs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    recordings = recordings_in(options.folder)
-    runs = runs_of_originals(recordings)
-    tasks, store = tasks_of(runs), Store(options.out / "runs")
-    with local_workers(min(options.jobs, len(tasks))) as workers:
-        perform(tasks, store, workers, lambda task: None)
-    print(json.dumps(rows_of_originals(recordings, dict(zip(runs, load_results(tasks, store), strict=True))), indent=1))
+    recordings, store = recordings_in(options.folder), Store(options.out / "runs")
+    write_table("programs.tsv", programs_table(recordings, store, options.jobs))
+    numbers: list[Row] = []
+    for of, programs in (("originals", recordings), ("workloads", {})):
+        for number in numbers_of(of, programs, store, options.jobs):
+            numbers.append(number)
+            write_table("numbers.tsv", numbers)
 
 
 if __name__ == "__main__":

@@ -3,22 +3,26 @@
 warploom reproduce all --json > own.json
 warploom reproduce all --code ptx --json > ptx.json
 warploom reproduce all --code sm_75 --json > sass.json
-python scripts/write_scorecard.py own.json ptx.json sass.json [originals.json]   # the last of scripts/run_originals.py
+python scripts/write_scorecard.py own.json ptx.json sass.json
+python scripts/write_scorecard.py   # only the part on original programs, of what scripts/run_originals.py kept
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from warploom.library import find_paper
-from warploom.papers.facts import DERIVED, REPRODUCED, VERDICTS
+from warploom.papers.facts import DERIVED, REPRODUCED, VERDICTS, load_facts
 
 TARGET = Path(__file__).parent.parent / "docs" / "scorecard.md"
+KEPT = Path(__file__).parent.parent / "docs" / "originals"
 HEAD = """# The papers' numbers and ours
 
 Written by `python scripts/write_scorecard.py` from `warploom reproduce all --size small`, not by hand.
@@ -34,22 +38,49 @@ and from memory.
 | paper | here | backend | sm_75 |
 | --- | ---: | ---: | ---: |"""
 FROM_MEMORY = ("bow", "ltrf")
-ORIGINALS = """
-## Original programs
+ORIGINALS_HEADING = "## Original programs"
+ORIGINALS = f"""
+{ORIGINALS_HEADING}
 
-Recordings of programs of Rodinia, Parboil and the CUDA samples (`warploom exec --record`), run as the figures run our workloads
-(`scripts/run_originals.py`), with small inputs of our own. RegMutex's with the code of NVIDIA's compiler (sm_75) and as many
-registers as it takes, on three SMs: cycles added to the full file without any technique, and in brackets with faster DRAM and
-more misses under way. RFV's with our backend, on two SMs: cycles that half the file adds.
+The programs that the papers of RegMutex and RFV name, of Rodinia, Parboil, the CUDA SDK and GPGPU-Sim's own set, in the
+places of our workloads: recorded by `warploom exec --record`, run as the figures run our workloads (`scripts/run_originals.py`).
+[programs.md](programs.md#the-originals-of-two-papers) says what was changed in them, and which inputs they have."""
+NUMBERS = """
+| number | paper | originals, sm_75 | workloads, sm_75 | originals, backend | workloads, backend | verdict on the originals |
+| --- | ---: | ---: | ---: | ---: | ---: | --- |"""
+EACH = """
+{about} Cycles added, in percent, to the original and, in brackets, to the workload of its name.
 
-| program | registers, theirs | here | CTAs/SM | twice the file | half of it | regmutex | GPU-shrink | compiler spill |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+| program | registers, paper | original | workload | CTAs/SM | {columns} |
+| --- | ---: | ---: | ---: | ---: |{line}"""
+PARTS = {
+    "regmutex": (
+        "sm_75",
+        "RegMutex, with NVIDIA's code on three SMs; of the last eight with half the file, without any technique and with it.",
+        ("twice the file", "half the file", "regmutex"),
+    ),
+    "rfv": (
+        "ptx",
+        "RFV, with our backend's code on two SMs: half the file against the whole one, both renamed, and spills instead.",
+        ("GPU-shrink", "compiler spill"),
+    ),
+}
 SIGNS = {"at-most": "≤ ", "at-least": "≥ "}
+MEANS = {  # by paper, and whether the programs run on half the file: the published mean of a column, and the sign of cycles added
+    ("regmutex", False): {"regmutex": ("full-regmutex", -1)},
+    ("regmutex", True): {"half the file": ("half-nothing", 1), "regmutex": ("half-regmutex", 1)},
+    ("rfv", False): {"GPU-shrink": ("shrink-time", 1), "compiler spill": ("spill-time", 1)},
+}
 Score = dict[str, Any]
+Kept = dict[str, str]  # a row of what scripts/run_originals.py kept
 
 
 def main(files: Sequence[str]) -> None:
-    """Write the page."""
+    """Write the page, or its last part alone."""
+    if not files:
+        before = TARGET.read_text(encoding="utf-8").partition(ORIGINALS_HEADING)[0].rstrip("\n")
+        TARGET.write_text("\n".join([before, *_originals()]) + "\n", encoding="utf-8")
+        return
     own, backend, machine_code = ({score["id"]: score for score in json.loads(Path(name).read_text())} for name in files[:3])
     papers = sorted(dict.fromkeys(key.partition(".")[0] for key in own), key=lambda name: name in FROM_MEMORY)
     codes = ", ".join(f"`{name}`: {find_paper(name).code}" for name in papers if find_paper(name).code)
@@ -70,8 +101,7 @@ def main(files: Sequence[str]) -> None:
         lines.append("| number | paper | here | backend | sm_75 | verdict | without the cause |")
         lines.append("| --- | ---: | ---: | ---: | ---: | --- | --- |")
         lines += [_row(score, backend, machine_code) for score in scores if score["verdict"] != DERIVED]
-    if len(files) > 3:
-        lines += [ORIGINALS, *_originals(json.loads(Path(files[3]).read_text()))]
+    lines += _originals()
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -95,19 +125,56 @@ def _row(score: Score, *others: dict[str, Score]) -> str:
     return f"| {what}, {score['unit']} | " + " | ".join(values) + f" | {score['verdict']} | {shown} |"
 
 
-def _originals(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """A line for each program and paper; the runs with fast DRAM stand in brackets."""
-    lines = []
-    usual = [row for row in rows if row["machine"] == row["paper"]]
-    for row in usual:
-        fast = next((r for r in rows if r is not row and (r["program"], r["paper"]) == (row["program"], row["paper"])), {})
-        theirs = find_paper(row["paper"]).workloads[row["program"]]["registers"]
-        cells = [f"{theirs} ({row['paper']})", str(row["registers"]), str(row["ctas_per_sm"])]
-        for key in ("twice the file", "half the file", "regmutex", "GPU-shrink", "compiler spill"):
-            value, quick = row.get(key), fast.get(key)
-            cells.append("-" if value is None else f"{value:+.1f}" + (f" ({quick:+.1f})" if quick is not None else ""))
-        lines.append(f"| {row['program']} | " + " | ".join(cells) + " |")
+def _originals() -> list[str]:
+    """The papers' numbers from the originals beside those from our workloads, then a line for each program."""
+    lines, programs = [ORIGINALS], _kept("programs.tsv")
+    numbers = {(row["id"], row["code"], row["of"]): float(row["value"]) for row in _kept("numbers.tsv")}
+    columns = [(code, of) for code in ("sm_75", "ptx") for of in ("originals", "workloads")]
+    lines += [NUMBERS] if numbers else []
+    for fact in (fact for paper in PARTS for fact in load_facts(paper)):
+        measured = numbers.get((fact.full_id, PARTS[fact.paper][0], "originals"))
+        if measured is not None and not fact.derived:
+            what = f"**{fact.what}**" if fact.headline else fact.what
+            cells = [f"{SIGNS.get(fact.meaning, '')}{fact.value:g}"]
+            cells += [
+                f"{numbers[fact.full_id, *column]:.3g}" if (fact.full_id, *column) in numbers else "-" for column in columns
+            ]
+            lines.append(f"| {fact.paper}: {what}, {fact.unit} | " + " | ".join([*cells, fact.verdict(measured)]) + " |")
+    for paper, (code, about, shown) in PARTS.items():
+        lines.append(EACH.format(about=about, columns=" | ".join(shown), line=" ---: |" * len(shown)))
+        rows = {(row["program"], row["of"]): row for row in programs if (row["paper"], row["code"]) == (paper, code)}
+        pairs = [(row, rows[name, "workloads"]) for (name, of), row in rows.items() if of == "originals"]
+        for means, group in groupby(pairs, key=lambda pair: MEANS[paper, bool(pair[0]["half the file"])]):
+            lines += _group(list(group), shown, means)
     return lines
+
+
+def _group(pairs: Sequence[tuple[Kept, Kept]], shown: Sequence[str], means: dict[str, tuple[str, int]]) -> list[str]:
+    """Programs over which the paper has means: a line for each, then their means and the paper's."""
+    lines = []
+    for row, ours in pairs:
+        theirs = find_paper(row["paper"]).workloads[row["program"]]["registers"]
+        cells = [str(theirs), row["registers"], ours["registers"], row["CTAs/SM"], *(_added([(row, ours)], key) for key in shown)]
+        lines.append(f"| {row['program']} | " + " | ".join(cells) + " |")
+    facts = {fact.id: fact for fact in load_facts(pairs[0][0]["paper"])}
+    published = [f"{sign * facts[fact].value:+g}" if fact else "" for fact, sign in (means.get(key, ("", 1)) for key in shown)]
+    lines.append(f"| *mean of these {len(pairs)}* | | | | | " + " | ".join(_added(pairs, key) for key in shown) + " |")
+    lines.append("| *the paper's mean* | | | | | " + " | ".join(published) + " |")
+    return lines
+
+
+def _added(pairs: Sequence[tuple[Kept, Kept]], key: str) -> str:
+    """The mean of cycles added to originals, and to workloads in brackets."""
+    if not pairs[0][0][key]:
+        return ""
+    theirs, ours = (fmean(float(pair[place][key]) for pair in pairs) for place in (0, 1))
+    return f"{theirs:+.1f} ({ours:+.1f})"
+
+
+def _kept(name: str) -> list[Kept]:
+    """A table of what was measured on original programs."""
+    with (KEPT / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
 
 
 if __name__ == "__main__":

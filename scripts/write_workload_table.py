@@ -1,11 +1,13 @@
 """Write docs/workloads.md: every workload as the papers give it and as it runs here.
 
 python scripts/write_workload_table.py [--size small]
+python scripts/write_workload_table.py --originals   # only the part on original programs, of what scripts/run_originals.py kept
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from warploom.workloads.program import Kernels, workload_program
 from warploom.workloads.registry import load_workload, workload_names
 
 PAGE = Path(__file__).parents[1] / "docs" / "workloads.md"
+KEPT = Path(__file__).parents[1] / "docs" / "originals" / "programs.tsv"
 MACHINE_CODE = "sm_75"
 HEAD = """# The workloads
 
@@ -47,6 +50,28 @@ another one should not need.
 | workload | its own shape, and its namesake's |
 | --- | --- |
 """
+
+ORIGINALS_HEADING = "## Originals of the same names"
+ORIGINALS = f"""
+{ORIGINALS_HEADING}
+
+What the programs that RegMutex and RFV name are like ([programs.md](programs.md#the-originals-of-two-papers)), and in brackets
+our workloads of these names: without any technique, RegMutex's as NVIDIA's code (sm_75) on three SMs, RFV's as our backend's on
+two. Registers are of the kernel with most instructions, CTAs/SM of the busiest launch, and *waves* the CTAs of a launch,
+on average, over those that are resident. *Memory* is the share of instructions that go to device memory, *barriers* the share of
+idle issue slots whose warps wait there, *all fit* the cycles saved when the file is twice as large. The last column names what is
+far off: {{far}}.
+
+| workload | paper | registers | CTAs/SM | waves | instructions | memory, % | barriers, % | IPC | all fit, % | far off |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+"""
+CODES = {"regmutex": "sm_75", "rfv": "ptx"}  # what each paper's figures execute
+FAR = {  # by column: its name in the table, the factor and the difference by which both a workload and its original must differ
+    "registers": ("registers", 1.25, 3),
+    "memory %": ("memory", 2, 3),
+    "idle at barriers %": ("barriers", 2, 10),
+    "instructions/cycle": ("IPC", 2, 0.3),
+}
 
 
 def published(row: dict[str, Any]) -> str:
@@ -86,17 +111,52 @@ def registers_line(row: dict[str, Any]) -> str | None:
     return f"| {row['name']} | " + " | ".join([*cells, *(compiled_registers(each, row["kernel"]) for each in modules)]) + " |"
 
 
+def originals() -> str:
+    """The part on original programs."""
+    with KEPT.open(encoding="utf-8", newline="") as file:
+        rows = {
+            (row["paper"], row["program"], row["of"]): row
+            for row in csv.DictReader(file, delimiter="\t")
+            if CODES[row["paper"]] == row["code"]
+        }
+    rule = "; ".join(f"{name} by a factor of {factor:g} and by more than {least:g}" for name, factor, least in FAR.values())
+    pairs = [(row, rows[paper, name, "workloads"]) for (paper, name, of), row in rows.items() if of == "originals"]
+    return ORIGINALS.format(far=rule) + "".join(originals_line(*pair) for pair in pairs)
+
+
+def originals_line(theirs: dict[str, str], ours: dict[str, str]) -> str:
+    """An original and the workload of its name."""
+    cells = [theirs["program"], theirs["paper"]]
+    for column in ("registers", "CTAs/SM", "waves", "instructions", "memory %", "idle at barriers %", "instructions/cycle"):
+        cells.append(f"{theirs[column]} ({ours[column]})")
+    wide = "twice the file"
+    cells.append(f"{-float(theirs[wide]):.1f} ({-float(ours[wide]):.1f})" if theirs[wide] else "-")
+    far = [name for column, (name, *limits) in FAR.items() if is_far(float(theirs[column]), float(ours[column]), *limits)]
+    return "| " + " | ".join([*cells, ", ".join(far)]) + " |\n"
+
+
+def is_far(one: float, other: float, factor: float, least: float) -> bool:
+    """Whether two numbers differ by a factor, and by more than what may be chance."""
+    return abs(one - other) > least and max(one, other) >= factor * min(one, other)
+
+
 def main() -> None:
-    """Describe all workloads and write the page."""
+    """Describe all workloads and write the page, or its last part alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", default="small")
-    size = parser.parse_args().size
+    parser.add_argument("--originals", action="store_true", help="write the part on original programs alone")
+    options = parser.parse_args()
+    if options.originals:
+        before = PAGE.read_text(encoding="utf-8").partition(ORIGINALS_HEADING)[0].rstrip("\n")
+        PAGE.write_text(before + "\n" + originals(), encoding="utf-8")
+        return
+    size = options.size
     machine = load_machine("gtx480")
     rows = [describe_workload(name, size, machine) for name in workload_names()]
     registers = [text for text in map(registers_line, rows) if text]
     shaped = [f"| {name} | {load_workload(name).shaped} |" for name in workload_names() if load_workload(name).shaped]
     parts = [HEAD.format(size=size), *map(line, rows), REGISTERS.rstrip("\n"), *registers, SHAPED.rstrip("\n"), *shaped]
-    PAGE.write_text(parts[0] + "\n".join(parts[1:]) + "\n", encoding="utf-8")
+    PAGE.write_text(parts[0] + "\n".join(parts[1:]) + "\n" + originals(), encoding="utf-8")
 
 
 if __name__ == "__main__":

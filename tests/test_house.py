@@ -13,7 +13,6 @@ PACKAGE = ROOT / "src" / "warploom"
 ENTRANCES = {"__init__.py", "__main__.py"}  # at the root: what `import warploom` offers, and `python -m warploom`
 FOR_ALL = {"warploom", "warploom.__version__"}
 OF_A_POLICY = {"State", "Notes", "Counts", "Hints"}  # every policy may call its own records so
-APART = {"Instruction", "Launch", "LaunchFacts", "Outcome"}  # of two rooms that have nothing to do with each other
 
 
 def rooms_in_order(page: str) -> list[str]:
@@ -139,9 +138,4 @@ def classes_of(package: Path) -> dict[str, list[str]]:
 
 def test_no_two_classes_share_a_name() -> None:
     shared = {name: files for name, files in classes_of(PACKAGE).items() if len(files) > 1 and name not in OF_A_POLICY}
-    assert {name: files for name, files in shared.items() if name not in APART} == {}
-    assert sorted(APART) == sorted(shared), "names that are shared no more: take them out of the list"
-    for file in PACKAGE.rglob("*.py"):
-        imports = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
-        names = [alias.name for node in imports for alias in node.names if alias.name in APART]
-        assert len(names) == len(set(names)), f"{file}: two classes of one name"
+    assert shared == {}
