@@ -6,6 +6,7 @@ import gc
 from typing import Any
 
 import numba
+from llvmlite.binding import ffi
 from numba.core import compiler_lock, event, types
 from numba.core.targetconfig import TargetConfig
 from numba.core.typing.context import BaseContext
@@ -13,6 +14,9 @@ from numba.core.typing.context import BaseContext
 # What is used here besides what the imports name.
 INNER_PARTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (compiler_lock._CompilerLock, ("_lock", "acquire", "release")),
+    (ffi, ("lib", "unregister_lock_callback")),
+    (type(ffi.lib), ("_lock",)),
+    (type(ffi.lib._lock), ("_cblist",)),
     (TargetConfig, ("_values", "options")),
     (BaseContext, ("resolve_function_type", "resolve_getattr")),
     (types.Function, ("typing_key",)),
@@ -98,10 +102,16 @@ def _compare_options_by_what_is_set() -> None:
 
 
 def _lock_without_events() -> None:
-    """The compiler's lock is taken a hundred thousand times; nobody here listens to that."""
+    """The locks of the compiler and of LLVM are taken a hundred thousand times; nobody here listens to that.
+
+    Numba would tell the timers of all functions that are being compiled, one inside the other.
+    """
     lock: Any = compiler_lock._CompilerLock
     lock.acquire = lambda held: held._lock.acquire()
     lock.release = lambda held: held._lock.release()
+    for taken, given_back in list(ffi.lib._lock._cblist):
+        if taken.__module__ == "numba.core.base":
+            ffi.unregister_lock_callback(taken, given_back)
 
 
 class _CollectLater(event.Listener):
