@@ -26,6 +26,13 @@ compared with the references in both. *Registers* are per thread, of the kernel 
 the SM's warps that are resident; *live* is the share of allocated registers whose values are still needed, over the run;
 *instructions* are those of the kernels that are launched; *growth* is what the release flags of `rfv` add to them.
 
+A GTX480 has no uniform registers, which NVIDIA's code from sm_75 on uses for values that all lanes of a warp share. On a
+machine whose `sm.uniform_registers` is 0 these values are therefore kept in registers of the thread: each in one that is free
+while it lives, or in a further one where none is. They count in *registers* and *occupancy*, and their reads and writes are
+those of any other register; uniform predicates become predicates, and instructions of the uniform datapath are executed for
+each lane in the units of their kind. Under a limit (`max_registers`) NVIDIA's compiler is asked for fewer registers until both
+kinds together keep to it; below 24 it does not go.
+
 """
 NUMBERS = ("registers", "occupancy", "live", "instructions", "growth")
 

@@ -6,13 +6,16 @@ import hashlib
 import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from warploom.code.instruction import Code
 from warploom.cuda import compile_to_cubin, compile_to_ptx
 from warploom.programs.device import Device
 from warploom.sass.module import from_cubin
+from warploom.sass.uniform import as_registers_of_threads
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -38,7 +41,7 @@ def _headers() -> str:
     return ""
 
 
-def _digest(seed: int, architecture: str) -> str:
+def _digest(seed: int, architecture: str, change: Callable[[Code], Code] = lambda code: code) -> str:
     kernel = random_kernel(seed)
     if "half" in kernel.features and not _headers():
         pytest.skip("cuda_fp16.h is not installed")
@@ -49,7 +52,7 @@ def _digest(seed: int, architecture: str) -> str:
     else:
         data = compile_to_cubin(kernel.source, f"random{seed}.cu", arch=architecture, options=options)
         module = from_cubin(data, f"random{seed}", architecture)
-        device = Device(lambda name, _threads: module.kernel(name), record=None, budget=50_000_000)
+        device = Device(lambda name, _threads: change(module.kernel(name)), record=None, budget=50_000_000)
     words, empty = (device.array(array) for array in kernel.arguments())
     device.launch("k", (BLOCKS,), (BLOCK,), words, empty)
     return hashlib.sha256(empty.get().tobytes()).hexdigest()[:16]
@@ -65,9 +68,22 @@ def test_random_kernel_from_ptx_is_like_hardware(seed: int) -> None:
     assert _digest(seed, "ptx") == GOLDENS[str(seed)]["output"]
 
 
+@pytest.mark.parametrize("seed", [57, 472, 563, 0, 5, 7])
+def test_uniform_registers_are_not_needed_for_it(seed: int) -> None:
+    """A machine that has none keeps their values in registers of threads."""
+    assert _digest(seed, "sm_90", as_registers_of_threads) == GOLDENS[str(seed)]["output"]
+
+
 def test_lanes_from_different_calls_meet_their_own() -> None:
     """Its lanes become one group inside of a function that they called from different places."""
     assert _digest(61, "sm_80") == GOLDENS["61"]["output"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, len(GOLDENS), TOGETHER))
+def test_no_random_kernel_needs_uniform_registers(first: int) -> None:
+    seeds = range(first, min(first + TOGETHER, len(GOLDENS)))
+    assert [seed for seed in seeds if _digest(seed, "sm_90", as_registers_of_threads) != GOLDENS[str(seed)]["output"]] == []
 
 
 @pytest.mark.slow

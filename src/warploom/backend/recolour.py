@@ -54,7 +54,7 @@ def conflicts(code: Code, ranges: LiveRanges, limits: dict[int, int], most: int,
     """
     values = ranges.values
     slot_of = [value.slot for value in values]
-    adjacent = _adjacency(code, ranges)
+    adjacent = adjacency(code, ranges)
     leader = list(range(len(slot_of)))
 
     def find(value: int) -> int:
@@ -115,7 +115,7 @@ def _alignment(words: tuple[int, ...]) -> int:
     return wanted
 
 
-def _adjacency(code: Code, ranges: LiveRanges) -> list[int]:
+def adjacency(code: Code, ranges: LiveRanges) -> list[int]:
     """Per value, those that live where it is written. A copy alone does not part its two ends: they hold the same value."""
     values = ranges.values
     adjacent = [0] * len(values)

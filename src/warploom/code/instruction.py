@@ -200,7 +200,8 @@ def _renamed(operand: Operand, rename: dict[Reg, Reg]) -> Operand:
         return rename.get(operand, operand)
     if isinstance(operand, Address):
         base = rename.get(operand.base, operand.base) if isinstance(operand.base, Reg) else operand.base
-        return operand._replace(base=base)
+        uniform = operand.uniform if operand.uniform is None else rename.get(operand.uniform, operand.uniform)
+        return operand._replace(base=base, uniform=uniform)
     if isinstance(operand, Modified):
         inner = _renamed(operand.operand, rename)
         assert isinstance(inner, Reg | Imm | Constant)

@@ -34,6 +34,7 @@ class MachineRecord(Record):
     registers_per_sm: i8
     register_rounding: i8
     max_registers_per_thread: i8
+    uniform_registers: i8
     shared_bytes: i8
     sub_cores: i8
     schedulers: i8

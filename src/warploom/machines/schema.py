@@ -76,6 +76,9 @@ class SmTable:
     registers_per_sm: int = number(1024, MAX_WARP_REGISTERS * 32, "32-bit registers")
     register_rounding: int = number(1, 64, "registers per thread are allocated in steps of this")
     max_registers_per_thread: int = number(8, 255, "registers that an instruction can name")
+    uniform_registers: int = number(
+        0, 128, "32-bit registers of a warp for values that all its lanes share; 0: such values are in registers of threads"
+    )
     shared_bytes: int = number(0, 1 << 20, "shared memory")
     sub_cores: int = number(1, 4, "parts with their own schedulers, collectors, banks and units; a warp belongs to one")
     schedulers: int = number(1, MAX_SCHEDULERS, "warp schedulers in all sub-cores together")

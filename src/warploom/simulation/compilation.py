@@ -17,9 +17,11 @@ from warploom.ptx.module import Module
 from warploom.register_file import baseline_policies, compile_code
 from warploom.register_file.occupancy import occupancy, rounded
 from warploom.sass.settling import settle
-from warploom.workloads.program import Kernels
+from warploom.sass.uniform import as_registers_of_threads
+from warploom.workloads.program import CompiledKernels, Kernels
 
 FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
+MOST_REGISTERS = 255  # of a thread that an instruction of SASS can name
 
 
 def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, shape: LaunchShape = USUAL_SHAPE) -> Code:
@@ -31,20 +33,38 @@ def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, 
         smaller = shrunk(machine, design)
         limit = design.max_registers
         if limit == FIT:
-            limit = _fitting_registers(_for_shape(_compiled(module, kernel, None), shape), machine, smaller)
+            limit = _fitting_registers(_for_shape(_compiled(module, kernel, None, machine), shape), machine, smaller)
         elif limit == LEAST:
-            limit = _least_registers(module, kernel)
+            limit = _least_registers(module, kernel, machine)
         assert limit is None or isinstance(limit, int)
-        plain = _for_shape(_compiled(module, kernel, limit), shape)
+        plain = _for_shape(_compiled(module, kernel, limit, machine), shape)
         compiled = compile_code(design.policies, plain, smaller)
         return compiled if compiled is plain else settle(compiled)
 
 
-def _compiled(module: Kernels, kernel: str, limit: int | None) -> Code:
+def _compiled(module: Kernels, kernel: str, limit: int | None, machine: Machine) -> Code:
     """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
     if isinstance(module, Module):
         return compile_kernel(module, kernel, Options(max_registers=limit))
-    return module.kernel(kernel, limit)
+    return module.kernel(kernel, limit) if machine.sm.uniform_registers else _without_uniform_registers(module, kernel, limit)
+
+
+def _without_uniform_registers(module: CompiledKernels, kernel: str, limit: int | None) -> Code:
+    """NVIDIA's code for a machine where uniform values are in registers of threads.
+
+    NVIDIA's compiler knows of no such machine. Where its registers and those that uniform values need beside them are more than
+    the limit, it is asked to make do with fewer of its own until both fit, or until it cannot; what it then spills is its choice.
+    """
+    most = MOST_REGISTERS if limit is None else limit
+    own = module.kernel(kernel, limit)
+    code = as_registers_of_threads(own)
+    while code is not own and code.registers > most and own.registers > FEWEST_REGISTERS:
+        too_many = code.registers - most
+        fewer = module.kernel(kernel, max(FEWEST_REGISTERS, own.registers - too_many))
+        if fewer.registers >= own.registers:
+            break
+        own, code = fewer, as_registers_of_threads(fewer)
+    return code
 
 
 def _for_shape(code: Code, shape: LaunchShape) -> Code:
@@ -61,13 +81,13 @@ def _fitting_registers(plain: Code, whole: Machine, smaller: Machine) -> int:
     return FEWEST_REGISTERS
 
 
-def _least_registers(module: Kernels, kernel: str) -> int | None:
+def _least_registers(module: Kernels, kernel: str, machine: Machine) -> int | None:
     """The lowest register limit that makes the compiler spill no more than without one; None where none saves a register."""
-    plain = _compiled(module, kernel, None)
+    plain = _compiled(module, kernel, None, machine)
     least, limit = plain.registers, None
     while least > 1:
         try:
-            fewer = _compiled(module, kernel, least - 1)
+            fewer = _compiled(module, kernel, least - 1, machine)
         except WarploomError:  # some instruction needs more
             break
         if fewer.local_bytes > plain.local_bytes or fewer.registers >= least:
@@ -80,7 +100,8 @@ def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
     """What decides the code of a program: designs with equal keys run the same code."""
     passes = tuple(_pass_key(policy) for policy in design.policies if hasattr(policy, "compile"))
     share = design.register_file if passes or design.max_registers == FIT else 1.0
-    return (passes, design.max_registers, share, machine.sm if passes or design.max_registers == FIT else None)
+    sm = machine.sm if passes or design.max_registers == FIT else None
+    return (passes, design.max_registers, share, sm, machine.sm.uniform_registers > 0)
 
 
 def _pass_key(policy: Any) -> tuple[Any, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Instruction, Reg
+from warploom.code.instruction import Address, Instruction
+from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import Kind
 from warploom.emulator.sass.encode_transactions import encode_reduction
 from warploom.emulator.sass.records import SassKind
@@ -34,12 +35,12 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     ):
         raise rows.trouble("the emulator does not know this copy")
     assert near.uniform is not None and described.uniform is not None
-    first = near.uniform.number
+    first = rows.row(near.uniform)
     loads = copy is TensorCopy.LOAD
     record["kind"], record["operation"], record["matrices"] = SassKind.TENSOR_COPY, copy, _DIMENSIONS[modifiers[0]]
-    record["rows"][0], record["rows"][1] = rows.row(Reg(first, Bank.U)), rows.row(described.uniform)
-    record["rows"][2] = rows.row(Reg(first + 1, Bank.U)) if loads else -1
-    record["rows"][3] = rows.row(Reg(first + (2 if loads else 1), Bank.U))
+    record["rows"][0], record["rows"][1] = first, rows.row(described.uniform)
+    record["rows"][2] = first + ROW_BYTES if loads else -1
+    record["rows"][3] = first + (2 if loads else 1) * ROW_BYTES
     record["rows"][4] = rows.row(others[0]) if "MULTICAST" in modifiers else -1
     if copy is TensorCopy.REDUCE:  # of what type, the map tells
         encode_reduction(rows, record, tuple(further))

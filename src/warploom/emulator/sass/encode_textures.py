@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Constant, Imm, Instruction, Operand, Reg, Special
+from warploom.code.instruction import Constant, Imm, Instruction, Operand, Special
 from warploom.emulator.records import Kind
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
@@ -21,12 +21,15 @@ _WORD_BYTES = 4
 
 
 def _handle(rows: SassRows, operands: list[Operand]) -> int:
-    """The row of the handle: in a register, or in a constant bank whose number and word are written."""
-    if not any(isinstance(operand, Imm) for operand in operands):
+    """The row of the handle: in a register of the lane, in one of the warp with a number behind it, or in a constant bank.
+
+    Of a bank its number and the word are written.
+    """
+    numbers = [place for place, operand in enumerate(operands) if isinstance(operand, Imm)]
+    if not numbers:
         return rows.row(operands[0])
-    uniform = next((operand for operand in operands if isinstance(operand, Reg) and operand.bank in (Bank.U, Bank.UD)), None)
-    if uniform is not None:
-        return rows.row(uniform)
+    if len(numbers) == 1:
+        return rows.row(operands[numbers[0] - 1])
     bank, word = (operand for operand in operands if isinstance(operand, Imm))
     return rows.row(Constant(bank.bits, word.bits * _WORD_BYTES))
 

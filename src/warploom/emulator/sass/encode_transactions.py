@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Instruction, Reg
+from warploom.code.instruction import Address, Bank, Instruction
 from warploom.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind
@@ -129,7 +129,7 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["operation"] = _COPIES[modifiers]
     record["rows"][0], record["rows"][1] = rows.row(target.uniform), rows.row(source.uniform)
     record["rows"][2] = rows.row(size)
-    record["rows"][3] = rows.row(Reg(target.uniform.number + 1, Bank.U)) if modifiers[0] == "S" else -1
+    record["rows"][3] = rows.row(target.uniform) + ROW_BYTES if modifiers[0] == "S" else -1
 
 
 @encodes("UBLKRED")

@@ -68,7 +68,7 @@ def _special(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         row = rows.row(Special(name), words)
     else:
         raise rows.trouble(f"the emulator does not know special register {source.name}")
-    if target.bank is Bank.U:  # of the first lane, for the whole warp
+    if instruction.op.name == "S2UR":  # of the first lane, for the whole warp
         record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.FIRST
         record["rows"][0], record["rows"][1] = rows.result(target), row
         return

@@ -435,7 +435,11 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if mask != 0:
                 if instruction.count > 0:
                     _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+                for index in range(instruction.writes):  # of a register of the thread, other lanes keep their own
+                    copy_row(machine.saved + 128 * index, rows + instruction.write_rows[index])
                 _uniform(instruction, rows, predicates, mask)
+                for index in range(instruction.writes):
+                    restore_lanes(rows + instruction.write_rows[index], machine.saved + 128 * index, mask)
         elif kind == TEXTURE:
             if instruction.count > 0:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)

@@ -202,12 +202,6 @@ def _entries(results: Results, size: str) -> Outcome:
             rows += [{"panel": panel, "category": t, "entries": entries, "avoided": v} for t, v in averages.items()]
     chart = Chart("lines", "entries", "avoided", "category", "panel", "entries per thread", "% of MRF accesses avoided")
     experiments = _plain_experiments(_at_six, _AT_SIX(size), results, size)
-    all_reads, avoided = (_counter(results, ANALYSED, size, f"reads_{which}with_uniform") for which in ("", "avoided_"))
-    experiments["reads-avoided-6"] = Experiment(
-        "uniform registers, which the paper's code has not",
-        "reads of them counted like those of threads' registers, in program order",
-        _over_traces({name: 100 * avoided[name] / reads for name, reads in all_reads.items()}),
-    )
     return Outcome(rows, _at_six(results, size), chart, experiments, {"reads-avoided-6": MORE_READS})
 
 
@@ -479,7 +473,7 @@ FIGURES = (
     Figure(
         "figure 6",
         "Accesses avoided by a cache for every warp",
-        _and_plain(_runs(*SWEEP, *VARIANTS, ANALYSED), _AT_SIX),
+        _and_plain(_runs(*SWEEP, *VARIANTS), _AT_SIX),
         _entries,
     ),
     Figure("figure 7", "Accesses avoided, each compute program", _EACH_PROGRAM, _per_trace("compute")),

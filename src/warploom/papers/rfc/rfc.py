@@ -14,7 +14,6 @@ from warploom.energy.technology import SLICE_BITS, SLICES
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_WARPS
 from warploom.papers.rfc.cache_hints import Hints, cache_hints
-from warploom.papers.rfc.program_order import reads_avoided
 from warploom.papers.rfc.value_usage import value_usage
 from warploom.records import Array, Lanes, Record, field_names, i2, i8, u1
 from warploom.register_file import Policies, policy
@@ -209,8 +208,7 @@ class Rfc(NamedTuple):
         "bypass_unread": "results that are not read before the next suspension do so too",
         "evict_first": "values that are not read before the next suspension make room first",
         "distance": "millimetres of wire from the cache to the execution units",
-        "characterise": "also count how often and how soon the program's values are read, cache or not, and which reads a cache "
-        "for every warp would avoid were uniform registers those of threads",
+        "characterise": "also count how often and how soon the program's values are read, cache or not",
     }
     GIVEN = ("distance", "characterise")
     LIMITS = {
@@ -350,8 +348,6 @@ class Rfc(NamedTuple):
         if policy.characterise:
             usage = value_usage(run.code, run.trace)
             total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
-            avoided, reads = reads_avoided(run.code, run.trace, policy.entries, uniform=True)
-            total |= {"reads_with_uniform": reads, "reads_avoided_with_uniform": avoided}
         return {
             "rfc_hits": total.pop("hits"),
             "rfc_results": total.pop("results"),
