@@ -23,6 +23,7 @@ from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, r
 from warploom.workloads.registry import workload_set
 
 MACHINE = "rfc"
+PIXELS = "-pixels"  # the same machines where warps come one by one: shaders have no CTAs
 CATEGORIES = {"video": "Video", "simulation": "Simulation", "image": "Image", "hpc": "HPC", "shader": "Shader"}
 TRACES = {"video": 19, "simulation": 11, "image": 7, "hpc": 18, "shader": 155}  # table 1
 COMPILED = "max_registers=32"  # all 32 warps are resident (section 5.2), and the file has 32 registers for each thread (2.1)
@@ -60,7 +61,7 @@ PLAIN_CODE = "ptx"  # our backend's: a loop is unrolled where the program says s
 
 
 def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
-    return Run(workload, f"{design} + {COMPILED}", machine, size)
+    return Run(workload, f"{design} + {COMPILED}", machine + PIXELS if _group(workload) == "shaders" else machine, size)
 
 
 def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
