@@ -247,9 +247,7 @@ def _rivals(results: Results, size: str) -> Outcome:
 def _sharing_rfv(results: Results, size: str) -> tuple[Experiment, str]:
     """Half the file with rfv where warps share registers over time, and what of it renaming costs and one program adds."""
     sharing, ideal = (_added(results, size, _half, OTHERS, design) for design in (SHARING_RFV, IDEAL_RFV))
-    experiment = Experiment(
-        "room for the most that every warp ever holds, for the mean instead", SHARING_RFV, _mean(sharing.values())
-    )
+    experiment = Experiment("room kept for the peak of every warp, instead of its mean", SHARING_RFV, _mean(sharing.values()))
     rest = _mean(value for name, value in ideal.items() if name != "heartwall")
     reason = (
         f"without release instructions and the stage of renaming besides, {_mean(ideal.values()):.1f}; of that heartwall has "
