@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op
+from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op, store
 
+from warploom.code.instruction import Instruction, Operation
 from warploom.core.simulate import time_launches
+from warploom.designs import parse_design
 from warploom.machines import Machine, load_machine
 from warploom.register_file import baseline_policies
 
@@ -151,3 +153,18 @@ def test_lone_warps_are_replaced_one_by_one(fermi):
     assert _cycles(_uneven(48), alone) < 0.8 * _cycles(_uneven(48), together)
     assert _cycles(_uneven(48, meeting=True), alone) == _cycles(_uneven(48, meeting=True), together)
     assert _cycles(chain(50, ctas=96), alone) == _cycles(chain(50, ctas=96), together)
+
+
+def test_a_warp_at_a_fence_gives_its_active_place_to_another():
+    """Of two warps one may be active; the first waits at a fence for its store, and the second computes meanwhile."""
+    machine = load_machine("rfc")
+    work = 40
+    fence = Instruction(Operation("membar", modifiers=("gl",)))
+    body = [store(1, 2), fence, exit_(), *(add(1, 1, 2) for _ in range(work)), exit_()]
+    kernel = Kernel([body], 8, ctas=2, path=lambda warp: [0, 1, 2] if warp == 0 else list(range(3, len(body))))
+    one, both = (
+        time_launches([kernel.launch()], parse_design(f"scheduler=two-level(active={active})").policies, machine, check=True)
+        for active in (1, 2)
+    )
+    assert both.cycles > machine.memory.latency  # the fence waits for the store
+    assert one.cycles < both.cycles + work
