@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op
+from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op, store
 
+from warploom.code.instruction import Instruction, Operation
 from warploom.core.simulate import time_launches
+from warploom.designs import parse_design
 from warploom.machines import Machine, load_machine
 from warploom.register_file import baseline_policies
 
@@ -130,3 +132,39 @@ def test_the_same_run_twice():
     kernel = Kernel([[load(1, 1), add(2, 1, 1), barrier(), load(3, 3), fma(4, 3, 2, 1), exit_()]], 8, warps_per_cta=8, ctas=64)
     first, second = (time_launches([kernel.launch()], baseline_policies(), chip, check=True) for _ in range(2))
     assert first == second
+
+
+def _uneven(ctas: int, *, meeting: bool = False) -> Kernel:
+    """CTAs of four warps, one of which has ten times the work of the others; it is another one in each CTA."""
+    body = [[add(1, 1, 2) for _ in range(200)], [barrier()] if meeting else [], [exit_()]]
+    end = list(range(200, 201 + meeting))
+
+    def path(warp: int) -> list[int]:
+        long = warp % 4 == warp // 4 % 4
+        return [*range(200 if long else 20), *end]
+
+    return Kernel(body, 8, warps_per_cta=4, ctas=ctas, path=path)
+
+
+def test_lone_warps_are_replaced_one_by_one(fermi):
+    """No warp keeps the places of its neighbours; warps that meet at a barrier, and those of small CTAs, notice nothing."""
+    alone = replace(fermi, sm=replace(fermi.sm, lone_warps=True, ctas_per_sm=32))
+    together = replace(fermi, sm=replace(fermi.sm, ctas_per_sm=32))
+    assert _cycles(_uneven(48), alone) < 0.8 * _cycles(_uneven(48), together)
+    assert _cycles(_uneven(48, meeting=True), alone) == _cycles(_uneven(48, meeting=True), together)
+    assert _cycles(chain(50, ctas=96), alone) == _cycles(chain(50, ctas=96), together)
+
+
+def test_a_warp_at_a_fence_gives_its_active_place_to_another():
+    """Of two warps one may be active; the first waits at a fence for its store, and the second computes meanwhile."""
+    machine = load_machine("rfc")
+    work = 40
+    fence = Instruction(Operation("membar", modifiers=("gl",)))
+    body = [store(1, 2), fence, exit_(), *(add(1, 1, 2) for _ in range(work)), exit_()]
+    kernel = Kernel([body], 8, ctas=2, path=lambda warp: [0, 1, 2] if warp == 0 else list(range(3, len(body))))
+    one, both = (
+        time_launches([kernel.launch()], parse_design(f"scheduler=two-level(active={active})").policies, machine, check=True)
+        for active in (1, 2)
+    )
+    assert both.cycles > machine.memory.latency  # the fence waits for the store
+    assert one.cycles < both.cycles + work

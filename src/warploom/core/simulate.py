@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from warploom.code.instruction import Code
+from warploom.code.lanes import LANES
+from warploom.code.table import Flag
 from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
@@ -98,6 +100,8 @@ class Simulation:
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
         check_code(self.machine, code)
+        if self.machine.sm.lone_warps and self._are_independent(code, trace):
+            trace = trace.with_lone_warps()
         fitting = tuple(each.for_code(code) if hasattr(each, "for_code") else each for each in self.observers)
         if any(now is not before for now, before in zip(fitting, self.observers, strict=True)):
             self._let_watch(fitting)
@@ -131,6 +135,13 @@ class Simulation:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
+
+    def _are_independent(self, code: Code, trace: Trace) -> bool:
+        """Whether the warps of a CTA never meet, share no memory, and have all of their lanes."""
+        table, _ = self._tables(code)
+        threads = trace.block[0] * trace.block[1] * trace.block[2]
+        shared = code.shared_bytes + code.dynamic_shared_bytes
+        return shared == 0 and threads % LANES == 0 and not (table["traits"] & Flag.BARRIER).any()
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self._tables(code)

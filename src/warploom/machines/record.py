@@ -43,6 +43,7 @@ class MachineRecord(Record):
     decode_width: i8
     ibuffer_entries: i8
     branch_cycles: i8
+    lone_warps: i8  # 0 or 1
     # [register_file]
     rf_banks: i8
     rf_entries_per_bank: i8

@@ -87,6 +87,7 @@ class SmTable:
     decode_width: int = number(1, 8, "instructions that one fetch delivers")
     ibuffer_entries: int = number(1, 8, "decoded instructions buffered per warp")
     branch_cycles: int = number(1, 64, "cycles from the issue of a branch to the fetch behind it")
+    lone_warps: bool = switch("warps of CTAs without barriers and shared memory come and go one by one, as those of pixels do")
 
 
 @dataclass(frozen=True, slots=True)

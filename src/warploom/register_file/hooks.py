@@ -145,7 +145,7 @@ def choose(policy: Any, ctx: Context, sm: Sm, cycle: int, scheduler: int, ready:
 
 @hook("scheduler")
 def on_blocked(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, long_latency: bool) -> None:
-    """A warp's next instruction waits for a result; ``long_latency``: of a load from global, local or texture memory.
+    """A warp's next instruction waits for a result; ``long_latency``: of a slow load (global, local, texture), or a fence.
 
     A two-level scheduler suspends here by clearing the warp's bit in ``sm.active``.
     """

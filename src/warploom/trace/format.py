@@ -22,9 +22,11 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+from warploom.code.lanes import LANES
 
 PC_DTYPE = np.dtype("u2")
 MASK_DTYPE = np.dtype("u4")
@@ -76,3 +78,7 @@ class Trace:
     @property
     def warp_instructions(self) -> int:
         return len(self.pc)
+
+    def with_lone_warps(self) -> Trace:
+        """The same warps, each a CTA of its own; they must have nothing to do with each other, and all lanes."""
+        return replace(self, grid=(self.ctas * self.warps_per_cta, 1, 1), block=(LANES, 1, 1), warps_per_cta=1)

@@ -15,7 +15,8 @@ from warploom.energy import load_technology
 from warploom.errors import SimulationError, WarploomError
 from warploom.machines import load_machine
 from warploom.papers.rfv.release_flags import FLAG_BITS, pbr, pir, value_operands
-from warploom.papers.rfv.release_points import decoded_flags, release_points
+from warploom.papers.rfv.release_points import decoded_flags, release_points, usually_held
+from warploom.register_file.occupancy import occupancy
 from warploom.simulation.compilation import physical, shrunk
 from warploom.simulation.execution import Executions, execute
 from warploom.simulation.simulate import simulate
@@ -253,6 +254,22 @@ def test_the_balance_counts_what_a_cta_holds_at_most() -> None:
     c = run(kernel, "rfv(shrink=0.125, table_bytes=65536)")
     conserved(c)
     assert c["throttled_cycles"] == 0
+
+
+def test_registers_that_are_held_for_a_moment_keep_no_cta_out_that_the_mean_lets_in() -> None:
+    """By the most that warps hold five CTAs fit 512 registers; by the mean an SM's eight do, and wait for each other's peaks."""
+    peak = [*(mov(register) for register in range(24)), *(fma(0, 0, register, register) for register in range(1, 24))]
+    work = [fma(0, 0, 0, 0) for _ in range(200)]
+    kernel = Kernel([[*peak, *work, store(0, 0), exit_()]], 24, warps_per_cta=4, ctas=12)
+    held, usual = (
+        f"rfv(shrink=0.5, table_bytes=65536, throttle=needy, residency={residency})" for residency in ("held", "usual")
+    )
+    code, warps = kernel.code(), kernel.warps_per_cta
+    assert release_points(code).most_held == 24 and 4 * usually_held(code) < 24
+    assert [occupancy(code, ONE_SM, parse_design(design).policies.allocation, warps).ctas for design in (held, usual)] == [5, 8]
+    c = run(kernel, usual)
+    conserved(c)
+    assert run(kernel, held)["throttled_cycles"] == 0 < c["throttled_cycles"]
 
 
 @pytest.mark.parametrize("seed", range(6))

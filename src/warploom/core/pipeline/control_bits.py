@@ -108,6 +108,9 @@ def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             continue
         if row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0):
             sm.stalled_memory |= mine
+            if not has(sm.waiting, warp):
+                sm.waiting |= mine
+                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, True)
             continue
         if row.constant >= 0 and not _constant_there(ctx, sm, port, cycle, warp, int(row.constant)):
             continue

@@ -66,6 +66,9 @@ def examine_woken(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> 
         fence = row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0)
         if fence or state.atomics > 0:
             sm.stalled_memory |= mine
+            if not has(sm.waiting, warp):
+                sm.waiting |= mine
+                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, True)
             continue
         if has(sm.waiting, warp):
             sm.waiting &= ~mine

@@ -22,6 +22,7 @@ from warploom.code.divergence import analyse_divergence
 from warploom.code.graph import FlowGraph, flow_graph
 from warploom.code.instruction import EXITS, Block, Code, Instruction
 from warploom.code.liveness import Liveness
+from warploom.code.loops import loop_depths
 from warploom.code.slots import REGISTER_MASK, bits
 from warploom.code.warp import warp_liveness
 from warploom.code.warp_flow import warp_predecessors
@@ -57,6 +58,14 @@ class ReleasePoints:
     def most_held(self) -> int:
         """The most registers that a warp holds at once."""
         return max((mask.bit_count() for mask in self.held), default=0)
+
+
+def usually_held(code: Code) -> float:
+    """The registers that a warp holds in the mean over its instructions, if every loop runs ten times."""
+    depths = loop_depths(flow_graph(code))
+    times = [10 ** depths[number] for number, block in enumerate(code.blocks) for _ in block.instructions]
+    held = (mask.bit_count() for mask in release_points(code).held)
+    return sum(time * registers for time, registers in zip(times, held, strict=True)) / max(1, sum(times))
 
 
 def branching_blocks(graph: FlowGraph) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from warploom.papers.rfv.mapping import (
     unmapped_results,
 )
 from warploom.papers.rfv.notes import Notes, annotated
-from warploom.papers.rfv.release_points import describe_releases, release_points, with_release_flags
+from warploom.papers.rfv.release_points import describe_releases, release_points, usually_held, with_release_flags
 from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.reporting import (
@@ -87,7 +88,7 @@ class Rfv(NamedTuple):
         "throttle": ("cta", "needy"),
         "guarded": (1, MAX_CTAS),
         "resident": (1.0, 64.0),
-        "residency": ("named", "held"),
+        "residency": ("named", "held", "usual"),
     }
     MEANING = {
         "shrink": "physical registers as a share of the architected file, which occupancy goes by (section 8.1)",
@@ -100,7 +101,7 @@ class Rfv(NamedTuple):
         "guarded": "CTAs for which what they may still need is left free, that which needs least first (section 8.1: one)",
         "spill": "store a warp's registers in memory when a CTA needs more than there are (section 8.1)",
         "resident": "architected registers as a multiple of the machine's: CTAs beyond its register file become resident",
-        "residency": "resident CTAs: as many as name no more registers than there are, or as hold no more by static liveness",
+        "residency": "resident CTAs: as many as name no more registers than there are, hold no more at most, or in the mean",
     }
     COMPILED_BY = ("table_bytes", "divergence", "flags", "resident", "residency")
     STATE = State
@@ -151,8 +152,9 @@ class Rfv(NamedTuple):
         named = rounded(code.registers, machine)
         if policy.residency == "named":
             return int(machine.warp_registers * policy.resident) // (named * warps_per_cta)
-        physical, held = int(machine.warp_registers * policy.shrink), min(named, release_points(code).most_held)
-        return max(1, physical // (held * warps_per_cta))
+        physical = int(machine.warp_registers * policy.shrink)
+        held = release_points(code).most_held if policy.residency == "held" else ceil(usually_held(code))
+        return max(1, physical // (max(1, min(named, held)) * warps_per_cta))
 
     def describe(policy, code: Code) -> dict[int, str]:
         return describe_releases(code)

@@ -27,7 +27,7 @@ class State(Record):
     outer: Annotated[Array[i8], MAX_SCHEDULERS]  # and the one that became active last
     eligible: Mask  # could be active
     parked: Mask  # active, but at a barrier or held back
-    suspensions: i8  # warps that left for the result of a slow load
+    suspensions: i8  # warps that left for the result of a slow load, or at a fence
     displaced: i8  # warps that left because they stood at a barrier, or were held back, and another was ready
 
 
