@@ -3,7 +3,8 @@
     python scripts/seen_and_unseen.py docs/plans/energy-gtx480-parameters.toml results/causes
 
 Reads `results.parquet` of the sweep's folder and prints a row for each design, relative to the plan's first, in the measures of
-`warploom search`: time is a geometric mean, energy a mean over workloads. The sweep must hold all workloads of the goal.
+`warploom search`: time is a geometric mean, energy a mean over workloads. What a design could not run is left out of
+its row, and named.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ def main() -> None:
     print("| design | seen: time | energy | unseen: time | energy | slowest of all |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for design in designs:
-        seen, unseen = (
-            measure(runs_of(table, design, part), runs_of(table, designs[0], part), goal.chip)
-            for part in (goal.workloads, goal.test)
-        )
+        made = set(table[table["plan.design"] == design]["workload"])
+        parts = [tuple(name for name in part if name in made) for part in (goal.workloads, goal.test)]
+        seen, unseen = (measure(runs_of(table, design, part), runs_of(table, designs[0], part), goal.chip) for part in parts)
+        missing = sorted({*goal.workloads, *goal.test} - made)
         numbers = [f"{part['time']:.3f} | {part['energy']:.1%}" for part in (seen, unseen)]
-        print(f"| `{design}` | {' | '.join(numbers)} | {max(seen['slowest'], unseen['slowest']):.2f} |")
+        note = f" without {', '.join(missing)}" if missing else ""
+        print(f"| `{design}`{note} | {' | '.join(numbers)} | {max(seen['slowest'], unseen['slowest']):.2f} |")
 
 
 if __name__ == "__main__":
