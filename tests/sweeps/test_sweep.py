@@ -169,7 +169,7 @@ def test_an_interrupt_does_not_make_workers_speak_that_are_still_starting(plan: 
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
     )
-    assert process.stderr is not None and "3000 runs, 0 of them stored" in process.stderr.readline()
+    assert process.stderr is not None and "3,000 runs, 0 of them stored" in process.stderr.readline()
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while len(children.read_text().split()) < 2:  # one of them keeps books of semaphores
         time.sleep(0.01)

@@ -52,7 +52,7 @@ def command(
     if dry_run:
         return _say_what_is_to_be_done(planned, jobs, json)
     missing = planned.missing()
-    message(f"{len(planned.points)} runs, {len(planned.points) - len(missing)} of them stored in {planned.store.folder}")
+    message(f"{_runs(len(planned.points))}, {len(planned.points) - len(missing):,} of them stored in {planned.store.folder}")
     _say(planned.skipped, "left out")
     announce_compilation()
     with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
@@ -83,13 +83,15 @@ def _say_what_is_to_be_done(planned: Sweep, jobs: int, json: bool) -> int:
         cost = {"seconds_of_one_process": expected.seconds, "bytes": expected.bytes, "untimed": expected.untimed}
         print_json({**known, **cost, "combinations": expected.combinations, "skipped": dict(planned.skipped)})
         return 0
-    print(f"{len(planned.points):,} runs, {len(planned.points) - expected.runs:,} of them stored, {expected.runs:,} to make")
+    stored = len(planned.points) - expected.runs
+    print(f"{_runs(len(planned.points))}, {stored:,} of them stored, {expected.runs:,} to make")
     _say(planned.skipped, "left out")
     if expected.runs and (expected.seconds is None or expected.bytes is None):
         print("how long and how much disk is not known: no run of this kind has been made on this machine")
     elif expected.runs and expected.seconds is not None and expected.bytes is not None:
         together = expected.seconds / processes
-        print(f"about {_duration(together)} on {processes} processes, {expected.bytes / 1e6:,.1f} MB of results")
+        workers = "one process" if processes == 1 else f"{processes} processes"
+        print(f"about {_duration(together)} on {workers}, {expected.bytes / 1e6:,.1f} MB of results")
         if expected.untimed:
             print(f"{expected.untimed:,} of them are of a kind that was never timed here, and count as the median of the others")
     if expected.runs:
@@ -130,6 +132,10 @@ def _with_interval(row: dict[str, Any], measure: str, unit: float, form: str) ->
 
 def _absent(value: Any) -> bool:
     return value is None or value != value
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number:,} runs"
 
 
 def _duration(seconds: float) -> str:

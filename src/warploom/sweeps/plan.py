@@ -116,10 +116,10 @@ def refused_at(place: str) -> Iterator[None]:
 
 
 def dotted(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of nested tables under dotted names; a range is a table too, and stays one."""
+    """The entries of nested tables under dotted names; a range, even half of one, is a table too and stays one."""
     out: dict[str, Any] = {}
     for name, value in table.items():
-        if isinstance(value, Mapping) and not ("from" in value and "to" in value):
+        if isinstance(value, Mapping) and not ("from" in value or "to" in value):
             out |= {f"{name}.{inner}": entry for inner, entry in dotted(value).items()}
         else:
             out[name] = value

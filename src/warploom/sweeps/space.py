@@ -55,8 +55,7 @@ class SearchSpace:
             chosen = {each.name.rpartition(".")[2]: each.suggest(trial) for each in self.parameters[dimension.name, policy]}
             tables[dimension.name] = {"policy": policy, **chosen}
         for dimension in self.options:
-            value = dimension.suggest(trial)
-            tables[dimension.name] = limit_of(value) if dimension.name == "max_registers" else value
+            tables[dimension.name] = _option_value(dimension.name, dimension.suggest(trial))
         return from_dict(tables)
 
     def place_of(self, design: Design) -> dict[str, Any] | None:
@@ -104,7 +103,7 @@ def space_of(entries: Mapping[str, Any], place: str) -> SearchSpace:
         choices.append(Dimension(choice, tuple(names)))
         for name in names:
             parameters[choice, name] = tuple(_parameters(choice, name, left, place))
-    options = [_narrowed(name, left.pop(name), f"{place}, space, {name}") for name in OPTIONS if name in left]
+    options = [_option(name, left.pop(name), place) for name in OPTIONS if name in left]
     for name in left:
         known = [*CHOICES, *OPTIONS, *(f"{choice}.{policy}.{field}" for choice, policy, field in _all_parameters())]
         raise WarploomError(f"{place}, space: {name!r} is nothing to choose here{did_you_mean(name, known)}")
@@ -139,6 +138,20 @@ def _parameters(choice: str, name: str, left: dict[str, Any], place: str) -> lis
             low_high = tuple(type(default)(limit) for limit in limits) if numeric else ()
             found.append(Dimension(label, (), *low_high) if numeric else Dimension(label, tuple(limits)))
     return found
+
+
+def _option(name: str, given: Any, place: str) -> Dimension:
+    narrowed = _narrowed(name, given, f"{place}, space, {name}")
+    for value in narrowed.values or (narrowed.low, narrowed.high):
+        try:
+            from_dict({name: _option_value(name, value)})
+        except WarploomError as error:  # of a design that has no name yet
+            raise WarploomError(f"{place}, space: {str(error).partition(': ')[2]}") from None
+    return narrowed
+
+
+def _option_value(name: str, value: Any) -> Any:
+    return limit_of(value) if name == "max_registers" else value
 
 
 def _narrowed(label: str, given: Any, place: str) -> Dimension:
