@@ -15,6 +15,7 @@ from warploom.papers.experiment import Run
 from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom.papers.runs import tasks_of
 from warploom.report.embedding import embedded
+from warploom.report.reproduction import write_results
 from warploom.simulation.task import Task
 from warploom.simulation.workers import Here
 from warploom.sweeps.engine import perform
@@ -165,3 +166,13 @@ def test_a_folder_without_fitting_recordings_is_refused(name: str, complaint: st
     (tmp_path / name).touch()
     with pytest.raises(WarploomError, match=complaint):
         recordings_in(tmp_path)
+
+
+def test_papers_that_ask_for_registers_in_numbers_and_in_words_share_a_table(tmp_path: Path) -> None:
+    """One compiles for 32 registers, another for the fewest; `reproduce all` writes the runs of both."""
+    runs = [Run("vectoradd", f"max_registers={registers}", "gtx480", "tiny") for registers in ("32", "least")]
+    store = Store(tmp_path / "runs")
+    perform(tasks_of(runs), store, Here(), lambda task: None)
+    write_results(runs, store, [], tmp_path)
+    table = pandas.read_parquet(tmp_path / "results.parquet")
+    assert list(table["design.max_registers"]) == ["32", "least"] and table["cycles"].gt(0).all()

@@ -19,7 +19,7 @@ from warploom.storage.files import replace_file
 from warploom.storage.kept import write_kept_json
 from warploom.sweeps.engine import load_results
 from warploom.sweeps.keys import content_keys
-from warploom.sweeps.rows import row_of
+from warploom.sweeps.rows import pyarrow, row_of, table_of
 from warploom.sweeps.store import Store
 
 SCORECARD = "scorecard.json"
@@ -88,7 +88,7 @@ def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], fo
     ]
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:
-        _pandas().DataFrame(rows).to_parquet(draft, index=False)
+        pyarrow().parquet.write_table(table_of(rows), draft)  # a column may hold numbers and words: 32 registers, or the least
     with replace_file(folder / "scorecard.csv") as draft:
         _pandas().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
     write_kept_json(folder / SCORECARD, plain([score.to_dict() for score in scores]))
