@@ -27,6 +27,7 @@ MAX_DRAM_BANKS = 16
 MAX_QUANTUM = 256
 CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
 MAX_L0_LINES = 64  # of code, in a sub-core
+MAX_PREFETCHED = 16  # lines of its stream buffer
 MAX_NEAR_LINES = 512  # of code, for all sub-cores
 
 
@@ -185,7 +186,7 @@ class L0I:
 
     PREFIX: ClassVar[str] = "l0i_"
     lines: int = number(0, MAX_L0_LINES, "lines, as long as those of the SM's instruction cache")
-    prefetched: int = number(0, 16, "lines behind a miss that the stream buffer asks for")
+    prefetched: int = number(0, MAX_PREFETCHED, "lines behind a miss that the stream buffer asks for")
     miss_cycles: int = number(1, 1000, "cycles from a miss to an instruction from the cache behind it")
     near_lines: int = number(0, MAX_NEAR_LINES, "lines near all sub-cores, in sets of four; 0: the SM's cache is behind each")
     near_interval: int = number(1, 1000, "cycles between two lines that come to it from the SM's instruction cache")

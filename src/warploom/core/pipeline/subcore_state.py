@@ -6,7 +6,7 @@ from typing import Annotated
 
 from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.pipeline.pipes import PIPES
-from warploom.machines.schema import MAX_L0_LINES, MAX_RF_BANKS, MAX_WARPS
+from warploom.machines.schema import MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i2, i8, u1
 from warploom.register_file.bits import bit
 from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
@@ -14,6 +14,7 @@ from warploom.register_file.services import inlined
 
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
 SPECIAL_PLACES = 2  # of instructions that are in the unit for functions or wait for it
+CODE_LINES = MAX_L0_LINES + MAX_PREFETCHED  # of the cache, then of the stream buffer
 GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
 CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
 
@@ -50,10 +51,9 @@ class SubCores(Record):
     unit_from: i8  # the shared unit takes no instruction before
     port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
     port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them
-    line: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # of code, + 1
-    line_at: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # when it is there
-    line_used: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]
-    line_asked: Annotated[Array[u1], MAX_SUB_CORES, MAX_L0_LINES]  # 1: by a warp, 0: by the stream buffer only
+    line: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # of code, + 1
+    line_at: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # when it is there
+    line_used: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]
     stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
     constant_at: Annotated[Array[i8], CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
     warp: Annotated[Array[SubCoreWarp], MAX_WARPS]
