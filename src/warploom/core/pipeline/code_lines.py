@@ -28,15 +28,17 @@ def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
 
 
 @inlined
-def _put(own: SubCores, cycle: int, core: int, line: int, at: int, first: int, end: int) -> None:
-    """Let a line that is there at a cycle take that of some places which was used longest ago."""
+def _put(own: SubCores, cycle: int, core: int, line: int, at: int, first: int, end: int) -> int:
+    """Let a line that is there at a cycle take that of some places which was used longest ago; the line that was there, or -1."""
     oldest = first
     for place in range(first + 1, end):
         if own.line_used[core, place] < own.line_used[core, oldest]:
             oldest = place
+    driven_out = own.line[core, oldest] - 1
     own.line[core, oldest] = line + 1
     own.line_used[core, oldest] = cycle
     own.line_at[core, oldest] = at
+    return driven_out
 
 
 @inlined
@@ -111,7 +113,9 @@ def _take_from_stream(ctx: Context, own: SubCores, cycle: int, core: int, place:
     line = own.line[core, place] - 1
     own.line[core, place] = 0
     own.line_used[core, place] = 0
-    _put(own, cycle, core, line, at, 0, ctx.machine.l0i_lines)
+    driven_out = _put(own, cycle, core, line, at, 0, ctx.machine.l0i_lines)
+    if line < driven_out < own.stream_end[core]:  # code just ahead, which the stream had no need to bring
+        own.stream_end[core] = driven_out
     return at
 
 
