@@ -170,6 +170,8 @@ class Stages:
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     special_uniform_cycles: int = number(1, 512, "the same for S2UR")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    special_interval: int = number(1, 64, "cycles between two S2R or two LDC of a sub-core, and in the SM's units for them")
+    special_uniform_interval: int = number(1, 64, "cycles between two S2UR of a sub-core")
     wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
     barrier_interval: int = number(1, 16, "cycles between two warps that go on when all have arrived at their barrier")

@@ -41,6 +41,7 @@ class SubCores(Record):
     no_constant: Mask  # warps that wait for a line of constants
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
+    was_light: Annotated[Array[u1], MAX_SUB_CORES]  # whether the last instruction of the FP32 unit went to its light half
     special_held: Annotated[Array[i8], MAX_SUB_CORES, SPECIAL_PLACES]  # until when the places in the unit for functions are taken
     allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
     slipped: Annotated[Array[i8], MAX_SUB_CORES]  # cycles that the instruction being issued comes late to its ports
@@ -49,6 +50,7 @@ class SubCores(Record):
     memory_inside: Annotated[Array[i2], MAX_SUB_CORES]  # memory instructions that have not been handed over
     barrier_from: i8  # the SM's barriers let no warp go before
     unit_from: i8  # the shared unit takes no instruction before
+    pipe_unit_from: Annotated[Array[i8], PIPES]  # nor does the one that a pipe of every sub-core leads to
     port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
     port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them
     line: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # of code, + 1
