@@ -79,6 +79,8 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:
         return machine.latency[OpClass.SHUFFLE]
+    if pipe is Pipe.F64:
+        return machine.latency[OpClass.F64_MAD]
     return machine.latency[kind]
 
 
