@@ -28,6 +28,7 @@ MAX_QUANTUM = 256
 CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
 MAX_L0_LINES = 64  # of code, in a sub-core
 MAX_PREFETCHED = 16  # lines of its stream buffer
+MAX_MEMORY_QUEUE = 16  # memory instructions of a sub-core that have not been handed over
 MAX_NEAR_LINES = 512  # of code, for all sub-cores
 
 
@@ -156,7 +157,7 @@ class Stages:
         "control_bits",
     )
     read_cycles: int = number(1, 8, "cycles in which an instruction of fixed latency reads its operands")
-    memory_queue: int = number(1, 16, "memory instructions that a sub-core holds until the shared unit takes them")
+    memory_queue: int = number(1, MAX_MEMORY_QUEUE, "memory instructions that a sub-core holds until the shared unit takes them")
     memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
     store_interval: int = number(1, 64, "the same where the first is a store, which hands over a value too")
     shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
