@@ -171,6 +171,7 @@ class Stages:
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     special_uniform_cycles: int = number(1, 512, "the same for S2UR")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    reduction_cycles: int = number(1, 512, "the same for REDUX, which adds up over the lanes")
     special_interval: int = number(1, 64, "cycles between two S2R or two LDC of a sub-core, and in the SM's units for them")
     special_uniform_interval: int = number(1, 64, "cycles between two S2UR of a sub-core")
     wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")

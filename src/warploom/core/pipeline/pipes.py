@@ -75,6 +75,8 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
         return stages.special_register_cycles
     if instruction.op.name in ("LDC", "ULDC"):
         return stages.constant_cycles
+    if instruction.op.name == "REDUX":
+        return stages.reduction_cycles
     if pipe is Pipe.SPECIAL:
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:
@@ -114,7 +116,7 @@ def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Ma
 
 def unit_cycles_of(instruction: Instruction, machine: Machine) -> int:
     """Cycles for which an instruction keeps the unit of the SM that its pipe leads to; 0: the unit is the sub-core's own."""
-    if instruction.op.name in ("S2R", "S2UR", "LDC"):
+    if instruction.op.name in ("S2R", "S2UR", "LDC", "REDUX"):
         return machine.stages.special_interval
     return machine.stages.shared_interval if instruction.op.name == "SHFL" else 0
 
