@@ -190,7 +190,7 @@ def test_half_precision_takes_both_halves_of_the_unit(hopper: Machine) -> None:
     one = replace(both, op=Operation("HFMA2", modifiers=("MMA",)))
     assert more([both] * LENGTH, FREE, hopper) == LENGTH - 1
     assert more([both, FREE[0]] * (LENGTH // 2), FREE, hopper) == pytest.approx(LENGTH, abs=1)
-    assert more([one, FREE[0]] * (LENGTH // 2 - 4) + FREE[:8], FREE, hopper) == 0  # the last result comes after eight cycles
+    assert more([one, FREE[0]] * (LENGTH // 2), FREE, hopper) <= 4  # the last result comes after eight cycles, not four
 
 
 def test_a_conflict_holds_up_the_stall_counts_of_other_warps(hopper: Machine) -> None:
