@@ -39,6 +39,7 @@ _BY_NAME: dict[str, Pipe] = {
     **dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), Pipe.F64),
     "NOP": Pipe.NONE,
 }
+_IN_UNITS_OF_THE_SM = frozenset(("S2R", "S2UR", "LDC", "REDUX"))
 _BY_CLASS = {
     OpClass.INT_MUL: Pipe.HEAVY,
     OpClass.INT_MAD: Pipe.HEAVY,
@@ -89,11 +90,11 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
 def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine, registers: int) -> int:
     """Cycles for which an instruction that reads so many registers keeps its pipe."""
     stages = machine.stages
-    if instruction.op.name == "S2UR":
-        return stages.special_uniform_interval
-    if instruction.op.name in ("S2R", "LDC"):
+    if pipe is Pipe.CONSTANTS:
+        return stages.special_uniform_interval if instruction.op.name == "S2UR" else stages.special_interval
+    if pipe is Pipe.LANES and instruction.op.name == "S2R":
         return stages.special_interval
-    if instruction.op.name == "SHFL":  # its registers go the way that addresses and values for memory go
+    if pipe is Pipe.LANES and instruction.op.name == "SHFL":  # its registers go the way of addresses and values for memory
         return stages.memory_interval * max(1, registers)
     if pipe is Pipe.UNIFORM_CONSTANTS:
         return 1
@@ -116,9 +117,10 @@ def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Ma
 
 def unit_cycles_of(instruction: Instruction, machine: Machine) -> int:
     """Cycles for which an instruction keeps the unit of the SM that its pipe leads to; 0: the unit is the sub-core's own."""
-    if instruction.op.name in ("S2R", "S2UR", "LDC", "REDUX"):
-        return machine.stages.special_interval
-    return machine.stages.shared_interval if instruction.op.name == "SHFL" else 0
+    name = instruction.op.name
+    if name == "SHFL":
+        return machine.stages.shared_interval
+    return machine.stages.special_interval if name in _IN_UNITS_OF_THE_SM else 0
 
 
 def operands_read_again(instruction: Instruction) -> int:

@@ -108,6 +108,27 @@ def enters_at(sm: Sm, cycle: int, core: int) -> int:
 
 
 @inlined
+def _pass(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, window: int, again: int) -> int:
+    """Reserve ports for work of fixed latency as soon as its reads fit; the cycle in which it passes the stage."""
+    own: SubCores = sm.stages
+    work = sm.slot[slot]
+    while not _fits(ctx, own, work, at, window, again):
+        at += 1
+        sm.count.bank_conflicts += 1
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
+    _reserve(ctx, own, work, at, window, again)
+    return at
+
+
+@separate
+def _pass_reading_twice(ctx: Context, sm: Sm, cycle: int, slot: int, at: int) -> int:
+    """The same where operands are read twice: who reads for longer than the stage looks ahead waits in it for the rest."""
+    again = int(ctx.code[sm.slot[slot].pc].read_again)
+    window = _window(ctx, sm.slot[slot], again)
+    return _pass(ctx, sm, cycle, slot, at, window, again) + window - ctx.machine.stage_read_cycles
+
+
+@inlined
 def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
     own: SubCores = sm.stages
@@ -116,16 +137,11 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     at = max(entered, int(work.ready_at) + 1)
     window = ctx.machine.stage_read_cycles
     if work.reads_left > 0:
-        again = int(ctx.code[work.pc].read_again)
-        window = _window(ctx, work, again)
-        while not _fits(ctx, own, work, at, window, again):
-            at += 1
-            sm.count.bank_conflicts += 1
-            on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
-        _reserve(ctx, own, work, at, window, again)
-        if again != 0:  # who reads for longer than the stage looks ahead waits in it for the rest
-            at += window - ctx.machine.stage_read_cycles
-            window = ctx.machine.stage_read_cycles
+        if ctx.code[work.pc].read_again != 0:
+            at = _pass_reading_twice(ctx, sm, cycle, slot, at)
+        else:
+            window = _window(ctx, work, 0)
+            at = _pass(ctx, sm, cycle, slot, at, window, 0)
     if at > entered:
         _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at

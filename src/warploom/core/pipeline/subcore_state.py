@@ -37,6 +37,7 @@ class SubCores(Record):
     timer: Annotated[Array[Mask], AHEAD]  # warps to look at again, by cycle
     timed: Mask  # the cycles that have some
     ready: Annotated[Array[Mask], PIPES]  # warps whose next instruction waits for nothing but its pipe
+    wanted: Mask  # the pipes that have some
     all_ready: Mask  # those of all pipes
     no_constant: Mask  # warps that wait for a line of constants
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last

@@ -16,7 +16,7 @@ from warploom.core.pipeline.control_bits import (
     next_due,
     release_counter,
 )
-from warploom.core.pipeline.pipes import PIPES, Pipe
+from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.read_ports import (
     CONTROL,
     TO_READ,
@@ -32,7 +32,7 @@ from warploom.core.pipeline.read_ports import (
 from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.writeback import plan
 from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import hook, on_ports
 from warploom.register_file.layout import UNITS, Sm
@@ -83,7 +83,10 @@ class ControlledSubCores(NamedTuple):
         if own.all_ready & only == NOTHING:
             return ready, False
         full = own.issue_from[core] > cycle
-        for pipe in range(PIPES):
+        pipes = own.wanted
+        while pipes != NOTHING:
+            pipe = lowest(pipes)
+            pipes = without_lowest(pipes)
             mine = own.ready[pipe] & only
             if mine != NOTHING:
                 if full or (pipe != NONE and not pipe_has_room(ctx, sm, cycle, core, pipe)):
@@ -97,6 +100,8 @@ class ControlledSubCores(NamedTuple):
     def unready(stages, sm: Sm, warp: int, row: CodeRow) -> None:
         own: SubCores = sm.stages
         own.ready[row.pipe] &= ~bit(warp)
+        if own.ready[row.pipe] == NOTHING:
+            own.wanted &= ~bit(row.pipe)
         own.all_ready &= ~bit(warp)
 
     def crowd(stages, sm: Sm) -> Mask:

@@ -50,15 +50,15 @@ class Operands(Record):
 
 
 @inlined
-def _place(ctx: Context, warp: int, register: int, operand: int) -> int:
+def _first_place(ctx: Context, core: int, register: int) -> int:
+    """Where a register of a sub-core is as operand A; its places as B and C come next."""
     banks = ctx.info.core_groups
-    return (warp % ctx.machine.sub_cores * banks + register % banks) * OPERANDS + operand
+    return (core * banks + register % banks) * OPERANDS
 
 
 @inlined
-def _recently_written(ctx: Context, kept: Kept, cycle: int, warp: int, register: int) -> int:
+def _recently_written(kept: Kept, core: int, cycle: int, warp: int, register: int) -> int:
     """When an entry that is made at a cycle is lost to an instruction before it whose result is still under way."""
-    core = warp % ctx.machine.sub_cores
     lost = NEVER
     for number in range(RECENT):
         same = kept.written_by[core, number] == warp + 1 and kept.written[core, number] == register
@@ -99,7 +99,7 @@ class Reuse(NamedTuple):
         slot = notes.operand[operand]
         if slot < 0:
             return -1
-        place = _place(ctx, warp, register, slot)
+        place = _first_place(ctx, warp % ctx.machine.sub_cores, register) + slot
         found = kept.warp[place] == warp + 1 and kept.register[place] == register and cycle < kept.lost_at[place]
         return place if found else -1
 
@@ -111,8 +111,8 @@ class Reuse(NamedTuple):
         lost = at + notes.lost_after
         for number in range(row.n_writes):
             register = int(row.writes[number])
-            for slot in range(OPERANDS):
-                place = _place(ctx, warp, register, slot)
+            first = _first_place(ctx, core, register)
+            for place in range(first, first + OPERANDS):
                 if kept.warp[place] == warp + 1 and kept.register[place] == register:
                     kept.lost_at[place] = min(kept.lost_at[place], lost)
         for operand in range(row.n_reads):
@@ -120,12 +120,12 @@ class Reuse(NamedTuple):
             if slot < 0:
                 continue
             register = int(row.reads[operand])
-            place = _place(ctx, warp, register, slot)
+            place = _first_place(ctx, core, register) + slot
             kept.warp[place] = 0
             if notes.keep[operand] != 0:
                 kept.warp[place] = warp + 1
                 kept.register[place] = register
-                kept.lost_at[place] = _recently_written(ctx, kept, cycle, warp, register)
+                kept.lost_at[place] = _recently_written(kept, core, cycle, warp, register)
                 kept.fills += 1
                 fill(ctx, sm, cycle, warp, register, place)
         for number in range(row.n_writes):
