@@ -13,7 +13,7 @@ from warploom.machines import Machine
 from warploom.machines.schema import MAX_RF_BANKS
 from warploom.records import Array, Record, dtype_of, i1, i2, i8, u1
 from warploom.register_file import policy
-from warploom.register_file.context import Context
+from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.launch_facts import LaunchFacts
 from warploom.register_file.layout import MAX_SUB_CORES, Sm
 from warploom.register_file.services import fill, inlined
@@ -32,6 +32,7 @@ class Kept(Record):
     """What the cache holds, one value for each bank and operand."""
 
     fills: i8  # counted
+    entries: Annotated[Array[i8], MAX_SUB_CORES]  # that hold something, of each sub-core
     warp: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]  # + 1; 0: nothing
     register: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]
     lost_at: Annotated[Array[i8], MAX_RF_BANKS * OPERANDS]  # when nobody finds it any more, for it has been overwritten
@@ -46,6 +47,7 @@ class Operands(Record):
 
     operand: Annotated[Array[i1], MAX_READS]
     keep: Annotated[Array[u1], MAX_READS]
+    keeps: u1  # whether it keeps any of them
     lost_after: u1  # cycles after which entries of the registers that it writes are lost
 
 
@@ -65,6 +67,39 @@ def _recently_written(kept: Kept, core: int, cycle: int, warp: int, register: in
         if same and cycle < kept.written_at[core, number] < lost:
             lost = kept.written_at[core, number]
     return lost
+
+
+@inlined
+def _lose(ctx: Context, kept: Kept, core: int, warp: int, row: CodeRow, at: int) -> None:
+    """Let entries of the registers that an instruction writes be lost at a cycle."""
+    for number in range(row.n_writes):
+        register = int(row.writes[number])
+        first = _first_place(ctx, core, register)
+        for place in range(first, first + OPERANDS):
+            if kept.warp[place] == warp + 1 and kept.register[place] == register:
+                kept.lost_at[place] = min(kept.lost_at[place], at)
+
+
+@inlined
+def _take_and_drop(ctx: Context, sm: Sm, kept: Kept, core: int, cycle: int, warp: int, row: CodeRow) -> None:
+    """Let the operands that an instruction reads drive out what is in their places, and stay if they are flagged."""
+    notes: Operands = row.hierarchy
+    for operand in range(row.n_reads):
+        slot = notes.operand[operand]
+        if slot < 0:
+            continue
+        register = int(row.reads[operand])
+        place = _first_place(ctx, core, register) + slot
+        if kept.warp[place] != 0:
+            kept.warp[place] = 0
+            kept.entries[core] -= 1
+        if notes.keep[operand] != 0:
+            kept.warp[place] = warp + 1
+            kept.register[place] = register
+            kept.lost_at[place] = _recently_written(kept, core, cycle, warp, register)
+            kept.entries[core] += 1
+            kept.fills += 1
+            fill(ctx, sm, cycle, warp, register, place)
 
 
 @policy
@@ -91,15 +126,17 @@ class Reuse(NamedTuple):
             if len(found) == table["n_reads"][pc]:
                 for number, (operand, keep) in enumerate(found):
                     notes["operand"][pc, number], notes["keep"][pc, number] = operand, keep
+                notes["keeps"][pc] = any(keep for _, keep in found)
         return notes
 
     def lookup(policy, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, operand: int) -> int:
         kept: Kept = sm.hierarchy
         notes: Operands = ctx.code[pc].hierarchy
         slot = notes.operand[operand]
-        if slot < 0:
+        core = warp % ctx.machine.sub_cores
+        if slot < 0 or kept.entries[core] == 0:
             return -1
-        place = _first_place(ctx, warp % ctx.machine.sub_cores, register) + slot
+        place = _first_place(ctx, core, register) + slot
         found = kept.warp[place] == warp + 1 and kept.register[place] == register and cycle < kept.lost_at[place]
         return place if found else -1
 
@@ -109,25 +146,10 @@ class Reuse(NamedTuple):
         notes: Operands = row.hierarchy
         core = warp % ctx.machine.sub_cores
         lost = at + notes.lost_after
-        for number in range(row.n_writes):
-            register = int(row.writes[number])
-            first = _first_place(ctx, core, register)
-            for place in range(first, first + OPERANDS):
-                if kept.warp[place] == warp + 1 and kept.register[place] == register:
-                    kept.lost_at[place] = min(kept.lost_at[place], lost)
-        for operand in range(row.n_reads):
-            slot = notes.operand[operand]
-            if slot < 0:
-                continue
-            register = int(row.reads[operand])
-            place = _first_place(ctx, core, register) + slot
-            kept.warp[place] = 0
-            if notes.keep[operand] != 0:
-                kept.warp[place] = warp + 1
-                kept.register[place] = register
-                kept.lost_at[place] = _recently_written(kept, core, cycle, warp, register)
-                kept.fills += 1
-                fill(ctx, sm, cycle, warp, register, place)
+        if kept.entries[core] > 0:
+            _lose(ctx, kept, core, warp, row, lost)
+        if kept.entries[core] > 0 or notes.keeps != 0:
+            _take_and_drop(ctx, sm, kept, core, cycle, warp, row)
         for number in range(row.n_writes):
             last = kept.writes[core] % RECENT
             kept.writes[core] += 1
@@ -140,6 +162,7 @@ class Reuse(NamedTuple):
         for place in range(len(kept.warp)):
             if kept.warp[place] == warp + 1:
                 kept.warp[place] = 0
+                kept.entries[warp % ctx.machine.sub_cores] -= 1
 
     def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {"reuse_fills": int(states["fills"].sum())}
