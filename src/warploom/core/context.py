@@ -11,7 +11,7 @@ from warploom.code.instruction import Code, Constant, Control, Imm, Instruction,
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, static_table
 from warploom.core.memory.state import FIRST_CONSTANT_LINES
-from warploom.core.pipeline.pipes import Pipe, interval_of, latency_of, pipe_of
+from warploom.core.pipeline.pipes import Pipe, interval_of, latency_of, operands_read_again, pipe_of, unit_cycles_of
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.records import dtype_of, field_names
@@ -82,7 +82,10 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
         row["unit"] = Unit.NONE
     row["pipe"] = pipe
     row["latency"] = latency_of(instruction, kind, pipe, machine)
-    row["initiation"] = interval_of(instruction, kind, pipe, machine)
+    row["initiation"] = interval_of(instruction, kind, pipe, machine, int(row["n_reads"]))
+    row["unit_cycles"] = unit_cycles_of(instruction, machine)
+    row["read_again"] = operands_read_again(instruction)
+    row["guarded"] = instruction.guard is not None
     control = instruction.control or NO_CONTROL
     row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
     if instruction.op.name in ("BSYNC", "WARPSYNC"):
@@ -90,7 +93,7 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
     row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
     held = control.write_barrier is not None or control.read_barrier is not None
-    row["variable"] = held or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.MEMORY)
+    row["variable"] = held or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY)
     row["copies"] = instruction.op.name == "LDGSTS"
     row["limited_counter"], row["limit"] = limited_counter(instruction)
     row["constant"] = constant_line(instruction)

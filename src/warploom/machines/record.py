@@ -91,6 +91,9 @@ class MachineRecord(Record):
     stage_special_register_cycles: i8
     stage_special_uniform_cycles: i8
     stage_constant_cycles: i8
+    stage_reduction_cycles: i8
+    stage_special_interval: i8
+    stage_special_uniform_interval: i8
     stage_wide_product_cycles: i8
     stage_tensor_cycles: i8
     stage_barrier_interval: i8

@@ -27,6 +27,8 @@ MAX_DRAM_BANKS = 16
 MAX_QUANTUM = 256
 CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
 MAX_L0_LINES = 64  # of code, in a sub-core
+MAX_PREFETCHED = 16  # lines of its stream buffer
+MAX_MEMORY_QUEUE = 16  # memory instructions of a sub-core that have not been handed over
 MAX_NEAR_LINES = 512  # of code, for all sub-cores
 
 
@@ -159,7 +161,7 @@ class Stages:
         "control_bits",
     )
     read_cycles: int = number(1, 8, "cycles in which an instruction of fixed latency reads its operands")
-    memory_queue: int = number(1, 16, "memory instructions that a sub-core holds until the shared unit takes them")
+    memory_queue: int = number(1, MAX_MEMORY_QUEUE, "memory instructions that a sub-core holds until the shared unit takes them")
     memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
     store_interval: int = number(1, 64, "the same where the first is a store, which hands over a value too")
     shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
@@ -173,6 +175,9 @@ class Stages:
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     special_uniform_cycles: int = number(1, 512, "the same for S2UR")
     constant_cycles: int = number(1, 512, "the same for LDC, where the constant is in the cache")
+    reduction_cycles: int = number(1, 512, "the same for REDUX, which adds up over the lanes")
+    special_interval: int = number(1, 64, "cycles between two S2R or two LDC of a sub-core, and in the SM's units for them")
+    special_uniform_interval: int = number(1, 64, "cycles between two S2UR of a sub-core")
     wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
     barrier_interval: int = number(1, 16, "cycles between two warps that go on when all have arrived at their barrier")
@@ -189,7 +194,7 @@ class L0I:
 
     PREFIX: ClassVar[str] = "l0i_"
     lines: int = number(0, MAX_L0_LINES, "lines, as long as those of the SM's instruction cache")
-    prefetched: int = number(0, 16, "lines behind a miss that the stream buffer asks for")
+    prefetched: int = number(0, MAX_PREFETCHED, "lines behind a miss that the stream buffer asks for")
     miss_cycles: int = number(1, 1000, "cycles from a miss to an instruction from the cache behind it")
     near_lines: int = number(0, MAX_NEAR_LINES, "lines near all sub-cores, in sets of four; 0: the SM's cache is behind each")
     near_interval: int = number(1, 1000, "cycles between two lines that come to it from the SM's instruction cache")

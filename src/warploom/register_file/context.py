@@ -42,6 +42,9 @@ class StaticRow(Record):
     limit: u1
     pipe: u1  # `warploom.core.pipeline.pipes.Pipe`
     variable: flag  # of variable latency
+    unit_cycles: u1  # for which it keeps the unit of the SM that its pipe leads to; 0: the pipe's unit is the sub-core's own
+    read_again: u1  # a mask of the registers that it reads twice
+    guarded: flag
     copies: flag  # from device memory to shared memory, past the registers
     constant: i2  # the line of the constant that it reads; -1: none
     # of long arrays mostly the beginning is looked at, so they come last

@@ -248,6 +248,14 @@ def lookup(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: i
 
 
 @hook("hierarchy")
+def on_ports(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, at: int) -> None:
+    """Where read ports are reserved: an instruction that came for its sources at a cycle has all of its ports at another.
+
+    Its sources are looked up before, with the same cycle.
+    """
+
+
+@hook("hierarchy")
 def on_result(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, register: int, pc: int, index: int, mask: Lanes) -> int:
     """The place of the upper level that a result is written to; -1: the main register file.
 

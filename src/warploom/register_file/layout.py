@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from warploom.code.table import MAX_READS
-from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.machines.schema import MAX_CTAS, MAX_MEMORY_QUEUE, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
 from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, i4, i8, u1, u2, u4
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
@@ -325,7 +325,7 @@ class Sm(Record):
     scheduler_core: Annotated[Array[i2], MAX_SCHEDULERS]
     collector_free: Annotated[Array[Mask], PORTS]
     collector_full: Annotated[Array[Mask], PORTS]  # all operands there
-    issued: Annotated[Array[i2], PORTS, LATCH]  # waiting for a collector
+    issued: Annotated[Array[i2], PORTS, max(LATCH, MAX_MEMORY_QUEUE)]  # waiting for a collector, or memory instructions for ports
     issued_count: Annotated[Array[i2], PORTS]
     dispatched: Annotated[Array[i2], PORTS, DISPATCHED]  # waiting for a unit
     dispatched_count: Annotated[Array[i2], PORTS]

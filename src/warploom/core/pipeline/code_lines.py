@@ -1,6 +1,8 @@
 """Code for sub-cores: a small cache each, filled by misses and by a stream buffer that runs ahead, and one for all of them.
 
 What the sub-cores share holds some 32 KB near them; behind it is the SM's instruction cache, which hands over a line at a time.
+The stream buffer has places of its own, behind those of the cache: a line that it has asked for drives nothing out of the
+cache until a warp wants it.
 
 A sub-core's cache hands out an instruction a cycle, as fast as it can be issued, so a warp's buffer does not run dry within
 a line. The model hands over what is left of a line at once when few instructions are left in the buffer.
@@ -19,10 +21,24 @@ from warploom.register_file.services import inlined
 @inlined
 def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
     own: SubCores = sm.stages
-    for place in range(ctx.machine.l0i_lines):
+    for place in range(ctx.machine.l0i_lines + ctx.machine.l0i_prefetched):
         if own.line[core, place] == line + 1:
             return place
     return -1
+
+
+@inlined
+def _put(own: SubCores, cycle: int, core: int, line: int, at: int, first: int, end: int) -> int:
+    """Let a line that is there at a cycle take that of some places which was used longest ago; the line that was there, or -1."""
+    oldest = first
+    for place in range(first + 1, end):
+        if own.line_used[core, place] < own.line_used[core, oldest]:
+            oldest = place
+    driven_out = own.line[core, oldest] - 1
+    own.line[core, oldest] = line + 1
+    own.line_used[core, oldest] = cycle
+    own.line_at[core, oldest] = at
+    return driven_out
 
 
 @inlined
@@ -78,20 +94,29 @@ def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> in
 
 @inlined
 def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: int, line: int, asked: bool) -> int:
-    """Ask the SM's cache for a line; when it is there, or FOREVER."""
-    own: SubCores = sm.stages
+    """Ask for a line, for a warp or for the stream buffer; when it is there, or FOREVER."""
     ready = _near(ctx, memory, port, cycle, line)
     if ready >= FOREVER:
         return FOREVER
-    oldest = 0
-    for place in range(1, ctx.machine.l0i_lines):
-        if own.line_used[core, place] < own.line_used[core, oldest]:
-            oldest = place
-    own.line[core, oldest] = line + 1
-    own.line_used[core, oldest] = cycle
-    own.line_asked[core, oldest] = 1 if asked else 0
-    own.line_at[core, oldest] = ready + ctx.machine.l0i_miss_cycles
-    return own.line_at[core, oldest]
+    cached = ctx.machine.l0i_lines
+    first, end = (0, cached) if asked else (cached, cached + ctx.machine.l0i_prefetched)
+    _put(sm.stages, cycle, core, line, ready + ctx.machine.l0i_miss_cycles, first, end)
+    return ready + ctx.machine.l0i_miss_cycles
+
+
+@inlined
+def _take_from_stream(ctx: Context, own: SubCores, cycle: int, core: int, place: int, jumped: bool) -> int:
+    """Move a line from the stream buffer to the cache; when it is there."""
+    at = own.line_at[core, place]
+    if jumped:  # jumps cut the stream off
+        at = max(at, cycle + ctx.machine.l0i_miss_cycles)
+    line = own.line[core, place] - 1
+    own.line[core, place] = 0
+    own.line_used[core, place] = 0
+    driven_out = _put(own, cycle, core, line, at, 0, ctx.machine.l0i_lines)
+    if line < driven_out < own.stream_end[core]:  # code just ahead, which the stream had no need to bring
+        own.stream_end[core] = driven_out
+    return at
 
 
 @inlined
@@ -111,11 +136,11 @@ def line_ready(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, war
     end = min(line + 1 + ctx.machine.l0i_prefetched, ctx.info.code_lines)
     jumped = _comes_by_jump(ctx, sm, warp, pc)
     if place >= 0:
-        if own.line_asked[core, place] == 0 and jumped:  # it was in the stream, which jumps cut off
-            own.line_at[core, place] = max(own.line_at[core, place], cycle + ctx.machine.l0i_miss_cycles)
-        own.line_asked[core, place] = 1
-        own.line_used[core, place] = cycle
-        ready = max(cycle + 1, own.line_at[core, place])
+        if place >= ctx.machine.l0i_lines:
+            ready = max(cycle + 1, _take_from_stream(ctx, own, cycle, core, place, jumped))
+        else:
+            own.line_used[core, place] = cycle
+            ready = max(cycle + 1, own.line_at[core, place])
         start = own.stream_end[core]
         if start <= line or start >= end:  # the stream is elsewhere, or far enough ahead
             return ready

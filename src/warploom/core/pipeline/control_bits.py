@@ -16,14 +16,15 @@ from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
 from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
-from warploom.register_file.columns import pc_at
+from warploom.register_file.columns import mask_at, pc_at
 from warploom.register_file.context import CodeRow, Context
 from warploom.register_file.hooks import hook, on_blocked, on_unblocked
 from warploom.register_file.layout import Sm
 from warploom.register_file.observing import observed
-from warploom.register_file.services import inlined
+from warploom.register_file.services import inlined, separate
 
-FENCE = int(Flag.FENCE)
+FENCE, BRANCH, CONDITIONAL = int(Flag.FENCE), int(Flag.BRANCH), int(Flag.CONDITIONAL)
+FETCHED = 2  # cycles of fetch and decoding, after those of a branch
 
 
 @inlined
@@ -118,9 +119,25 @@ def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             sm.waiting &= ~mine
             on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
         own.ready[row.pipe] |= mine
+        own.wanted |= bit(row.pipe)
         own.all_ready |= mine
     if sm.active != sm.known_active:
         tell_hierarchy(ctx, sm, cycle)
+
+
+@separate
+def _turns_without_jump(ctx: Context, sm: Sm, warp: int) -> bool:
+    """Whether the branch that a warp has issued was taken, by some lanes at least, although the next instruction follows it.
+
+    Lanes that are missing there have gone elsewhere; if it is guarded they may be missing for that reason, and nothing is known.
+    """
+    state = sm.warp[warp]
+    following = state.next
+    if following >= state.end or pc_at(ctx, following) != pc_at(ctx, following - 1) + 1:
+        return False
+    if ctx.code[pc_at(ctx, following - 1)].traits & CONDITIONAL == 0:
+        return True
+    return not ctx.code[pc_at(ctx, following)].guarded and mask_at(ctx, following) != mask_at(ctx, following - 1)
 
 
 @inlined
@@ -131,6 +148,8 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
     stall = max(1, row.stall)
     if row.yields:
         stall = max(2, stall)
+    if row.traits & BRANCH != 0 and _turns_without_jump(ctx, sm, warp):
+        stall = max(stall, ctx.machine.branch_cycles + FETCHED)
     core = warp % ctx.machine.sub_cores
     # What is behind a late instruction is held up in front of its stage: it is issued, and a stall count of 1 is not longer.
     mine.stall_until = cycle + stall + (own.slipped[core] if stall > 1 else 0)

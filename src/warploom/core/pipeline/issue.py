@@ -39,6 +39,7 @@ from warploom.register_file.hooks import (
     needs_move,
     next_warp,
     on_issue,
+    on_ports,
     on_wait,
     prepare_read,
     prepare_write,
@@ -171,8 +172,17 @@ def memory_has_room(stages: Any, ctx: Context, sm: Sm, core: int) -> bool:
 
 @hook()
 def send_on(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
-    """Let issued work go on its way to a unit."""
-    _put(sm, UNITS * core + sm.slot[slot].unit - 1, slot)
+    """Let issued work go on its way to a unit, and tell the hierarchy when it has what it needs to read its sources."""
+    work = sm.slot[slot]
+    _put(sm, UNITS * core + work.unit - 1, slot)
+    if work.kind == INSTRUCTION:
+        on_ports(ctx.design.hierarchy, ctx, sm, cycle, int(work.warp), int(work.pc), cycle)
+
+
+@hook()
+def comes_for_sources(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int, row: CodeRow) -> int:
+    """The cycle in which an instruction that is issued now looks for its sources in the upper level."""
+    return cycle
 
 
 @hook()
@@ -404,7 +414,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
     work.traits = row.traits
     work.ready_at = cycle + 1 + issue_delay(ctx.design.allocation, ctx, sm, cycle, warp, pc)
     sm.issuing = slot
-    _resolve_sources(ctx, sm, cycle, slot, warp, row)
+    _resolve_sources(ctx, sm, cycle, core, slot, warp, row)
     if partial and merges(ctx.design.encoding):
         _read_destinations(ctx, sm, work, warp, row)
     for number in range(row.n_writes):
@@ -480,8 +490,9 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
 
 
 @inlined
-def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row: CodeRow) -> None:
+def _resolve_sources(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, warp: int, row: CodeRow) -> None:
     work = sm.slot[slot]
+    coming = comes_for_sources(ctx.stages, ctx, sm, cycle, core, row)
     for operand in range(row.n_reads):
         register = int(row.reads[operand])
         if reads_once(ctx.stages) and _is_read_already(work, register):
@@ -489,7 +500,7 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, slot: int, warp: int, row
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
             _add_read(ctx, sm, work, warp, register, -1)
             continue
-        place = lookup(ctx.design.hierarchy, ctx, sm, cycle, warp, register, work.pc, operand)
+        place = lookup(ctx.design.hierarchy, ctx, sm, coming, warp, register, work.pc, operand)
         if place >= 0:
             sm.count.upper_reads += 1
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, HIT)

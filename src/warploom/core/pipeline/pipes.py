@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import Instruction
+from warploom.code.instruction import Instruction, Modified, Reg
 from warploom.machines import Machine
 
 
@@ -20,9 +20,11 @@ class Pipe(IntEnum):
     TENSOR = 5
     UNIFORM = 6  # one value for the whole warp
     SPECIAL = 7  # functions, conversions, counts of bits
-    LANES = 8  # exchange between lanes, special registers, constants: through the queues of the memory unit
+    LANES = 8  # exchange between lanes, special registers: to a unit of the SM
     MEMORY = 9
     PAIRED = 10  # both halves of the FP32 unit at once: half precision
+    CONSTANTS = 11  # constants, and special registers for uniform ones: to another unit of the SM
+    UNIFORM_CONSTANTS = 12
 
 
 PIPES = len(Pipe)
@@ -30,11 +32,14 @@ _BY_NAME: dict[str, Pipe] = {
     **dict.fromkeys(("HMMA", "IMMA", "BMMA", "DMMA", "QGMMA", "HGMMA", "IGMMA"), Pipe.TENSOR),
     **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), Pipe.PAIRED),
     **dict.fromkeys(("POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND", "MUFU"), Pipe.SPECIAL),
-    **dict.fromkeys(("S2R", "S2UR", "LDC", "SHFL", "REDUX", "MATCH", "MOVM", "R2UR", "LEPC", "BMOV", "B2R"), Pipe.LANES),
-    **dict.fromkeys(("ULDC", "VOTEU", "R2UR"), Pipe.UNIFORM),
+    **dict.fromkeys(("LDC", "S2UR"), Pipe.CONSTANTS),
+    "ULDC": Pipe.UNIFORM_CONSTANTS,
+    **dict.fromkeys(("S2R", "SHFL", "REDUX", "MATCH", "MOVM", "R2UR", "LEPC", "BMOV", "B2R"), Pipe.LANES),
+    **dict.fromkeys(("VOTEU", "R2UR"), Pipe.UNIFORM),
     **dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), Pipe.F64),
     "NOP": Pipe.NONE,
 }
+_IN_UNITS_OF_THE_SM = frozenset(("S2R", "S2UR", "LDC", "REDUX"))
 _BY_CLASS = {
     OpClass.INT_MUL: Pipe.HEAVY,
     OpClass.INT_MAD: Pipe.HEAVY,
@@ -71,16 +76,28 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
         return stages.special_register_cycles
     if instruction.op.name in ("LDC", "ULDC"):
         return stages.constant_cycles
+    if instruction.op.name == "REDUX":
+        return stages.reduction_cycles
     if pipe is Pipe.SPECIAL:
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:
         return machine.latency[OpClass.SHUFFLE]
+    if pipe is Pipe.F64:
+        return machine.latency[OpClass.F64_MAD]
     return machine.latency[kind]
 
 
-def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
-    """Cycles for which an instruction keeps its pipe."""
+def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine, registers: int) -> int:
+    """Cycles for which an instruction that reads so many registers keeps its pipe."""
     stages = machine.stages
+    if pipe is Pipe.CONSTANTS:
+        return stages.special_uniform_interval if instruction.op.name == "S2UR" else stages.special_interval
+    if pipe is Pipe.LANES and instruction.op.name == "S2R":
+        return stages.special_interval
+    if pipe is Pipe.LANES and instruction.op.name == "SHFL":  # its registers go the way of addresses and values for memory
+        return stages.memory_interval * max(1, registers)
+    if pipe is Pipe.UNIFORM_CONSTANTS:
+        return 1
     if pipe is Pipe.HEAVY and "WIDE" in instruction.op.modifiers:
         return stages.wide_product_cycles
     if pipe is Pipe.TENSOR:
@@ -96,3 +113,22 @@ def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Ma
     if pipe is Pipe.F64:
         return machine.initiation[OpClass.F64_MAD]
     return machine.initiation[kind]
+
+
+def unit_cycles_of(instruction: Instruction, machine: Machine) -> int:
+    """Cycles for which an instruction keeps the unit of the SM that its pipe leads to; 0: the unit is the sub-core's own."""
+    name = instruction.op.name
+    if name == "SHFL":
+        return machine.stages.shared_interval
+    return machine.stages.special_interval if name in _IN_UNITS_OF_THE_SM else 0
+
+
+def operands_read_again(instruction: Instruction) -> int:
+    """Which of the registers that an instruction reads it reads once more, as a mask.
+
+    A product with a result of 64 bits makes its lower and its upper word one after the other, and each time reads both factors.
+    """
+    if instruction.op.name != "IMAD" or "WIDE" not in instruction.op.modifiers:
+        return 0
+    factors = (source.operand if isinstance(source, Modified) else source for source in instruction.srcs[:2])
+    return (1 << sum(len(factor.words) for factor in factors if isinstance(factor, Reg))) - 1

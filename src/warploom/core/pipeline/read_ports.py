@@ -21,7 +21,7 @@ from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
 FMA, HEAVY, PAIRED = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED)
-SPECIAL, LANES, MEMORY = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY)
+SPECIAL, LANES, MEMORY, CONSTANTS = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY), int(Pipe.CONSTANTS)
 OF_LANES = int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
 SHARED = int(Space.SHARED)
@@ -39,22 +39,22 @@ def _taken(own: SubCores, group: int, at: int) -> int:
 
 
 @inlined
-def _window(ctx: Context, work: Slot) -> int:
-    """Cycles that the reads of work may take: the machine's, and more where one bank holds more operands than that."""
+def _window(ctx: Context, work: Slot, again: int) -> int:
+    """Cycles that the reads of work may take: the machine's, and more where one bank has more reads than that."""
     most = ctx.machine.stage_read_cycles
     ports = ctx.machine.rf_read_ports
-    if work.reads_left > most * ports:
+    if work.reads_left > most * ports or again != 0:
         for operand in range(work.n_reads):
             same = 0
             for other in range(work.n_reads):
                 if work.reads[other] >= 0 and work.read_group[other] == work.read_group[operand]:
-                    same += 1
+                    same += 1 + (again >> other & 1)
             most = max(most, (same + ports - 1) // ports)
     return most
 
 
 @inlined
-def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> bool:
+def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> bool:
     """Whether all reads of work find a port in the cycles after one."""
     ports = ctx.machine.rf_read_ports
     for operand in range(work.n_reads):
@@ -64,7 +64,7 @@ def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> bool
         needed = 0
         for other in range(operand + 1):  # the last operand of a bank sees all of them
             if work.reads[other] >= 0 and work.read_group[other] == group:
-                needed += 1
+                needed += 1 + (again >> other & 1)
         free = 0
         for ahead in range(1, window + 1):
             free += ports - _taken(own, group, at + ahead)
@@ -74,19 +74,22 @@ def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> bool
 
 
 @inlined
-def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int) -> None:
+def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> None:
     ports = ctx.machine.rf_read_ports
     for operand in range(work.n_reads):
         if work.reads[operand] < 0:
             continue
         group = work.read_group[operand]
+        reads = 1 + (again >> operand & 1)
         for ahead in range(1, window + 1):
             used = _taken(own, group, at + ahead)
             if used < ports:
                 moment = (at + ahead) % AHEAD
                 own.port_at[group, moment] = at + ahead
                 own.port_used[group, moment] = used + 1
-                break
+                reads -= 1
+                if reads == 0:
+                    break
 
 
 @inlined
@@ -98,20 +101,47 @@ def _freeze(ctx: Context, own: SubCores, core: int, since: int, cycles: int) -> 
 
 
 @inlined
+def enters_at(sm: Sm, cycle: int, core: int) -> int:
+    """When an instruction of fixed latency that is issued now comes to the stage that reserves ports."""
+    own: SubCores = sm.stages
+    return max(cycle + CONTROL, own.allocated_at[core] + 1)
+
+
+@inlined
+def _pass(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, window: int, again: int) -> int:
+    """Reserve ports for work of fixed latency as soon as its reads fit; the cycle in which it passes the stage."""
+    own: SubCores = sm.stages
+    work = sm.slot[slot]
+    while not _fits(ctx, own, work, at, window, again):
+        at += 1
+        sm.count.bank_conflicts += 1
+        on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
+    _reserve(ctx, own, work, at, window, again)
+    return at
+
+
+@separate
+def _pass_reading_twice(ctx: Context, sm: Sm, cycle: int, slot: int, at: int) -> int:
+    """The same where operands are read twice: who reads for longer than the stage looks ahead waits in it for the rest."""
+    again = int(ctx.code[sm.slot[slot].pc].read_again)
+    window = _window(ctx, sm.slot[slot], again)
+    return _pass(ctx, sm, cycle, slot, at, window, again) + window - ctx.machine.stage_read_cycles
+
+
+@inlined
 def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
     own: SubCores = sm.stages
     work = sm.slot[slot]
-    entered = max(cycle + CONTROL, own.allocated_at[core] + 1)
+    entered = enters_at(sm, cycle, core)
     at = max(entered, int(work.ready_at) + 1)
     window = ctx.machine.stage_read_cycles
     if work.reads_left > 0:
-        window = _window(ctx, work)
-        while not _fits(ctx, own, work, at, window):
-            at += 1
-            sm.count.bank_conflicts += 1
-            on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
-        _reserve(ctx, own, work, at, window)
+        if ctx.code[work.pc].read_again != 0:
+            at = _pass_reading_twice(ctx, sm, cycle, slot, at)
+        else:
+            window = _window(ctx, work, 0)
+            at = _pass(ctx, sm, cycle, slot, at, window, 0)
     if at > entered:
         _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
@@ -128,14 +158,18 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
     work = sm.slot[slot]
     row = ctx.code[work.pc]
     at = max(cycle + CONTROL, int(work.ready_at) + 1, own.pipe_free[core, pipe])
+    if row.unit_cycles > 0:
+        at = max(at, own.pipe_unit_from[pipe])
     window = ctx.machine.stage_read_cycles
     if work.reads_left > 0:
-        window = _window(ctx, work)
-        while at < cycle + AHEAD - 16 and not _fits(ctx, own, work, at, window):
+        window = _window(ctx, work, 0)
+        while at < cycle + AHEAD - 16 and not _fits(ctx, own, work, at, window, 0):
             at += 1
         if at < cycle + AHEAD - 16:
-            _reserve(ctx, own, work, at, window)
+            _reserve(ctx, own, work, at, window, 0)
     own.pipe_free[core, pipe] = at + row.initiation
+    if row.unit_cycles > 0:
+        own.pipe_unit_from[pipe] = at + row.unit_cycles
     if pipe == SPECIAL:
         own.special_held[core, 0] = own.special_held[core, 1]
         own.special_held[core, 1] = at + row.initiation + ctx.machine.stage_special_held_cycles
@@ -145,14 +179,24 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
 
 
 @inlined
+def _half(own: SubCores, cycle: int, core: int) -> int:
+    """The half of the FP32 unit that takes an instruction now: the light one, unless it has the last; or the one that is free."""
+    if own.pipe_free[core, LIGHT] > cycle or (own.was_light[core] and own.pipe_free[core, HEAVY] <= cycle):
+        return HEAVY
+    return LIGHT
+
+
+@inlined
 def take_pipe(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int, interval: int) -> None:
     """Keep a pipe busy with an instruction of fixed latency."""
     own: SubCores = sm.stages
     if pipe == PAIRED:
         own.pipe_free[core, LIGHT] = cycle + interval
         pipe = HEAVY
-    elif pipe == FMA and own.pipe_free[core, LIGHT] > cycle:
-        pipe = HEAVY
+    elif pipe == FMA:
+        pipe = _half(own, cycle, core)
+    if pipe in (LIGHT, HEAVY):
+        own.was_light[core] = pipe == LIGHT
     own.pipe_free[core, pipe] = cycle + interval
 
 
@@ -168,7 +212,7 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
     if pipe == SPECIAL:
         return own.special_held[core, 0] <= cycle
-    if pipe == LANES:  # of variable latency: some wait in front of the unit
+    if pipe in (LANES, CONSTANTS):  # of variable latency: some wait in front of the unit
         return (
             own.pipe_free[core, pipe]
             <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * ctx.machine.initiation[OF_LANES]
@@ -189,13 +233,13 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
         work = sm.slot[slot]
         if work.ready_at >= cycle:
             continue
-        window = _window(ctx, work)
+        window = _window(ctx, work, 0)
         if work.reads_left > 0:
-            if not _fits(ctx, own, work, cycle, window):
+            if not _fits(ctx, own, work, cycle, window, 0):
                 sm.count.bank_conflicts += 1
                 on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
                 continue
-            _reserve(ctx, own, work, cycle, window)
+            _reserve(ctx, own, work, cycle, window, 0)
         leave_latch(sm, number)
         stores = work.traits & STORE != 0
         own.memory_from[core] = cycle + (ctx.machine.stage_store_interval if stores else ctx.machine.stage_memory_interval)

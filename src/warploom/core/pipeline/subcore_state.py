@@ -6,7 +6,7 @@ from typing import Annotated
 
 from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.pipeline.pipes import PIPES
-from warploom.machines.schema import MAX_L0_LINES, MAX_RF_BANKS, MAX_WARPS
+from warploom.machines.schema import MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i2, i8, u1
 from warploom.register_file.bits import bit
 from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
@@ -14,6 +14,7 @@ from warploom.register_file.services import inlined
 
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
 SPECIAL_PLACES = 2  # of instructions that are in the unit for functions or wait for it
+CODE_LINES = MAX_L0_LINES + MAX_PREFETCHED  # of the cache, then of the stream buffer
 GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
 CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
 
@@ -36,10 +37,12 @@ class SubCores(Record):
     timer: Annotated[Array[Mask], AHEAD]  # warps to look at again, by cycle
     timed: Mask  # the cycles that have some
     ready: Annotated[Array[Mask], PIPES]  # warps whose next instruction waits for nothing but its pipe
+    wanted: Mask  # the pipes that have some
     all_ready: Mask  # those of all pipes
     no_constant: Mask  # warps that wait for a line of constants
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
+    was_light: Annotated[Array[u1], MAX_SUB_CORES]  # whether the last instruction of the FP32 unit went to its light half
     special_held: Annotated[Array[i8], MAX_SUB_CORES, SPECIAL_PLACES]  # until when the places in the unit for functions are taken
     allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
     slipped: Annotated[Array[i8], MAX_SUB_CORES]  # cycles that the instruction being issued comes late to its ports
@@ -48,12 +51,12 @@ class SubCores(Record):
     memory_inside: Annotated[Array[i2], MAX_SUB_CORES]  # memory instructions that have not been handed over
     barrier_from: i8  # the SM's barriers let no warp go before
     unit_from: i8  # the shared unit takes no instruction before
+    pipe_unit_from: Annotated[Array[i8], PIPES]  # nor does the one that a pipe of every sub-core leads to
     port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
     port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them
-    line: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # of code, + 1
-    line_at: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]  # when it is there
-    line_used: Annotated[Array[i8], MAX_SUB_CORES, MAX_L0_LINES]
-    line_asked: Annotated[Array[u1], MAX_SUB_CORES, MAX_L0_LINES]  # 1: by a warp, 0: by the stream buffer only
+    line: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # of code, + 1
+    line_at: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # when it is there
+    line_used: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]
     stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
     constant_at: Annotated[Array[i8], CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
     warp: Annotated[Array[SubCoreWarp], MAX_WARPS]

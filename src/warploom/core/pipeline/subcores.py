@@ -16,9 +16,11 @@ from warploom.core.pipeline.control_bits import (
     next_due,
     release_counter,
 )
-from warploom.core.pipeline.pipes import PIPES, Pipe
+from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.read_ports import (
+    CONTROL,
     TO_READ,
+    enters_at,
     hand_over,
     pipe_has_room,
     read_operands,
@@ -30,9 +32,9 @@ from warploom.core.pipeline.read_ports import (
 from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.writeback import plan
 from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.hooks import hook
+from warploom.register_file.hooks import hook, on_ports
 from warploom.register_file.layout import UNITS, Sm
 from warploom.register_file.observing import observed
 from warploom.register_file.services import INSTRUCTION
@@ -81,7 +83,10 @@ class ControlledSubCores(NamedTuple):
         if own.all_ready & only == NOTHING:
             return ready, False
         full = own.issue_from[core] > cycle
-        for pipe in range(PIPES):
+        pipes = own.wanted
+        while pipes != NOTHING:
+            pipe = lowest(pipes)
+            pipes = without_lowest(pipes)
             mine = own.ready[pipe] & only
             if mine != NOTHING:
                 if full or (pipe != NONE and not pipe_has_room(ctx, sm, cycle, core, pipe)):
@@ -95,6 +100,8 @@ class ControlledSubCores(NamedTuple):
     def unready(stages, sm: Sm, warp: int, row: CodeRow) -> None:
         own: SubCores = sm.stages
         own.ready[row.pipe] &= ~bit(warp)
+        if own.ready[row.pipe] == NOTHING:
+            own.wanted &= ~bit(row.pipe)
         own.all_ready &= ~bit(warp)
 
     def crowd(stages, sm: Sm) -> Mask:
@@ -112,22 +119,29 @@ class ControlledSubCores(NamedTuple):
     def reads_once(stages) -> bool:
         return True
 
+    def comes_for_sources(stages, ctx: Context, sm: Sm, cycle: int, core: int, row: CodeRow) -> int:
+        return cycle + CONTROL if row.variable else enters_at(sm, cycle, core)
+
     def send_on(stages, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
+        own: SubCores = sm.stages
         work = sm.slot[slot]
+        coming = at = cycle + CONTROL
         if work.unit == MEM:
-            own: SubCores = sm.stages
             number = UNITS * core + MEM - 1
             sm.issued[number, sm.issued_count[number]] = slot
             sm.issued_count[number] += 1
             sm.in_latches += 1
             own.memory_inside[core] += 1
-            return
-        row = ctx.code[work.pc]
-        if row.variable:
-            send_variable(ctx, sm, cycle, core, slot, int(row.pipe))
+        elif ctx.code[work.pc].variable:
+            send_variable(ctx, sm, cycle, core, slot, int(ctx.code[work.pc].pipe))
         else:
+            row = ctx.code[work.pc]
+            coming = enters_at(sm, cycle, core)
             take_pipe(ctx, sm, cycle, core, int(row.pipe), int(row.initiation))
             send_fixed(ctx, sm, cycle, core, slot)
+            at = own.allocated_at[core]
+        if work.kind == INSTRUCTION:
+            on_ports(ctx.design.hierarchy, ctx, sm, coming, int(work.warp), int(work.pc), at)
 
     def after_issue(stages, ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> None:
         hold_counters(ctx, sm, cycle, warp, row)

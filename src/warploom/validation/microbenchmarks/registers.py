@@ -174,14 +174,20 @@ def pattern(text: str) -> list[WrittenInstruction]:
     return made
 
 
-def _each(name: str, what: str, code: list[WrittenInstruction], warps: int = 1) -> Microbenchmark:
+def _each(name: str, what: str, code: list[WrittenInstruction], warps: int = 1) -> Slope:
     """Cycles for each instruction of a pattern."""
     text = f"{what}; cycles for each instruction" + (f" of a warp, {warps} warps on the SM" if warps > 1 else "")
-    return Slope(name, text, code * TWICE, per=len(code) * TWICE, warps=warps).microbenchmark()
+    return Slope(name, text, code * TWICE, per=len(code) * TWICE, warps=warps)
 
 
 def benchmarks() -> Iterator[Microbenchmark]:
     """All of them."""
+    for slope in slopes():
+        yield slope.microbenchmark()
+
+
+def slopes() -> Iterator[Slope]:
+    """All of them, as the patterns that they repeat."""
     read = list(usable_registers())[RESULTS:]
     by_remainder = [[r for r in read if r % 4 == remainder] for remainder in range(4)]
     first, second = pattern("FFMA w0 z z z; FFMA x0 z z z")
@@ -192,7 +198,7 @@ def benchmarks() -> Iterator[Microbenchmark]:
         a, b, c = remainders
         what = f"an FFMA that reads registers of remainders {a}, {b}, {c} modulo 4, all different"
         both = [first.with_(**chosen), second.with_(**chosen)]
-        yield Slope(f"bank.{a}{b}{c}", what, both, per=2).microbenchmark()
+        yield Slope(f"bank.{a}{b}{c}", what, both, per=2)
     for name, (what, text) in READS.items():
         yield _each(f"read.{name}", f"reads of the register file: {what}", pattern(text))
     for warps in (1, 8):
@@ -210,6 +216,6 @@ def benchmarks() -> Iterator[Microbenchmark]:
         for distance in DISTANCES:
             code = pattern("; ".join([text, *[BETWEEN] * distance, "FFMA w1 e0 e3 e4", BEHIND]))
             what = f"reuse cache: {text}, used {distance} instructions later; cycles beyond one for each instruction"
-            yield Slope(f"reuse.written.{name}.{distance}", what, code).microbenchmark()
+            yield Slope(f"reuse.written.{name}.{distance}", what, code)
     for name, text in WRITES.items():
         yield _each(f"write.{name}", f"write ports and result queue: {text}", pattern(text))

@@ -1,0 +1,57 @@
+"""What the model gives for the patterns of `microbenchmarks/registers.py`, straight from the timing core.
+
+`warploom validate --microbenchmarks` executes whole kernels for the same numbers, which takes minutes. Here the instructions of
+all patterns are encoded and read back once, and each pattern is timed as straight-line code of two lengths on one SM.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+
+from timing_kernels import Kernel
+
+from warploom.code.instruction import Binary, Code, Control, Instruction, Operation
+from warploom.core.simulate import time_launches
+from warploom.designs import parse_design
+from warploom.machines import load_machine
+from warploom.sass.module import from_cubin
+from warploom.validation.microbenchmarks.encoding import WrittenInstruction
+from warploom.validation.microbenchmarks.registers import slopes
+from warploom.validation.microbenchmarks.slopes import SUB_CORES, Slope
+from warploom.validation.microbenchmarks.template import KERNEL, LEAST, from_instructions
+
+LEAVE = Instruction(Operation("EXIT"), control=Control(5, False, None, None, 0, (False,) * 3))
+REGISTERS = 80  # more than the patterns name
+
+
+@dataclass
+class _Straight(Kernel):
+    """Straight-line machine code."""
+
+    def code(self) -> Code:
+        return replace(super().code(), binary=Binary(90, 0x210, ()))
+
+
+@functools.cache
+def _as_read() -> dict[WrittenInstruction, Instruction]:
+    """Each instruction of all patterns as the reader of machine code understands it."""
+    written = list(dict.fromkeys(one for slope in slopes() for one in slope.pattern))
+    region = written + [WrittenInstruction("NOP")] * max(0, LEAST - len(written))
+    code = from_cubin(from_instructions(region, "all patterns"), "all patterns").kernel(KERNEL)
+    lines = list(code.instructions())
+    first = next(number for number, line in enumerate(lines) if line.op.name == "CS2R") + 1
+    return dict(zip(written, lines[first:], strict=False))
+
+
+def modelled(slope: Slope, design: str = "modern") -> float:
+    """Cycles for each counted instruction of a pattern: the longer code less the shorter, both with warm instruction caches."""
+    pattern = [_as_read()[one] for one in slope.pattern]
+    launches = []
+    for length in slope.lengths:
+        kernel = _Straight([[*pattern * length, LEAVE]], REGISTERS, warps_per_cta=slope.warps)
+        launches += [kernel.launch()] * 2
+    machine = load_machine("hopper").scaled(1)
+    took = [launch["cycles"] for launch in time_launches(launches, parse_design(design).policies, machine).launches]
+    instructions = (slope.lengths[1] - slope.lengths[0]) * slope.per * max(1, slope.warps // SUB_CORES)
+    return (took[3] - took[1]) / instructions
