@@ -8,7 +8,7 @@ import pytest
 from warploom.code.table import Flag, Space, static_table
 from warploom.emulator.emulator import ExecutedLaunch
 from warploom.programs.device import Device
-from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, Trace
+from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT, Trace
 from warploom.trace.store import TraceStore
 
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
@@ -117,6 +117,24 @@ def test_lanes_without_the_guard_touch_nothing(tmp_path) -> None:
 def test_bank_conflicts(access: str, passes: int, tmp_path) -> None:
     launch = record(access, tmp_path, declarations=".shared .align 16 .b8 s[4096];\n.reg .b32 dummy; mov.u32 dummy, s;\n")
     assert accesses(launch)[0] == (Space.SHARED, passes)
+
+
+@pytest.mark.parametrize(
+    ("address", "quarters", "fewer"),
+    [
+        ("shl.b32 v, t, 4;", 4, 0),  # nothing is shared
+        ("mov.b32 v, 0;", 4, 2),  # all lanes want the same
+        ("shr.b32 v, t, 4; shl.b32 v, v, 4;", 4, 2),  # those of each half do
+        ("and.b32 v, t, 15; shl.b32 v, v, 4;", 4, 0),  # both halves want the same, each has all of it to read
+        ("and.b32 v, t, 7; shl.b32 v, v, 4;", 4, 2),
+    ],
+)
+def test_words_that_lanes_of_a_half_share_are_read_once(address: str, quarters: int, fewer: int, tmp_path) -> None:
+    """Accesses of 16 bytes, in quarters of a warp and in halves; the former is what the trace counts."""
+    declarations = ".shared .align 16 .b8 s[4096];\n.reg .b32 dummy; mov.u32 dummy, s;\n"
+    launch = record(f"{address} ld.shared.v4.u32 {{w, i, u, t}}, [v]; st.global.u32 [p], w;", tmp_path, declarations=declarations)
+    entry = int(trace_of(launch).memory[0])
+    assert (Space(entry >> SPACE_SHIFT & SPACE_MASK), entry & 0xFF, entry >> PARALLEL_SHIFT) == (Space.SHARED, quarters, fewer)
 
 
 def test_local_memory_is_interleaved(tmp_path) -> None:

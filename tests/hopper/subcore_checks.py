@@ -235,6 +235,17 @@ def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:
     assert took == pytest.approx(7 * (each - apart), abs=14)
 
 
+def test_a_warp_waits_for_constants_that_it_looks_up(hopper: Machine) -> None:
+    """ULDC holds no counter: it is issued when the line of 64 bytes that its register names is there."""
+    looked_up = [
+        Instruction(Operation("ULDC"), (r(8),), (Constant(3, 0, r(2)),), control=Control(2, False, None, None, 0, (False,) * 3))
+    ] * 8
+    one, several = (warm(looked_up, hopper, access=lambda _warp, pc, _n, step=step: Access([step * pc])) for step in (0, 2))
+    assert several - one == pytest.approx(7 * (hopper.l1c.latency + hopper.l1c.first_cycles), abs=14)
+    free = replace(hopper, l1c=replace(hopper.l1c, latency=1, first_cycles=0))
+    assert warm(looked_up, free, access=lambda _warp, pc, _n: Access([2 * pc])) < one
+
+
 def test_a_scoreboard_in_place_of_control_bits() -> None:
     """The same chain without stall counts, and PTX, which has none."""
     machine = load_machine("hopper", **{"stages.dependences": "scoreboard"}).scaled(1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from memory_driver import ATOMIC, BASE, LOAD, SHARED, STORE, VOLATILE, Stream, run
+from memory_driver import ATOMIC, BASE, CONST, LOAD, SHARED, STORE, TEXTURE, VOLATILE, Stream, run
 
+from warploom.core.memory import TEXTURE_SHIFT
+from warploom.core.memory.state import CONST_BASE
 from warploom.machines import Machine, load_machine
+from warploom.trace.format import FILTERED
 
 LINES = 192  # two for each channel of the two halves, and as many again
 
@@ -122,3 +125,34 @@ def test_stores_to_the_same_sectors_leave_together(machine: Machine) -> None:
     outcome = run(machine, stream)
     assert 32 <= outcome.counters["l2_write_accesses"] < 4 * 32
     assert (outcome.ops[0]["done"] > 0).all()
+
+
+def test_stores_of_one_group_of_sms_join_as_far_as_reads_do(machine: Machine) -> None:
+    groups, joined = machine.interconnect.groups, machine.interconnect.joined
+    storing = {groups * number for number in range(joined + 1)}
+    streams = [Stream().line(0, flags=STORE) if number in storing else Stream() for number in range(groups * joined + 1)]
+    counters = run(machine, *streams, warm=(BASE, 4)).counters
+    assert (counters["l2_write_accesses"], counters["l2_joined"]) == (8, 4 * (joined - 1))
+
+
+TEXELS = {"narrow": (0, 8), "four words": (3, 16), "a filtered word": (FILTERED, 8), "four filtered words": (FILTERED | 3, 32)}
+
+
+@pytest.mark.parametrize("texels", TEXELS)
+@pytest.mark.parametrize("sectors", [[BASE], [BASE, BASE + 64, BASE + 128]])
+def test_texels_take_the_unit_longer_the_wider_they_are(machine: Machine, texels: str, sectors: list[int]) -> None:
+    """Cycles of a whole warp, wherever its texels lie."""
+    about, cycles = TEXELS[texels]
+    stream = Stream()
+    for alone in (True, True, False):  # the first brings the sectors
+        flags = LOAD | about << TEXTURE_SHIFT
+        stream.add(sectors, flags=flags, space=TEXTURE, lanes=[0xFFFF_FFFF] * len(sectors), alone=alone)
+    _, second, third = run(machine, stream).ops[0]["done"]
+    assert third - second == cycles
+
+
+def test_a_line_of_constants_that_is_there_is_near(machine: Machine) -> None:
+    stream = Stream().add([0], space=CONST).add([1], space=CONST, alone=True).add([2], space=CONST, alone=True)
+    latencies = run(machine, stream, warm=(CONST_BASE, 2048)).latencies
+    assert latencies[1] == machine.l1c.latency  # of the same 64 bytes
+    assert latencies[2] == machine.l1c.latency + machine.l1c.behind_cycles + machine.l1c.behind_latency  # of the same 128

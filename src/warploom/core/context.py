@@ -10,13 +10,13 @@ from warploom.code.classes import OpClass, Unit
 from warploom.code.instruction import Code, Constant, Control, Imm, Instruction, Modified, Special
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, static_table
-from warploom.core.memory.state import FIRST_CONSTANT_LINES
+from warploom.core.memory.state import FIRST_CONSTANT_LINES, FIRST_INDEXED_LINE, INDEXED_LINES
 from warploom.core.pipeline.pipes import Pipe, interval_of, latency_of, operands_read_again, pipe_of, unit_cycles_of
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.records import dtype_of, field_names
 from warploom.register_file import CHOICES, Policies
-from warploom.register_file.context import Info, StaticRow
+from warploom.register_file.context import INDEXED_CONSTANT, NO_CONSTANT, Info, StaticRow
 from warploom.register_file.dtypes import code_dtype, notes_dtype
 from warploom.register_file.layout import MAX_REGISTERS, REGISTER_WORDS
 from warploom.trace.format import Trace
@@ -77,6 +77,9 @@ def _register_masks(registers: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machine) -> None:
     """What sub-cores without collectors want to know of an instruction: its pipe, its control bits, the constant it reads."""
+    row["constant"] = constant_line(instruction)
+    if row["constant"] == INDEXED_CONSTANT:
+        row["unit"] = Unit.SP  # it is issued when its line is there, and nothing else is asked for it
     pipe = pipe_of(instruction, kind, int(row["unit"]))
     if pipe is Pipe.NONE:
         row["unit"] = Unit.NONE
@@ -96,7 +99,6 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     row["variable"] = held or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY)
     row["copies"] = instruction.op.name == "LDGSTS"
     row["limited_counter"], row["limit"] = limited_counter(instruction)
-    row["constant"] = constant_line(instruction)
 
 
 def limited_counter(instruction: Instruction) -> tuple[int, int]:
@@ -111,17 +113,23 @@ def limited_counter(instruction: Instruction) -> tuple[int, int]:
 
 
 def constant_line(instruction: Instruction) -> int:
-    """The line of 64 bytes of the first constant that an instruction reads at a fixed offset, over all banks; -1: none."""
+    """The line of 64 bytes of the first constant that an instruction reads like an operand, over all banks; NO_CONSTANT: none.
+
+    INDEXED_CONSTANT: ULDC looks it up by a register, and the trace knows which it is. An LDC that does is a load.
+    """
     for source in instruction.srcs:
         constant = source.operand if isinstance(source, Modified) else source
-        if isinstance(constant, Constant) and constant.register is None:
-            line = constant.offset >> 6
-            if constant.bank == 0:
-                return line % FIRST_CONSTANT_LINES
-            if constant.bank == 3:
-                return 2 * FIRST_CONSTANT_LINES + line % 1024
-            return FIRST_CONSTANT_LINES + line % FIRST_CONSTANT_LINES
-    return -1
+        if not isinstance(constant, Constant):
+            continue
+        if constant.register is not None:
+            return INDEXED_CONSTANT if instruction.op.name == "ULDC" else NO_CONSTANT
+        line = constant.offset >> 6
+        if constant.bank == 0:
+            return line % FIRST_CONSTANT_LINES
+        if constant.bank == 3:
+            return FIRST_INDEXED_LINE + line % INDEXED_LINES
+        return FIRST_CONSTANT_LINES + line % FIRST_CONSTANT_LINES
+    return NO_CONSTANT
 
 
 def launch_info(code: Code, table: np.ndarray, trace: Trace, machine: Machine, registers_per_warp: int, cta_limit: int) -> Any:

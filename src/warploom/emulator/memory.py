@@ -33,6 +33,7 @@ from warploom.emulator.records import AtomicOperation, AtomicType, Fault, Kind
 from warploom.jit import callee
 from warploom.trace.format import PARALLEL_SHIFT
 
+HALVES = 2  # of a warp
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 WINDOW_BYTES = 0x0800_0000
 CANONICAL_NAN = np.uint32(0x7FFFFFFF)
@@ -349,14 +350,13 @@ def _ask(machine, word, serialise):
 
 
 @callee
-def bank_passes(machine, mask, size, serialise):
+def bank_passes(machine, mask, size, serialise, groups):
     """How many passes shared memory needs: lanes that want different words of one bank wait for each other.
 
-    Accesses of 8 and 16 bytes are served in halves and quarters of a warp. With `serialise` (atomics), lanes that want the
-    same word wait as well.
+    The warp is served in so many `groups` of lanes. With `serialise` (atomics), lanes that want the same word wait as well.
     """
     words = max(np.int64(1), size >> 2)
-    group = 32 // words
+    group = 32 // groups
     total = np.int64(0)
     for start in range(0, 32, group):
         for byte in range(0, 32, 8):
@@ -444,9 +444,12 @@ def _log(machine, mask, space, size, serialise, regular):
     """Append the access to the trace."""
     if space == SHARED:
         simple = regular and not serialise and size == 4
-        passes = 1 if simple else bank_passes(machine, mask, size, serialise)
+        groups = max(np.int64(1), size >> 2)  # accesses of 8 and 16 bytes are served in halves and quarters of a warp
+        passes = np.int64(1) if simple else bank_passes(machine, mask, size, serialise, groups)
         if serialise and mask != 0:
-            passes |= (bank_passes(machine, mask, size, False) - 1) << PARALLEL_SHIFT
+            passes |= (bank_passes(machine, mask, size, False, groups) - 1) << PARALLEL_SHIFT
+        elif groups > HALVES:
+            passes |= (passes - bank_passes(machine, mask, size, False, np.int64(HALVES))) << PARALLEL_SHIFT
         log_access(machine, space, passes)
         return
     if regular and space != LOCAL and not serialise and _log_regular(machine, mask, space, size):

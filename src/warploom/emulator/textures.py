@@ -8,9 +8,10 @@ import numpy as np
 
 from warploom.code.table import Space
 from warploom.emulator.memory import add_sector, fail, log_access
-from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put32, put_f32
+from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put16, put32, put_f32
 from warploom.emulator.records import Fault
 from warploom.jit import callee
+from warploom.trace.format import FILTERED, PARALLEL_SHIFT
 
 FAULT_TEXTURE = int(Fault.TEXTURE)
 CLAMP, WRAP, BORDER = 0, 1, 2
@@ -157,6 +158,14 @@ def _layer(texture, number):
 
 
 @callee
+def _about_texels(texture, instruction):
+    """What the trace says of a fetch above its space: the words of a texel less one, and whether several texels are filtered."""
+    words = min(max(np.int64(texture.size * texture.channels) >> 2, np.int64(1)), np.int64(FILTERED))
+    several = instruction.type == GATHER or (texture.linear and instruction.type != INTEGER_COORDINATES)
+    return words - 1 | (np.int64(FILTERED) if several else np.int64(0))
+
+
+@callee
 def fetch_texels(machine, textures, instruction, rows, mask, log):
     """Execute a texture instruction for the lanes of the mask.
 
@@ -164,7 +173,7 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
     tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed`, whether it names a
     layer; `offset`, whether the texels lie in blocks.
     """
-    count = np.int64(0)
+    count, about = np.int64(0), np.int64(0)
     in_blocks = instruction.offset != 0
     left = mask
     while left != 0:
@@ -190,6 +199,7 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
             z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else np.float64(0.0)
         if texture.layers > 0:
             z = _layer(texture, get32(rows + instruction.rows[4] + at))
+        about |= _about_texels(texture, instruction)
         for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
             if instruction.type == GATHER:
@@ -214,4 +224,7 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
                 put32(row, _channel(texture, place, channel) if place != 0 else np.uint32(0))
     if log and machine.tracing:
         log_access(machine, TEXTURE, count)
+        if in_blocks and count > 0:
+            entry = machine.log_memory + 2 * (machine.n_memory - 1)
+            put16(entry, np.uint16(np.int64(get16(entry)) | about << PARALLEL_SHIFT))
     return True

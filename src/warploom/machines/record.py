@@ -114,6 +114,7 @@ class MachineRecord(Record):
     shared_latency: i8
     shared_cycles_per_pass: i8
     shared_pause_cycles: i8
+    shared_halves: i8  # 0 or 1
     # [l1]
     l1_sets: i8
     l1_ways: i8
@@ -161,6 +162,7 @@ class MachineRecord(Record):
     l1t_mshrs: i8
     l1t_merged: i8
     l1t_miss_queue: i8
+    l1t_filter_cycles: i8
     # [interconnect]
     xbar_latency: i8
     xbar_flit_bytes: i8

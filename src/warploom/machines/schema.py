@@ -210,6 +210,7 @@ class Shared:
     latency: int = number(1, 1000, "cycles of an access without conflicts")
     cycles_per_pass: int = number(1, 64, "cycles that one conflict-free pass keeps the memory busy")
     pause_cycles: int = number(0, 64, "cycles between passes of one sub-core, in which those of others are made")
+    halves: bool = switch("an access of 16 bytes is served in halves of a warp, each of which reads a word once, not in quarters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +265,7 @@ class L1T(Cache):
     """The texture cache; where the data cache fetches sectors, textures share it, and this is the way to it."""
 
     PREFIX: ClassVar[str] = "l1t_"
+    filter_cycles: int = number(0, 1000, "cycles more of a fetch that filters texels, where textures share the data cache")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from warploom.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, 
 from warploom.register_file.choices import Policies
 from warploom.register_file.layout import MAX_READS, REGISTER_WORDS
 
+NO_CONSTANT, INDEXED_CONSTANT = -1, -2  # INDEXED_CONSTANT: the trace says which line an instruction reads
+
 
 class StaticRow(Record):
     """What the pipeline knows of one instruction of the code."""
@@ -46,7 +48,7 @@ class StaticRow(Record):
     read_again: u1  # a mask of the registers that it reads twice
     guarded: flag
     copies: flag  # from device memory to shared memory, past the registers
-    constant: i2  # the line of the constant that it reads; -1: none
+    constant: i2  # the line of the constant that it reads like an operand, or one of the two above
     # of long arrays mostly the beginning is looked at, so they come last
     uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
     defines: Annotated[Array[Mask], REGISTER_WORDS]

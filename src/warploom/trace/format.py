@@ -10,7 +10,10 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
   belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
   atomic in shared memory counts passes with the serialisation of equal addresses, and has one less than those without it
-  above its space, in the bits from ``PARALLEL_SHIFT`` on. An access that no lane executes has count 0.
+  above its space, in the bits from ``PARALLEL_SHIFT`` on. Other accesses to shared memory of 16
+  bytes have there how many passes fewer they need in halves of a warp, which read a word once, than in quarters; those to
+  textures whose texels lie in blocks the words of a texel less one, and ``FILTERED`` where several texels make
+  a result. An access that no lane executes has count 0.
   Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
 * ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
   space, ``lanes`` the lanes that touch it. Atomics of several lanes at one address are done one after the other: their
@@ -38,6 +41,7 @@ START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8")
 
 SPACE_SHIFT, PARALLEL_SHIFT = 8, 11  # of a memory entry
 SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
+FILTERED = 4  # among what is said of texels
 
 SECTOR_BYTES = 32
 FULL_MASK = 0xFFFFFFFF

@@ -15,6 +15,7 @@ once per quantum:
 from warploom.core.memory.access import constant_access, fetch_access
 from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.ldst import (
+    TEXTURE_SHIFT,
     done_kind,
     done_value,
     ldst_accept,
@@ -48,6 +49,7 @@ __all__ = [
     "MEMORY_DTYPE",
     "NEAR_WAYS",
     "PORT_DTYPE",
+    "TEXTURE_SHIFT",
     "Memory",
     "Port",
     "begin_launch",

@@ -7,6 +7,7 @@ from warploom.core.memory.cache import find, holds, reserve, reserve_sectors, se
 from warploom.core.memory.port import push_reply, send
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
+    ALL_CONSTANT_LINES,
     CODE_BASE,
     CONST_BASE,
     CONSTANT,
@@ -18,6 +19,7 @@ from warploom.core.memory.state import (
     FILL_DATA,
     FILL_TEXTURE,
     FIRST_CONSTANT_LINES,
+    FIRST_INDEXED_LINE,
     FOREVER,
     INVALID,
     OUTBOX_ENTRIES,
@@ -357,13 +359,15 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
 
 @whole
 def constant_access(machine: MachineRecord, sm: Port, cycle: int, line: int) -> int:
-    """When a line of 64 bytes of constants is there for operands, or FOREVER, as `fetch_access` says.
+    """When a line of 64 bytes of constants (see `constant_line`) is there for operands, or FOREVER, as `fetch_access` says.
 
     A launch brings bank 0 along, with its parameters. Other banks come through the cache that code comes through.
     """
+    latency = machine.l1c_latency + machine.l1c_first_cycles
     if machine.fixed_model == 1 or line < FIRST_CONSTANT_LINES:
-        return cycle + machine.l1c_latency + machine.l1c_first_cycles
-    return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * line, machine.l1c_latency)
+        return cycle + latency
+    place = (line - FIRST_INDEXED_LINE) % ALL_CONSTANT_LINES
+    return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * place, latency)
 
 
 @whole
@@ -381,6 +385,7 @@ def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, p
 
 @callee
 def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: int, latency: int) -> int:
+    """When a sector of code or constants is there, or FOREVER; a miss asks L2 for its line and some behind it."""
     cache = ldst.l1i
     shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
     line = sector >> shift

@@ -2,8 +2,7 @@
 
 SMs come in groups with one way to L2. While a read of a group is under way, further reads of the same sectors join it: L2 sees
 one, and its reply goes to all of them. The model looks for it where requests reach the tags, which is as long after the
-group for one read as for the next. A store joins one of the same sectors as it leaves its SM: any number of them take the
-way to L2 once.
+group for one read as for the next. A store joins one of the same sectors as it leaves its SM.
 """
 
 from __future__ import annotations
@@ -46,9 +45,12 @@ def joins_a_store(machine: MachineRecord, memory: Memory, node: Request) -> bool
     if machine.xbar_groups == 0 or node.kind != WRITE:
         return False
     first = memory.written[node.sm % machine.xbar_groups, node.line % JOINERS]
-    if first.line == node.line + 1 and signed(node.sectors) & ~signed(first.sectors) == 0 and node.cycle < first.until:
+    same = first.line == node.line + 1 and signed(node.sectors) & ~signed(first.sectors) == 0
+    if same and node.cycle < first.until and first.count < machine.xbar_joined:
+        first.count += 1
         return True
     first.line = node.line + 1
     first.sectors = node.sectors
     first.until = node.cycle + machine.l2_latency
+    first.count = 1
     return False

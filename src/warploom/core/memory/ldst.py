@@ -45,13 +45,14 @@ from warploom.jit import callee, whole
 from warploom.machines import MachineRecord
 from warploom.records import Array
 from warploom.register_file.bits import signed
+from warploom.trace.format import FILTERED
 
 _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 _PARAM, _TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
 _KIND_SHIFT = 16
 _BANKS = 4  # of a data cache that fetches sectors (`gather.64KB.1sm` and `global.flood.*` of an H200)
-_BLOCK_SHIFT = 4  # sectors of a block of texels, as a power of two
+TEXTURE_SHIFT = 16  # above the flags of a texture instruction stands what the trace says of its texels
 _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
@@ -285,7 +286,10 @@ def ldst_accept(
     shift = _line_shift(machine, number)
     enters, last = cycle, PIPE_ENTRIES  # accesses enter a cycle apart, but not later than this behind the first
     if number == TEXTURE and machine.l1_sectored != 0:
-        enters, last = _filtered_from(ldst, cycle, count, sectors, lanes, first), 0
+        texels = flags >> TEXTURE_SHIFT
+        enters, last = _filtered_from(ldst, cycle, _cycles_of_four(texels), count, lanes, first), 0
+        if texels & FILTERED:
+            enters += machine.l1t_filter_cycles
     elif number == DATA and kind == READ and machine.l1_sectored != 0:
         last = _passes(count, sectors, first) - 1
     accesses = 0
@@ -327,21 +331,22 @@ def _passes(count: int, sectors: Array[int], first: int) -> int:
 
 
 @callee
-def _filtered_from(ldst: Ldst, cycle: int, count: int, sectors: Array[int], lanes: Array[int], first: int) -> int:
-    """When the texture unit begins with an instruction. It takes four lanes a cycle, for each block of texels that they touch."""
-    busy = 0
-    current, seen = -1, 0
+def _cycles_of_four(texels: int) -> int:
+    """Cycles that the texture unit takes for four lanes: one for a word of each that is filtered, or for two that are not."""
+    words = (texels & FILTERED - 1) + 1
+    return words if texels & FILTERED else (words + 1) // 2
+
+
+@callee
+def _filtered_from(ldst: Ldst, cycle: int, cycles: int, count: int, lanes: Array[int], first: int) -> int:
+    """When the texture unit begins with an instruction; four of its lanes take so many cycles."""
+    together = 0
     for index in range(first, first + count):
-        block = signed(sectors[index]) >> _BLOCK_SHIFT
-        if block != current:
-            current, seen = block, 0
-        fours = signed(lanes[index])
-        fours |= fours >> 1
-        fours = (fours | fours >> 2) & 0x1111_1111
-        busy += lanes_in(fours & ~seen)
-        seen |= fours
+        together |= signed(lanes[index])
+    together |= together >> 1
+    fours = (together | together >> 2) & 0x1111_1111
     starts = max(cycle, ldst.texture_free)
-    ldst.texture_free = starts + busy
+    ldst.texture_free = starts + lanes_in(fours) * cycles
     return starts
 
 

@@ -37,7 +37,11 @@ RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, 
 POOL_ENTRIES = 1 << 18  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
-FIRST_CONSTANT_LINES = 128  # of 64 bytes: those of bank 0, which launches bring along; as many for all other banks but 3
+# Lines of 64 bytes of constants: of bank 0, which launches bring along; as many of banks that programs do not index; of bank 3.
+FIRST_CONSTANT_LINES = 128
+FIRST_INDEXED_LINE = 2 * FIRST_CONSTANT_LINES
+INDEXED_LINES = 1024  # 64 KB
+ALL_CONSTANT_LINES = FIRST_INDEXED_LINE + INDEXED_LINES
 
 # The ways through the load/store unit besides shared memory; all but the last have a cache.
 DATA, CONSTANT, TEXTURE, PAST_L1 = 0, 1, 2, 3

@@ -12,14 +12,15 @@ from typing import Any
 from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.code.table import Flag
 from warploom.core.memory import FOREVER, Port, constant_access
+from warploom.core.memory.state import FIRST_INDEXED_LINE, INDEXED_LINES
 from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
 from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
-from warploom.register_file.columns import mask_at, pc_at
-from warploom.register_file.context import CodeRow, Context
+from warploom.register_file.columns import mask_at, memory_at, pc_at, sector_at
+from warploom.register_file.context import INDEXED_CONSTANT, NO_CONSTANT, CodeRow, Context
 from warploom.register_file.hooks import hook, on_blocked, on_unblocked
-from warploom.register_file.layout import Sm
+from warploom.register_file.layout import Sm, Warp
 from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined, separate
 
@@ -58,6 +59,16 @@ def depends(stages: Any, ctx: Context, sm: Sm, warp: int, row: CodeRow) -> bool:
             if row.wait >> number & 1 != 0 and counter[number] > 0:
                 return True
     return row.limited_counter >= 0 and counter[row.limited_counter] > row.limit
+
+
+@inlined
+def _constant_line(ctx: Context, state: Warp, row: CodeRow) -> int:
+    """The line of constants that a warp's next instruction reads like an operand, or NO_CONSTANT."""
+    if row.constant != INDEXED_CONSTANT:
+        return int(row.constant)
+    if memory_at(ctx, state.memory) & 0xFF == 0:  # no lane executes it
+        return NO_CONSTANT
+    return FIRST_INDEXED_LINE + (sector_at(ctx, state.sector) >> 1) % INDEXED_LINES
 
 
 @inlined
@@ -113,8 +124,10 @@ def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
                 sm.waiting |= mine
                 on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, True)
             continue
-        if row.constant >= 0 and not _constant_there(ctx, sm, port, cycle, warp, int(row.constant)):
-            continue
+        if row.constant != NO_CONSTANT:
+            line = _constant_line(ctx, state, row)
+            if line != NO_CONSTANT and not _constant_there(ctx, sm, port, cycle, warp, line):
+                continue
         if has(sm.waiting, warp):
             sm.waiting &= ~mine
             on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)

@@ -6,7 +6,7 @@ from typing import Any
 
 from warploom.code.classes import Unit
 from warploom.code.table import Flag, Space
-from warploom.core.memory import Memory, Port, ldst_accept, ldst_can_accept
+from warploom.core.memory import TEXTURE_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.context import Context
@@ -17,7 +17,7 @@ from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
 STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
-SHARED = int(Space.SHARED)
+SHARED, TEXTURE = int(Space.SHARED), int(Space.TEXTURE)
 MEM = int(Unit.MEM)
 MOVE_CLASS = 0
 
@@ -93,6 +93,10 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), int(work.traits), int(work.memory & 0xFF)
         if ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
             parts = int(work.memory >> PARALLEL_SHIFT) + 1
+        elif ctx.machine.shared_halves != 0 and space == SHARED and flags & ATOMIC == 0:
+            parts -= int(work.memory >> PARALLEL_SHIFT)
+        elif space == TEXTURE:
+            flags |= int(work.memory >> PARALLEL_SHIFT) << TEXTURE_SHIFT
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, EXECUTE)
             base = sm.warp[warp].local_base

@@ -445,7 +445,8 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         if row.traits & BARRIER == 0:
             if work.memory >> SPACE_SHIFT & SPACE_MASK != SHARED:
                 state.sector += work.memory & 0xFF
-            state.memory_in_flight += 1
+            if row.unit == MEM:
+                state.memory_in_flight += 1
             if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
                 state.atomics += 1
 

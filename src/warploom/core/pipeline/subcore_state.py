@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from warploom.code.instruction import CONTROL_COUNTERS
+from warploom.core.memory.state import ALL_CONSTANT_LINES
 from warploom.core.pipeline.pipes import PIPES
 from warploom.machines.schema import MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i2, i8, u1
@@ -16,7 +17,6 @@ AHEAD = 64  # cycles for which wake-ups and read ports are planned
 SPECIAL_PLACES = 2  # of instructions that are in the unit for functions or wait for it
 CODE_LINES = MAX_L0_LINES + MAX_PREFETCHED  # of the cache, then of the stream buffer
 GROUPS = 8  # of copies that a warp can have under way; further ones count as part of the last
-CONSTANT_LINES = 1408  # of 64 bytes: 128 of bank 0, 128 of all other banks but 3, 1024 and some of bank 3
 
 
 class SubCoreWarp(Record):
@@ -58,7 +58,7 @@ class SubCores(Record):
     line_at: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # when it is there
     line_used: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]
     stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
-    constant_at: Annotated[Array[i8], CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
+    constant_at: Annotated[Array[i8], ALL_CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
     warp: Annotated[Array[SubCoreWarp], MAX_WARPS]
     to_read: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]  # by instructions of variable latency, where a scoreboard counts them
 
