@@ -75,7 +75,7 @@ def _kill_twice_and_compare(plan: Path, tmp_path: Path, number: int) -> None:
         assert before.items() <= now.items() and 0 < len(now) < number
         before = now
     said = complete(plan, "--out", disturbed, "--jobs", 1)
-    assert f"{number} runs, {len(before)} of them stored" in said
+    assert f"{number:,} runs, {len(before):,} of them stored" in said
     assert before.items() <= made_in(disturbed).items()
     pandas.testing.assert_frame_equal(outcome(disturbed), outcome(undisturbed))
 
