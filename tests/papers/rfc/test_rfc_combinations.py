@@ -35,7 +35,7 @@ def test_everything_at_once() -> None:
     "other",
     [
         "allocation=rfv",
-        "allocation=rfv(shrink=0.5)",
+        "allocation=rfv(shrink=0.5, spill=false)",
         "allocation=hardware-renaming",
         "allocation=regmutex",
         "allocation=oracle + power=unallocated-off",
