@@ -44,9 +44,9 @@ ORIGINALS = f"""
 
 The programs that the papers of RegMutex and RFV name, of Rodinia, Parboil, the CUDA SDK and GPGPU-Sim's own set, in the
 places of our workloads: recorded by `warploom exec --record`, run as the figures run our workloads (`scripts/run_originals.py`).
-[programs.md](programs.md#the-originals-of-two-papers) says what was changed in them, and which inputs they have. In the columns of sm_75,
-originals and workloads alike, uniform values have registers of their own beside the file: these runs are older than the
-rule that Fermi has none."""
+[programs.md](programs.md#the-originals-of-two-papers) says what was changed in them, and which inputs they have. In the
+columns of sm_75, originals and workloads alike, uniform values have registers of their own beside the file: these runs are older
+than the rule that Fermi has none."""
 NUMBERS = """
 | number | paper | originals, sm_75 | workloads, sm_75 | originals, backend | workloads, backend | verdict on the originals |
 | --- | ---: | ---: | ---: | ---: | ---: | --- |"""
