@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas
 
+from warploom.designs import parse_design
 from warploom.sweeps.goal import make_goal
 from warploom.sweeps.measures import measure
 
@@ -41,7 +42,8 @@ def main() -> None:
     for design in designs:
         made = set(table[table["plan.design"] == design]["workload"])
         parts = [tuple(name for name in part if name in made) for part in (goal.workloads, goal.test)]
-        seen, unseen = (measure(runs_of(table, design, part), runs_of(table, designs[0], part), goal.chip) for part in parts)
+        runs = ((runs_of(table, design, part), runs_of(table, designs[0], part)) for part in parts)
+        seen, unseen = (measure(*both, parse_design(design), goal.chip, goal.energy_table) for both in runs)
         missing = sorted({*goal.workloads, *goal.test} - made)
         numbers = [f"{part['time']:.3f} | {part['energy']:.1%}" for part in (seen, unseen)]
         note = f" without {', '.join(missing)}" if missing else ""

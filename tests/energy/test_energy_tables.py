@@ -56,6 +56,33 @@ def test_a_cache_costs_the_share_of_its_main_file_that_the_paper_has(name):
         assert write / technology.register_file.write == pytest.approx(6.7 / 11, rel=1e-3)
 
 
+def test_areas_follow_from_what_the_papers_give():
+    """Leakage of a bit of rfv's renaming table beside one of its register bank; compression's 0.07 mm^2 over warped-rf's cells."""
+    rfv, common = load_technology("rfv"), load_technology("common")
+    table, bank = rfv.renaming_table, rfv.register_file
+    of_table, of_bank = table.leakage / (table.bytes / table.banks), bank.leakage / (bank.bytes / bank.banks)
+    assert common.area.small_bit == pytest.approx(of_table / of_bank, rel=1e-3)
+    cell = 146 * common.node**2
+    assert (2 * common.area.compressor + 4 * common.area.decompressor) * cell == pytest.approx(0.07e-6, rel=2e-3)
+    assert common.area.compressor / common.area.decompressor == pytest.approx(0.12 / 0.08, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", technology_names())
+def test_areas_are_relative_and_so_of_no_node(name):
+    assert load_technology(name).area == load_technology("common").area
+
+
+def test_a_table_of_ones_own_has_areas_of_its_own(tmp_path):
+    path = tmp_path / "mine.toml"
+    keys = {"small_bit": 2, "gate": 0, "compressor": 10, "decompressor": 5}
+    lines = [f'{key} = {{ value = {value}, unit = "1", source = "here" }}' for key, value in keys.items()]
+    path.write_text(MINIMAL + "[area]\n" + "\n".join(lines))
+    assert vars(load_technology(path).area) == keys
+    path.write_text(MINIMAL + "[area]\n" + "\n".join(lines[1:]))
+    with pytest.raises(WarploomError, match=r"area\.small_bit is missing"):
+        load_technology(path)
+
+
 def test_halving_the_file_saves_as_figure_7_of_rfv():
     whole = load_technology("rfv")
     half = whole.scaled(bytes=65536)

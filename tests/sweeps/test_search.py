@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from hypothesis import strategies as st
 import warploom as wl
 from warploom.cli.app import run_command
 from warploom.designs import design, load_design, named_designs, parse_design
+from warploom.energy import load_technology
 from warploom.errors import WarploomError
 from warploom.register_file import CHOICES, policies_of
+from warploom.report.found import found_lines, found_rows
 from warploom.simulation.simulate import simulate
 from warploom.sweeps.front import dominates, front, ranks
 from warploom.sweeps.goal import goal_from_dict, make_goal
 from warploom.sweeps.measures import measure
+from warploom.sweeps.search import Found, SearchOutcome
 from warploom.sweeps.space import space_of
 from warploom.workloads.registry import workload_names
 
@@ -119,16 +123,34 @@ def test_a_search_finds_designs_that_run_and_goes_on_where_it_was(tmp_path: Path
         [simulate(name, point, machine, size="tiny").to_dict() for name in GOAL["workloads"]]
         for point in (best, design("baseline"))
     ]
-    again = measure(*results, machine)
+    table = load_technology("common")
+    again = measure(*results, best, machine, table)
     assert {name: rows[0][name] for name in again} == again
     unseen = [[simulate("nn", point, machine, size="tiny").to_dict()] for point in (best, design("baseline"))]
-    assert rows[0]["unseen energy"] == measure(*unseen, machine)["energy"]
+    assert rows[0]["unseen energy"] == measure(*unseen, best, machine, table)["energy"]
 
 
 def test_few_workloads_come_before_many(tmp_path: Path) -> None:
     made = wl.search(goal(trials=8, keep=0.3, stages=[1], test=[], constraints=[]), tmp_path, jobs=1)
     assert made.trials == 8 and made.stopped > 0
     assert made.trials == made.stopped + sum(made.refused.values()) + _complete(tmp_path)
+
+
+def test_a_bound_of_area_refuses_what_is_larger(tmp_path: Path) -> None:
+    """The renaming table is small: a file of 0.4 to 1.0 lies on both sides of the bound, and nothing lies below the other."""
+    entries = {"test": [], "stages": [2], "objectives": ["area", "time"], "start": ["rfv(shrink=0.5)"]}
+    made = wl.search(goal(**entries, constraints=["area <= 0.7"]), tmp_path / "some", jobs=1)
+    assert made.front and all(found.measures["area"] <= 0.7 for found in made.front)
+    assert all(found.measures["file"] < found.measures["storage"] < found.measures["area"] for found in made.front)
+    headings, lines = found_lines(made)
+    assert headings[1:] == ["time", "area"] and f"{made.front[0].measures['area']:.3f}" in lines[0][0]
+    assert not wl.search(goal(**entries, trials=2, constraints=["area <= 0.3"]), tmp_path / "none", jobs=1).front
+
+
+def test_what_was_measured_before_there_was_area_is_still_shown() -> None:
+    old = {"energy": 0.5, "time": 1.0, "slowest": 1.0, "file": 0.5, "storage": 0.6}
+    made = SearchOutcome(goal_from_dict(goal()), (Found(parse_design("rfv"), old),), 1, 0, Counter())
+    assert [row["storage"] for row in found_rows(made)] == [0.6] and found_lines(made)[1]
 
 
 def _complete(folder: Path) -> int:
@@ -143,7 +165,7 @@ def _complete(folder: Path) -> int:
         ({"workload": "bfs"}, "'workload' is not an entry of a goal; did you mean 'workloads'"),
         ({"workloads": []}, "it names no workloads"),
         ({"test": ["vectoradd"]}, "the search itself runs vectoradd"),
-        ({"objectives": ["area"]}, "'area' is not measured"),
+        ({"objectives": ["volume"]}, "'volume' is not measured"),
         ({"constraints": ["time < 1"]}, "is not a bound such as"),
         ({"constraints": ["speed <= 1"]}, "'speed' is not measured"),
         ({"stages": [3]}, "stages are growing numbers of workloads from 1 to 2"),

@@ -17,7 +17,8 @@ def command(
     out: Annotated[Path, typer.Option(help="The folder of the search. Several processes may share it.")] = Path("results/search"),
     trials: Annotated[int | None, typer.Option(help="So many designs in place of what the goal says.", min=1)] = None,
     constraint: Annotated[
-        list[str] | None, typer.Option(help="A bound in place of those that the goal names, 'time <= 1.01'. Repeatable.")
+        list[str] | None,
+        typer.Option(help="A bound in place of those that the goal names: 'time <= 1.01', 'area <= 1.1'. Repeatable."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, and designs that are chosen at a time; 0: one for each core.", min=0)] = 0,
     scheduler: Annotated[

@@ -10,7 +10,7 @@ makes the compiler spill, ``max_registers=fit`` as much as keeps the CTAs of the
 it use as few registers as need no spill.
 """
 
-from warploom.designs.describe import describe_code, describe_designs, describe_policies, storage_bits
+from warploom.designs.describe import added_area, describe_code, describe_designs, describe_policies, storage_bits
 from warploom.designs.design import FIT, LEAST, Design, from_dict
 from warploom.designs.reading import design, load_design, named_designs, parse_design
 
@@ -18,6 +18,7 @@ __all__ = [
     "FIT",
     "LEAST",
     "Design",
+    "added_area",
     "describe_code",
     "describe_designs",
     "describe_policies",

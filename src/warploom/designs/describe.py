@@ -8,6 +8,7 @@ from typing import Any
 from warploom.code.instruction import Code
 from warploom.designs.design import Design
 from warploom.designs.reading import named_designs, parse_design
+from warploom.energy import Technology
 from warploom.machines import Machine
 from warploom.register_file import CHOICES, policies_of
 
@@ -16,6 +17,12 @@ def storage_bits(design: Design, machine: Machine) -> int:
     """Bits that a design adds to one SM."""
     policies = design.policies
     return sum(_bits_of(policy, machine, policies) for policy in policies if hasattr(policy, "storage_bits"))
+
+
+def added_area(design: Design, machine: Machine, technology: Technology) -> float:
+    """Area that a design adds to one SM, in bits of the main register file: its storage, and what its policies have beside it."""
+    parts = sum(policy.area(machine, technology) for policy in design.policies if hasattr(policy, "area"))
+    return technology.area.small_bit * storage_bits(design, machine) + parts
 
 
 def _bits_of(policy: Any, machine: Machine, policies: Any) -> int:

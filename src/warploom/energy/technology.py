@@ -1,4 +1,4 @@
-"""Technology tables: what one access, one metre of wire and one second of leakage cost, and how that scales."""
+"""Technology tables: what one access, one metre of wire, one second of leakage and one added part cost, and how that scales."""
 
 from __future__ import annotations
 
@@ -91,6 +91,16 @@ class Drowsy:
 
 
 @dataclass(frozen=True)
+class Area:
+    """What parts beside the main register file take of the chip, each in areas of one bit of the main file."""
+
+    small_bit: float  # one bit of a small array, such as a renaming table or a register file cache
+    gate: float  # one gate that ends a segment of a word line
+    compressor: float
+    decompressor: float
+
+
+@dataclass(frozen=True)
 class Technology:
     """One technology: a node, a supply, and what the parts of a register file cost in it."""
 
@@ -106,6 +116,7 @@ class Technology:
     decompressor: LogicUnit
     reuse_cache: ReuseCache
     register_cache: Mapping[tuple[int, int], tuple[float, float]]  # (active warps, entries): J read, J write of one slice
+    area: Area = field(repr=False)  # of no node, for all of it is relative; no run's result depends on it
     sources: Mapping[str, str] = field(default_factory=dict)  # "register_file.read": where the number is from
     borrowed: tuple[str, ...] = ()  # sections taken from the common table, scaled to this node and supply
 
@@ -251,6 +262,7 @@ _SCHEMA: dict[str, tuple[type, dict[str, str]]] = {
     "compressor": (LogicUnit, {"activation": "J", "leakage": "W"}),
     "decompressor": (LogicUnit, {"activation": "J", "leakage": "W"}),
     "reuse_cache": (ReuseCache, {"read": "J", "write": "J"}),
+    "area": (Area, {"small_bit": "1", "gate": "1", "compressor": "1", "decompressor": "1"}),
 }
 _OPTIONAL = {f"register_file.{key}" for key in ("distance", "access_in_leakage", "read", "write")}
 # What other numbers are divided by, or taken the logarithm of.

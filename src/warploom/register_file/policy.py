@@ -25,6 +25,7 @@ PYTHON_METHODS = frozenset(
         "energy",
         "versus",
         "storage_bits",
+        "area",
         "conflict",
         "describe",
     }

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from warploom.energy import load_technology
+from warploom.energy import Technology, load_technology
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
 from warploom.programs.named import chosen_programs
+from warploom.simulation.simulate import default_technology
 from warploom.sweeps.measures import MEASURES
 from warploom.sweeps.plan import dotted, read_toml, refused_at
 from warploom.workloads.program import check_code, check_size
@@ -39,7 +40,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search is after. Measures are relative to the machine's usual design; see `warploom.sweeps.measures`."""
+    """What a search is after. Measures are relative; see `warploom.sweeps.measures`."""
 
     workloads: tuple[str, ...]  # in the order in which designs are tried on them
     test: tuple[str, ...] = ()  # workloads that the search never sees; what it found is run on them at the end
@@ -64,6 +65,11 @@ class Goal:
         """The machine of the search."""
         machine = load_machine(self.machine, **self.overrides)
         return machine.scaled(self.sms) if self.sms else machine
+
+    @property
+    def energy_table(self) -> Technology:
+        """The technology of the search: what the goal names, or the machine's own."""
+        return load_technology(self.technology or default_technology(self.chip))
 
 
 def make_goal(goal: Goal | Mapping[str, Any] | str | Path) -> Goal:
@@ -112,8 +118,7 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
         check_size(made.size)
         check_code(made.code)
         _ = made.chip
-        if made.technology:
-            load_technology(made.technology)
+        _ = made.energy_table
     return made
 
 

@@ -1,4 +1,7 @@
-"""What a search measures of a design: each number relative to the machine's usual design, so that less is better."""
+"""What a search measures of a design, so that less is better.
+
+Energy and time are relative to the machine's usual design; file, storage and area to the machine's whole register file.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from warploom.designs import Design, added_area
+from warploom.energy import Technology
 from warploom.machines import Machine
+from warploom.simulation.compilation import physical
 
 MEASURES = {
     "energy": "energy of the register file, the mean over workloads",
@@ -14,11 +20,14 @@ MEASURES = {
     "slowest": "cycles of the workload that suffers most",
     "file": "physical registers",
     "storage": "bits of the register file and of all that the design adds to it",
+    "area": "chip area of the register file and of all that the design adds to it",
 }
 Numbers = Mapping[str, Any]  # what is stored of a result
 
 
-def measure(results: Sequence[Numbers], references: Sequence[Numbers], machine: Machine) -> dict[str, float]:
+def measure(
+    results: Sequence[Numbers], references: Sequence[Numbers], design: Design, machine: Machine, technology: Technology
+) -> dict[str, float]:
     """The measures of a design from its results and those of the usual one, in the same order of workloads."""
     times = [ours["cycles"] / base["cycles"] for ours, base in zip(results, references, strict=True)]
     energies = [ours["energy_pj"]["total"] / base["energy_pj"]["total"] for ours, base in zip(results, references, strict=True)]
@@ -30,4 +39,5 @@ def measure(results: Sequence[Numbers], references: Sequence[Numbers], machine: 
         "slowest": max(times),
         "file": bits / whole_bits,
         "storage": (bits + max(result["storage_bits"] for result in results)) / whole_bits,
+        "area": (bits + added_area(design, physical(machine, design), technology)) / whole_bits,
     }

@@ -80,7 +80,7 @@ class Search:
         self.space: SearchSpace = space_of(goal.space, goal.place)
         self.start = self._places_to_start()
         self.store = Store(folder / "runs")
-        self.chip = goal.chip
+        self.chip, self.technology = goal.chip, goal.energy_table
         self._optuna = _optuna()
         folder.mkdir(parents=True, exist_ok=True)
         self.study = self._open_study()
@@ -221,9 +221,12 @@ class Search:
             lambda task, error: refused.update({content_keys([task])[0]: error}),
         )
         references = load_results(usual, self.store)
-        for group in asked:
+        for design, group in zip(designs, asked, strict=True):
             errors = [refused[key] for key in content_keys(group) if key in refused]
-            yield errors[0] if errors else measure(load_results(group, self.store), references, self.chip)
+            if errors:
+                yield errors[0]
+            else:
+                yield measure(load_results(group, self.store), references, design, self.chip, self.technology)
 
     def _tasks(self, design: Design, workloads: Sequence[str]) -> list[Task]:
         goal = self.goal

@@ -305,6 +305,9 @@ class Bdi(NamedTuple):
         forms = 1 + sum(getattr(policy, f"b{base}d{delta}") for base, delta in PAIRS)
         return machine.warp_registers * (forms - 1).bit_length()  # the range indicator in the arbiter
 
+    def area(policy, machine: Machine, technology: Technology) -> float:
+        return policy.compressors * technology.area.compressor + policy.decompressors * technology.area.decompressor
+
     def conflict(policy, design: Policies) -> str | None:
         if not any(getattr(policy, f"b{base}d{delta}") for base, delta in PAIRS):
             return "no <base,delta> pair is allowed; allow one, such as b4d1=true, or take encoding=none"

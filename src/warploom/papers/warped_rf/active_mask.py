@@ -56,3 +56,6 @@ class ActiveMask(NamedTuple):
 
     def storage_bits(policy, machine: Machine) -> int:
         return machine.collectors.total * LANES
+
+    def area(policy, machine: Machine, technology: Technology) -> float:
+        return machine.warp_registers * LANES * technology.area.gate  # each lane's segment of each word line ends in one

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from warploom.code.lanes import LANES
-from warploom.designs import parse_design, storage_bits
+from warploom.designs import added_area, parse_design, storage_bits
 from warploom.energy import load_technology
 from warploom.machines import load_machine
 from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
@@ -173,13 +173,9 @@ def _technologies(results: Results, size: str) -> Outcome:
 
 
 def _added_area() -> float:
-    """Cells that the design adds, in percent of the register file's.
-
-    The gate that ends each word line segment, one for the 32 cells of a lane, has six transistors, as many as a cell has.
-    """
+    """Area that the design adds, in percent of the register file's."""
     machine = load_machine(MACHINE)
-    gates = machine.warp_registers * LANES
-    added = gates + storage_bits(parse_design("power=trimodal + gating=active-mask"), machine)
+    added = added_area(parse_design("power=trimodal + gating=active-mask"), machine, load_technology(MACHINE))
     return _percent(added / (8 * 4 * machine.sm.registers_per_sm))
 
 
