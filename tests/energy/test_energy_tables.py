@@ -57,7 +57,7 @@ def test_a_cache_costs_the_share_of_its_main_file_that_the_paper_has(name):
 
 
 def test_areas_follow_from_what_the_papers_give():
-    """Leakage of a bit of rfv's renaming table beside one of its register bank; compression's 0.07 mm^2 over warped-rf's cells."""
+    """Leakage of a bit of rfv's renaming table beside one of a bank; compression's 0.07 mm^2 over warped-rf's cells."""
     rfv, common = load_technology("rfv"), load_technology("common")
     table, bank = rfv.renaming_table, rfv.register_file
     of_table, of_bank = table.leakage / (table.bytes / table.banks), bank.leakage / (bank.bytes / bank.banks)
