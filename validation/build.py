@@ -1,7 +1,7 @@
 """Write everything that `measure.py` runs on a machine with a GPU: machine code and launches, as plain files.
 
     PYTHONPATH=src python validation/build.py --out FOLDER [--micro PREFIX ...] [--workloads NAME ...] [--kernels NAME ...]
-    PYTHONPATH=src python validation/build.py --compile         # validation/kernels/*.cu to the cubins beside them
+    PYTHONPATH=src python validation/build.py --compile [NAME ...]   # validation/kernels/*.cu to the cubins beside them
 
 FOLDER then holds ``workloads/NAME.cubin`` (the 49 workloads in the very code that ``warploom run NAME --code sm_90`` simulates),
 ``code/*.cubin`` and ``launches.json`` (the microbenchmarks), ``programs/`` (the single kernels). Needs Warploom with its
@@ -11,6 +11,7 @@ tools for machine code, and no GPU.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import shutil
@@ -20,10 +21,12 @@ from warploom.sass.module import from_cuda, from_ptx
 from warploom.validation.microbenchmarks import all_microbenchmarks
 from warploom.validation.microbenchmarks.benchmark import Launch
 from warploom.validation.microbenchmarks.energy import SLOTS, loops
+from warploom.validation.recorded import OWN_SIZE
 from warploom.workloads.registry import workload_names, workload_ptx
 
 CODE = "sm_90"
-KERNELS = Path(__file__).parent / "kernels"
+WARPGROUPS = "wgmma."  # a source with this in it needs the architecture that has products of warpgroups
+KERNELS = Path(__file__).resolve().parent / "kernels"
 
 
 def _written(launch: Launch, folder: Path, words: dict[str, list[int]]) -> dict[str, object]:
@@ -38,13 +41,24 @@ def _written(launch: Launch, folder: Path, words: dict[str, list[int]]) -> dict[
             words[key] = value
         arguments.append((kind, key))
     about = {"name": launch.name, "code": code, "kernel": launch.kernel, "grid": launch.grid, "block": launch.block}
+    about |= {"counted": launch.counted}
     return about | {"shared_bytes": launch.shared_bytes, "repeats": launch.repeats, "arguments": arguments}
 
 
-def compile_kernels() -> None:
-    """The machine code of the single kernels that are there as CUDA C++."""
-    for source in sorted(KERNELS.glob("*.cu")):
-        source.with_suffix(".cubin").write_bytes(from_cuda(source.read_text(), source.name, CODE).make(None))
+def single_kernels(asked: list[str]) -> list[str]:
+    """Names of single kernels: those that are asked for, by name or by their set's; all if nothing is."""
+    sets = {file.stem: json.loads(file.read_text()).get("size", OWN_SIZE) for file in sorted(KERNELS.glob("*.json"))}
+    return [name for name, its in sets.items() if not asked or name in asked or its in asked]
+
+
+def compile_kernels(asked: list[str]) -> None:
+    """The machine code of single kernels that are there as CUDA C++."""
+    with contextlib.chdir("/"):  # the compiler writes the folder that it runs in into the code's table of lines
+        for source in [KERNELS / f"{name}.cu" for name in single_kernels(asked)]:
+            if source.is_file():
+                text = source.read_text()
+                architecture = f"{CODE}a" if WARPGROUPS in text else CODE
+                source.with_suffix(".cubin").write_bytes(from_cuda(text, source.name, architecture).make(None))
 
 
 def write_microbenchmarks(out: Path, prefixes: list[str]) -> None:
@@ -87,11 +101,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--micro", nargs="*", help="microbenchmarks whose names begin so")
     parser.add_argument("--workloads", nargs="*", help="these workloads")
-    parser.add_argument("--kernels", nargs="*", help="these single kernels")
-    parser.add_argument("--compile", action="store_true", help="make the single kernels' machine code from their CUDA C++")
+    parser.add_argument("--kernels", nargs="*", help="these single kernels, or sets of them: own, fresh")
+    parser.add_argument("--compile", nargs="*", help="make the machine code of these single kernels or sets from their CUDA C++")
     asked = parser.parse_args()
-    if asked.compile:
-        compile_kernels()
+    if asked.compile is not None:
+        compile_kernels(asked.compile)
     if asked.out is None:
         return
     asked.out.mkdir(parents=True, exist_ok=True)
@@ -101,7 +115,7 @@ def main() -> None:
     if whole or asked.workloads is not None:
         write_workloads(asked.out, asked.workloads or list(workload_names()))
     if whole or asked.kernels is not None:
-        write_kernels(asked.out, asked.kernels or sorted(file.stem for file in KERNELS.glob("*.json")))
+        write_kernels(asked.out, single_kernels(asked.kernels or []))
     if whole:
         write_energy(asked.out)
 

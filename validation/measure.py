@@ -1,8 +1,10 @@
 """Measure on a GPU what `build.py` wrote, and keep it as plain files; NumPy, CuPy and Nsight Compute are all it needs.
 
     python3 validation/measure.py micro FOLDER --out OUT             microbenchmarks: what they wrote, in OUT/micro.npz
+    python3 validation/measure.py counted FOLDER --out OUT           those that are counted, under ncu: OUT/counted.npz
     python3 validation/measure.py kernels FOLDER --out OUT --size S  workloads under ncu: OUT/kernels-S.tsv
-    python3 validation/measure.py kernels FOLDER --out OUT --size own  single kernels of FOLDER/programs: OUT/kernels-own.tsv
+                                          (chip: those for which it is not the same as paper)
+    python3 validation/measure.py kernels FOLDER --out OUT --size own  single kernels, all of FOLDER/programs: OUT/kernels-own.tsv
     python3 validation/measure.py energy FOLDER --out OUT            energy of seconds-long loops: OUT/energy.tsv
 
 Clocks and power limits are left as they are. ``--cache-control all`` of ncu flushes and invalidates all caches before every
@@ -98,6 +100,27 @@ WHY = {
         for which in ("", "_lookup_miss")
     },
 }
+DRAM = ["dram__bytes_read.sum", "dram__bytes_write.sum"]
+COUNTED = {  # rounds; those for DRAM are one pass of ncu each, so that it restores nothing before a launch
+    "dram": DRAM,
+    "dram-again": DRAM,
+    "l2": [
+        "lts__t_sectors_srcunit_tex.sum",
+        "lts__t_sectors_srcunit_tex_op_read.sum",
+        "lts__t_sectors_srcunit_tex_op_write.sum",
+        "lts__t_sectors_op_red.sum",
+        "lts__t_sectors_op_atom.sum",
+        "lts__t_requests_srcunit_tex.sum",
+        "lts__t_sectors_srcunit_ltcfabric.sum",
+        "lts__t_sectors.sum",
+        "lts__d_sectors.sum",
+        "lts__d_sectors_fill_device.sum",
+        "lts__t_tag_requests.sum",
+        "l1tex__m_xbar2l1tex_read_sectors.sum",
+        "l1tex__m_l1tex2xbar_write_sectors.sum",
+        "sm__cycles_active.max",
+    ],
+}
 TYPES = {
     "f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
     "u8": np.uint8, "u16": np.uint16,
@@ -150,6 +173,12 @@ def _argument(kind: str, value: Any, words: dict[str, list[int]], kept: list[Any
     return array
 
 
+def _planned(folder: Path, *counted: str) -> dict[str, Any]:
+    """The launches of microbenchmarks of which ncu counts one of these; "" is nothing."""
+    plan = json.loads((folder / "launches.json").read_text())
+    return plan | {"launches": [launch for launch in plan["launches"] if launch["counted"] in counted]}
+
+
 def micro(folder: Path, out: Path, seconds: float) -> None:
     """Run all launches of the microbenchmarks and keep every word that they wrote.
 
@@ -157,7 +186,7 @@ def micro(folder: Path, out: Path, seconds: float) -> None:
     process goes on behind it. What was measured is on disk at once.
     """
     started, first = time.time(), 0
-    launches = json.loads((folder / "launches.json").read_text())["launches"]
+    launches = _planned(folder, "")["launches"]
     kept = out / "micro.part"
     kept.unlink(missing_ok=True)
     problems: dict[str, str] = {}
@@ -201,7 +230,7 @@ def micro_part(folder: Path, out: Path, first: int, seconds: float) -> None:
     """Run the launches from one on, until the end or until the GPU refuses one."""
     import cupy
 
-    plan = json.loads((folder / "launches.json").read_text())
+    plan = _planned(folder, "")
     started = time.time()
     warm_up(cupy)
     modules: dict[str, Any] = {}
@@ -251,6 +280,52 @@ def warm_up(cupy: Any) -> None:
     cupy.cuda.get_current_stream().synchronize()
 
 
+# Microbenchmarks under ncu
+
+
+def counted(folder: Path, out: Path, seconds: float) -> None:
+    """What ncu counts of each launch, caches empty before it: an array of the rounds for each counter."""
+    command = [sys.executable, str(Path(__file__).resolve()), "launch-counted", str(folder), "--out", str(out), "--names"]
+    known = set(known_metrics([metric for metrics in COUNTED.values() for metric in metrics], out))
+    found: dict[str, list[float]] = {}
+    for name, metrics in COUNTED.items():
+        began = time.time()
+        kinds = ["dram"] if metrics == DRAM else ["dram", "l2"]
+        launches = _planned(folder, *kinds)["launches"]
+        asked = [metric for metric in metrics if metric in known]
+        rows = under_ncu([*command, *kinds], asked, "all", out / f"ncu-counted-{name}.csv", seconds)
+        print(f"counted {name}: {len(rows)} of {len(launches)} launches in {time.time() - began:.0f} s", flush=True)
+        for launch, row in zip(launches, rows, strict=False):
+            for metric in asked:
+                with contextlib.suppress(ValueError):  # what ncu could not count is no number
+                    found.setdefault(f"{launch['name']}/{metric}", []).append(float(row.get(metric, "").replace(",", "")))
+    np.savez_compressed(out / "counted.npz", **{key: np.array(values) for key, values in found.items()})  # type: ignore[arg-type]
+    (out / "counted.json").write_text(json.dumps(device_facts(), indent=1))
+
+
+def counted_launcher(folder: Path, kinds: list[str]) -> None:
+    """Run launches that are counted, once each, all shown to ncu."""
+    import ctypes
+
+    import cupy
+
+    driver = ctypes.CDLL("libcuda.so.1")
+    plan = _planned(folder, *kinds)
+    warm_up(cupy)
+    modules: dict[str, Any] = {}
+    for launch in plan["launches"]:
+        if launch["code"] not in modules:
+            modules[launch["code"]] = cupy.RawModule(path=str(folder / "code" / f"{launch['code']}.cubin"))
+        function = modules[launch["code"]].get_function(launch["kernel"])
+        kept: list[Any] = []
+        arguments = tuple(_argument(kind, value, plan["words"], kept) for kind, value in launch["arguments"])
+        cupy.cuda.get_current_stream().synchronize()
+        driver.cuProfilerStart()
+        function((launch["grid"],), (launch["block"],), arguments, shared_mem=launch["shared_bytes"])
+        cupy.cuda.get_current_stream().synchronize()
+        driver.cuProfilerStop()
+
+
 # Kernels under ncu
 
 
@@ -292,7 +367,7 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
 
     for file in sorted((PACKAGE / "workloads").glob("*/workload.py")):
         workload = load(file.parent)
-        if names and workload.name not in names:
+        if (names and workload.name not in names) or (size == "chip" and workload.sizes.chip is None):  # it is the paper's
             continue
         if time.time() - started > seconds:
             print(f"no time left for {workload.name}", file=sys.stderr, flush=True)
@@ -325,7 +400,7 @@ def own_launcher(folder: Path, out: Path) -> None:
         gpu = real.RealDevice(folder / "programs" / f"{about['name']}.cubin")
         passed = [_described(gpu, argument) for argument in about["args"]]
         shape = tuple(about["grid"]), tuple(about["block"])
-        row = {"workload": about["name"], "size": "", "kernel": about["kernel"], "launch": 0, "of": 1}
+        row = {"workload": about["name"], "size": about.get("size", "own"), "kernel": about["kernel"], "launch": 0, "of": 1}
         seen.append(row | {"grid": "x".join(map(str, about["grid"])), "block": "x".join(map(str, about["block"]))})
         driver.cuProfilerStart()
         gpu.launch(about["kernel"], *shape, *passed, shared_bytes=about.get("shared_bytes", 0))
@@ -430,10 +505,12 @@ def kernels(folder: Path, out: Path, size: str, names: list[str], seconds: float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("micro", "kernels", "energy", "micro-part", "launch", "launch-own"))
+    parser.add_argument(
+        "what", choices=("micro", "counted", "kernels", "energy", "micro-part", "launch-counted", "launch", "launch-own")
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--size", default="small", choices=("tiny", "small", "paper", "own"))
+    parser.add_argument("--size", default="small", choices=("tiny", "small", "paper", "chip", "own"))
     parser.add_argument("--names", nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=200)
     parser.add_argument("--plan", type=Path)
@@ -446,6 +523,10 @@ def main() -> None:
     asked.out.mkdir(parents=True, exist_ok=True)
     if asked.what == "micro":
         micro(asked.folder, asked.out, asked.seconds)
+    elif asked.what == "counted":
+        counted(asked.folder, asked.out, asked.seconds)
+    elif asked.what == "launch-counted":
+        counted_launcher(asked.folder, asked.names)
     elif asked.what == "micro-part":
         micro_part(asked.folder, asked.out, asked.first, asked.seconds)
     elif asked.what == "kernels":

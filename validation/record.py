@@ -2,16 +2,15 @@
 
     PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
 
-RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``stalls.tsv`` and ``energy.tsv``, as far as they are
-there. Of launches that were measured several times, the median is recorded. What was recorded before and was not measured again
-stays.
+RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``counted.npz`` with ``counted.json``, ``stalls.tsv``
+and ``energy.tsv``, as far as they are there. Of launches that were measured several times, the median is recorded. What was
+recorded before and was not measured again stays.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 from pathlib import Path
 from typing import Any
@@ -36,13 +35,13 @@ ENERGY, STALLS = "energy.tsv", "stalls.tsv"
 SETTING = {
     "caches": "all flushed and invalidated before every launch (ncu --cache-control all), but for cycles_as_is",
     "clocks": "as they are (ncu --clock-control none)",
-    "code": "sm_90, the cubins that warploom --code sm_90 simulates; kernels of size own: nvcc 13.0",
+    "code": "sm_90, the cubins that warploom --code sm_90 simulates; single kernels: nvcc 13.0",
     "launches": "of each kernel all up to three, else the first, the middle and the last",
 }
 
 
 def identity(row: dict[str, str]) -> tuple[str, str, str, int]:
-    """Which launch a row is of."""
+    """Which launch a row is of; the first raw tables left the size of single kernels empty."""
     return row["workload"], row["size"] or OWN_SIZE, row["kernel"], int(row["launch"])
 
 
@@ -102,11 +101,22 @@ def main() -> None:
         print(f"{len(measured)} launches measured, {len(rows)} recorded")
     for raw in asked.raw:
         if (raw / STALLS).is_file():
-            shutil.copyfile(raw / STALLS, asked.out / STALLS)
+            record_stalls(raw, asked.out)
         if (raw / ENERGY).is_file():
             record_energy(raw, asked.out)
-        if (raw / "micro.npz").is_file():
-            record_microbenchmarks(raw, asked.out)
+        for kind in ("micro", "counted"):
+            if (raw / f"{kind}.npz").is_file():
+                record_microbenchmarks(raw, kind, asked.out)
+
+
+def record_stalls(raw: Path, out: Path) -> None:
+    """Where warps waited, launch by launch, beside what is recorded of other launches."""
+    facts, rows = read_table(raw / STALLS)
+    made = {identity(row): [*identity(row), *list(row.values())[4:]] for row in rows}
+    before = recorded(out / STALLS)
+    columns = list(before[0]) if before else ["program", "size", "kernel", "launch", "launches", *list(rows[0])[5:]]
+    made = {_of_record(row): list(row.values()) for row in before} | made
+    write_table(out / STALLS, facts, columns, (made[launch] for launch in sorted(made)))
 
 
 def record_energy(raw: Path, out: Path) -> None:
@@ -119,24 +129,24 @@ def record_energy(raw: Path, out: Path) -> None:
     write_table(out / ENERGY, facts, list(made[0]), (list(row.values()) for row in made))
 
 
-def record_microbenchmarks(raw: Path, out: Path) -> None:
-    """Read every microbenchmark's number from what its launches wrote."""
-    facts = json.loads((raw / "micro.json").read_text())
-    with np.load(raw / "micro.npz") as outputs:
+def record_microbenchmarks(raw: Path, kind: str, out: Path) -> None:
+    """Read every microbenchmark's number from what its launches wrote, or from what was counted of them."""
+    facts = json.loads((raw / f"{kind}.json").read_text())
+    with np.load(raw / f"{kind}.npz") as outputs:
         found = dict(outputs)
-    readings = []
+    readings, missing = [], 0
     for benchmark in all_microbenchmarks():
         try:
             readings += benchmark.read(found)
-        except KeyError as missing:
-            print(f"{benchmark.name}: {missing} was not measured")
+        except KeyError:
+            missing += 1
     columns = ("name", "value", "unit", "what")
     rows = {row["name"]: tuple(row[name] for name in columns) for row in recorded(out / MICROBENCHMARKS)}
     if rows.keys() - {one.name for one in readings}:
         facts["date"] = f"{read_table(out / MICROBENCHMARKS)[0]['date']}; some on {facts['date']}"
     rows |= {one.name: (one.name, f"{one.value:.6g}", one.unit, one.what) for one in readings}
     write_table(out / MICROBENCHMARKS, facts, columns, rows.values())
-    print(f"{len(readings)} numbers of microbenchmarks measured, {len(rows)} recorded")
+    print(f"{len(readings)} numbers of microbenchmarks measured, {len(rows)} recorded; {missing} microbenchmarks not among them")
 
 
 if __name__ == "__main__":
