@@ -1,6 +1,6 @@
 """Executes workloads and random kernels in machine code on all cores, and says which outputs are not what they should be.
 
-    python scripts/verify_machine_code.py --workloads tiny small paper --codes sm_75 sm_80 sm_90
+    python scripts/verify_machine_code.py --workloads tiny small paper chip --codes sm_75 sm_80 sm_90
     python scripts/verify_machine_code.py --seeds 600 --codes ptx sm_75 sm_80
 
 Workloads are compared with their references, random kernels with a real GPU's answers (`tests/goldens/random_cuda.json`). PTX is

@@ -100,7 +100,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="workloads (default: all)")
     parser.add_argument("--out", type=Path, required=True, help="folder for workloads.npz and workloads.json")
     parser.add_argument(
-        "--size", default="tiny", choices=("tiny", "small", "paper"), help="goldens are made of tiny; others check"
+        "--size", default="tiny", choices=("tiny", "small", "paper", "chip"), help="goldens are made of tiny; others check"
     )
     parser.add_argument("--modules", type=Path, help="a folder of NAME.cubin to run instead of the workloads' PTX")
     options = parser.parse_args()

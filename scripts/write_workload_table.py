@@ -28,6 +28,12 @@ Written by `python scripts/write_workload_table.py`, not by hand: sizes are `{si
 backend, CTAs per SM on machine `gtx480`, counts over all launches. *Divergent* is the share of warp instructions that not all of
 the warp's threads execute. A workload is in the set of each paper that it names; `-` where the paper gives no number.
 
+Sizes (`--size`): `tiny` is for tests, `small` has a CTA for each of 15 SMs, `paper` is as large as the papers' inputs where
+that is affordable. `chip` has a CTA for each of 132 SMs, two where that is affordable, in the kernels with most of the
+instructions: 33 workloads have it at `paper` already and take the same inputs; the others have larger ones, 2 to 67 million
+warp instructions: bfs-queue, heartwall, lavamd, lib, lps, matrixmul, mri-q, nbody (most bodies are tracers without a mass,
+else it would be 166 million), neuralnet, nw, particlefilter, radixsort, reduction, scalarprod, streamcluster and tpacf.
+
 | workload | what it computes | papers: registers, CTAs/SM | registers | CTAs/SM | threads | instructions | divergent | lanes |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 """

@@ -100,4 +100,4 @@ def _ends_at_once(words: list[str]) -> bool:
         return True
     if words[-1] == "--endless" or words[-2:] == ["--size", "endless"]:
         return True
-    return commands[0] == "run" and "--emulate-only" in words and not {"small", "paper", "all", "rfv"} & set(words)
+    return commands[0] == "run" and "--emulate-only" in words and not {"small", "paper", "chip", "all", "rfv"} & set(words)

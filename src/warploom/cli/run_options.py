@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-Size = Annotated[str, typer.Option(help="tiny, small or paper.")]
+Size = Annotated[str, typer.Option(help="tiny, small, paper or chip.")]
 Seed = Annotated[int | None, typer.Option(help="Of a workload's inputs, in place of its own.", min=0)]
 Technology = Annotated[
     str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")

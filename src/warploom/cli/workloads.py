@@ -12,7 +12,7 @@ from warploom.cli.paper_option import PaperFolders, load_papers
 
 def command(
     set_name: Annotated[str, typer.Option("--set", help="Only the workloads that a paper ran: its short name.")] = "all",
-    size: Annotated[str, typer.Option(help="The size that is executed to count: tiny, small or paper.")] = "tiny",
+    size: Annotated[str, typer.Option(help="The size that is executed to count: tiny, small, paper or chip.")] = "tiny",
     machine: Annotated[str, typer.Option(help="The machine that CTAs per SM are counted for.")] = "gtx480",
     paper: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -51,7 +51,7 @@ class Program:
     reference: Callable[[Arrays], Arrays] | None = None  # None: nobody said what the result should be
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)  # how to find it again: see `warploom.simulation.provenance`
-    sized: bool = True  # whether the sizes tiny, small, paper mean something
+    sized: bool = True  # whether the sizes tiny, small, paper, chip mean something
     code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already

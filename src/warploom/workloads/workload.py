@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-Size = str  # "tiny", "small" or "paper"
-SIZES: tuple[Size, ...] = ("tiny", "small", "paper")
+Size = str  # "tiny", "small", "paper" or "chip"
+SIZES: tuple[Size, ...] = ("tiny", "small", "paper", "chip")
+Extent = TypeVar("Extent")
+
+
+@dataclass(frozen=True)
+class Sizes(Generic[Extent]):
+    """How large a workload's inputs are, by size: ``chip`` is the paper's where nothing else is given."""
+
+    tiny: Extent
+    small: Extent
+    paper: Extent
+    chip: Extent | None = None  # what fills a chip of 132 SMs, where the paper's does not
+
+    def __getitem__(self, size: Size) -> Extent:
+        extent: Extent = self.paper if size == "chip" and self.chip is None else getattr(self, size)
+        return extent
 
 
 class Buffer(Protocol):
@@ -47,6 +62,7 @@ class Workload:
 
     name: str
     title: str  # one line: what it computes
+    sizes: Sizes[Any]  # how large the inputs are
     inputs: Callable[..., Arrays]  # of a size and, unless nothing is random, a seed; scalars as 0-d arrays
     host: Callable[[Gpu, Arrays], Arrays]  # uploads, launches, downloads; returns the outputs by name
     reference: Callable[[Arrays], Arrays]  # the same outputs in NumPy/SciPy

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 24
 THREADS, ROUNDS = 256, 10
-CTAS = {"tiny": 8, "small": 128, "paper": 512}  # 1 KiB of text each
+CTAS = Sizes(tiny=8, small=128, paper=512)  # 1 KiB of text each
 
 
 def times_two(values: np.ndarray) -> np.ndarray:
@@ -88,6 +88,7 @@ WORKLOAD = Workload(
     name="aes",
     title="encryption by AES-128 with look-up tables, four threads a block",
     seed=SEED,
+    sizes=CTAS,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 6
 UNITS = 16
-INPUTS = {"tiny": 256, "small": 8192, "paper": 65536}
+INPUTS = Sizes(tiny=256, small=8192, paper=65536)
 RATE, MOMENTUM = np.float32(0.3), np.float32(0.3)
 
 
@@ -57,6 +57,7 @@ WORKLOAD = Workload(
     name="backprop",
     title="one training step of a neural network: forward sums, then adjusted weights",
     seed=SEED,
+    sizes=INPUTS,
     inputs=inputs,
     host=host,
     reference=reference,

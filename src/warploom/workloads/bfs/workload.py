@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 7
 THREADS = 512
-NODES = {"tiny": 2000, "small": 61_440, "paper": 1_000_000}
+NODES = Sizes(tiny=2000, small=61_440, paper=1_000_000)
 MEAN_DEGREE = 6
 
 
@@ -58,6 +58,7 @@ WORKLOAD = Workload(
     name="bfs",
     title="breadth-first search of a random graph, level by level",
     seed=SEED,
+    sizes=NODES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 21
 _THREADS = 512
 _UNREACHED = np.iinfo(np.int32).max
-_VERTICES = {"tiny": 3000, "small": 100000, "paper": 400000}
+_VERTICES = Sizes(tiny=3000, small=100000, paper=400000, chip=1_200_000)
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -82,6 +82,7 @@ WORKLOAD = Workload(
     name="bfs-queue",
     title="Breadth-first search that keeps its frontier in a work queue",
     seed=SEED,
+    sizes=_VERTICES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 2
 THREADS = 128
-SHAPES = {"tiny": (8, 5000), "small": (120, 61440), "paper": (480, 491520)}  # CTAs, options
+SHAPES = Sizes(tiny=(8, 5000), small=(120, 61440), paper=(480, 491520))  # CTAs, options
 RISKFREE, VOLATILITY = np.float32(0.02), np.float32(0.30)
 
 
@@ -56,6 +56,7 @@ WORKLOAD = Workload(
     name="blackscholes",
     title="prices of European options by the Black-Scholes formula",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

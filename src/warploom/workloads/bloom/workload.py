@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 27
 _BLOCK = (16, 16)
-_SIZES = {"tiny": (48, 96), "small": (240, 320), "paper": (480, 640)}  # height, width
+_SIZES = Sizes(tiny=(48, 96), small=(240, 320), paper=(480, 640))  # height, width
 _THRESHOLD, _KNEE, _STRENGTH, _EXPOSURE = np.float32(1.0), np.float32(0.5), np.float32(0.8), np.float32(1.2)
 _SHARES, _PLACES = (0.19648255, 0.29690697, 0.09447040, 0.01038136), (0.0, 1.41176471, 3.29411765, 5.17647059)
 
@@ -82,6 +82,7 @@ WORKLOAD = Workload(
     name="bloom",
     title="Shader: glow around bright parts, with bilinear blur taps",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

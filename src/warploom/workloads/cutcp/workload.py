@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 15
 SIDE, DEPTH, MARGIN = 8, 8, 1
 SPACING, CUTOFF = np.float32(0.5), np.float32(4.0)
 BIN = float(SPACING) * SIDE
-SHAPES = {"tiny": (2, 2, 1), "small": (5, 6, 4), "paper": (8, 8, 8)}  # CTAs along z, y, x
+SHAPES = Sizes(tiny=(2, 2, 1), small=(5, 6, 4), paper=(8, 8, 8))  # CTAs along z, y, x
 ATOMS_PER_BIN = 1.6
 
 
@@ -76,6 +76,7 @@ WORKLOAD = Workload(
     name="cutcp",
     title="electrostatic potential on a lattice from charges within a cutoff",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

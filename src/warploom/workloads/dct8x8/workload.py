@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 3
 N, TILE_HEIGHT, TILE_WIDTH = 8, 16, 32
-SHAPES = {"tiny": (96, 128), "small": (512, 512), "paper": (1024, 2048)}  # rows, columns of pixels
+SHAPES = Sizes(tiny=(96, 128), small=(512, 512), paper=(1024, 2048))  # rows, columns of pixels
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -41,6 +41,7 @@ WORKLOAD = Workload(
     name="dct8x8",
     title="discrete cosine transform of the 8 x 8 blocks of an image",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 11
 _SIDE, _TILE = 16, 32
-_SIZES = {"tiny": (64, 96, 32), "small": (256, 256, 192), "paper": (512, 512, 512)}  # rows, columns, depth
+_SIZES = Sizes(tiny=(64, 96, 32), small=(256, 256, 192), paper=(512, 512, 512))  # rows, columns, depth
 _ALPHA, _BETA = np.float64(1.25), np.float64(-0.5)
 
 
@@ -34,6 +34,7 @@ WORKLOAD = Workload(
     name="dgemm",
     title="Matrix multiplication in double precision",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

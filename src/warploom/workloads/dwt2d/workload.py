@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 44
 _THREADS, _TILE, _ROWS = 128, 120, 24
-_SHAPES = {"tiny": (96, 240, 2), "small": (480, 960, 3), "paper": (1024, 1024, 3)}
+_SHAPES = Sizes(tiny=(96, 240, 2), small=(480, 960, 3), paper=(1024, 1024, 3))
 _LIFTING = (-1.586134342, -0.05298011854, 0.8829110762, 0.4435068522)
 _LOW_SCALE, _HIGH_SCALE = 0.8128930655, 1.230174105
 
@@ -74,6 +74,7 @@ WORKLOAD = Workload(
     name="dwt2d",
     title="Two-dimensional CDF 9/7 wavelet transform of a picture, several levels",
     seed=SEED,
+    sizes=_SHAPES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 12
 _POINTS, _THREADS = 512, 64
-_BATCHES = {"tiny": 16, "small": 480, "paper": 2048}
+_BATCHES = Sizes(tiny=16, small=480, paper=2048)
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -35,6 +35,7 @@ WORKLOAD = Workload(
     name="fft",
     title="Batched 512-point complex FFT, radix 8",
     seed=SEED,
+    sizes=_BATCHES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

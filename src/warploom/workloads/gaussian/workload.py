@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 12
 THREADS, BLOCK = 512, 16
 # Order, and the columns that are eliminated: order 1024 makes the paper's 2 CTAs of 512 threads, but all of its columns would
 # take hundreds of millions of instructions, every round like the one before.
-SHAPES = {"tiny": (24, 23), "small": (96, 95), "paper": (1024, 4)}
+SHAPES = Sizes(tiny=(24, 23), small=(96, 95), paper=(1024, 4))
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -48,6 +48,7 @@ WORKLOAD = Workload(
     name="gaussian",
     title="Gaussian elimination of a linear system, one column a round",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

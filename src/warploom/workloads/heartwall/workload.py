@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 THREADS = 512
-SHAPES = {"tiny": (4, 1, 11, 5), "small": (51, 1, 17, 9), "paper": (51, 2, 33, 17)}  # points, frames, window, template's side
+# Points, frames, window, template's side.
+SHAPES = Sizes(tiny=(4, 1, 11, 5), small=(51, 1, 17, 9), paper=(51, 2, 33, 17), chip=(204, 1, 33, 17))
 HEIGHT, WIDTH = 160, 200
 FOLLOW = 0.05
 
@@ -95,6 +96,7 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="heartwall",
     title="tracking of points on a heart wall by normalised correlation, one CTA a point",
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

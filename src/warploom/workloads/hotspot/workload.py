@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 8
 BLOCK = 16
 STEPS_PER_LAUNCH = 2
-SHAPES = {"tiny": (40, 44, 4), "small": (132, 132, 4), "paper": (512, 512, 2)}  # rows, columns, steps
+SHAPES = Sizes(tiny=(40, 44, 4), small=(132, 132, 4), paper=(512, 512, 2))  # rows, columns, steps
 # Per-step coefficients: 1 / capacity, and the conductances along x, along y and to the surroundings.
 PER_CAPACITY, PER_RX, PER_RY, PER_RZ, SURROUNDINGS = (np.float32(value) for value in (0.1, 0.9, 1.1, 0.2, 80.0))
 
@@ -54,6 +54,7 @@ WORKLOAD = Workload(
     name="hotspot",
     title="temperature of a chip under a power map, two time steps a launch",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 3
 _BLOCK = (64, 4)
-_SHAPES = {"tiny": (4, 32, 128, 2), "small": (8, 256, 256, 2), "paper": (8, 512, 512, 4)}
+_SHAPES = Sizes(tiny=(4, 32, 128, 2), small=(8, 256, 256, 2), paper=(8, 512, 512, 4))
 _AMBIENT = np.float32(80.0)
 
 
@@ -57,6 +57,7 @@ WORKLOAD = Workload(
     name="hotspot3d",
     title="Heat conduction through a stack of chip layers, seven-point stencil",
     seed=SEED,
+    sizes=_SHAPES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

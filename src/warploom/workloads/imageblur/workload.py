@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 9
 _RADIUS, _OUTPUTS = 8, 4
 _ROWS, _COLUMNS = (32, 4), (16, 8)
-_SIZES = {"tiny": (64, 128), "small": (360, 480), "paper": (1024, 1024)}  # height, width
+_SIZES = Sizes(tiny=(64, 128), small=(360, 480), paper=(1024, 1024))  # height, width
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -46,6 +46,7 @@ WORKLOAD = Workload(
     name="imageblur",
     title="Separable Gaussian blur of a picture, 17 taps",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

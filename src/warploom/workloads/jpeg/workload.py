@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 10
 _BLOCKS, _BITS, _KEPT = 8, 13, 2
-_SIZES = {"tiny": (64, 128), "small": (512, 512), "paper": (1024, 1536)}  # height, width
+_SIZES = Sizes(tiny=(64, 128), small=(512, 512), paper=(1024, 1536))  # height, width
 # Row k of the transform in 13 bits: cos(k (2 i + 1) pi / 16) / 2, and the root of 1/8 for k = 0.
 _ANGLES = np.outer(np.arange(8), 2 * np.arange(8) + 1) * np.pi / 16
 _COSINES = np.round(np.cos(_ANGLES) / 2 * np.where(np.arange(8) == 0, np.sqrt(0.5), 1)[:, None] * 2**_BITS).astype(np.int64)
@@ -56,6 +56,7 @@ WORKLOAD = Workload(
     name="jpeg",
     title="Forward DCT, quantisation and zig-zag order of JPEG",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 37
 _THREADS, _PARTICLES = 128, 100
-_BOXES = {"tiny": (2, 1, 1), "small": (75, 1, 1), "paper": (4, 4, 4)}  # boxes along x, y, z
+_BOXES = Sizes(tiny=(2, 1, 1), small=(75, 1, 1), paper=(4, 4, 4), chip=(6, 6, 6))  # boxes along x, y, z
 _ALPHA = 0.5
 
 
@@ -52,6 +52,7 @@ WORKLOAD = Workload(
     name="lavamd",
     title="Forces among particles in neighbouring boxes of space",
     seed=SEED,
+    sizes=_BOXES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

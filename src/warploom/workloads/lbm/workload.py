@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 22
 NX, NY, OMEGA = 120, 24, 1.2
-SHAPES = {"tiny": (1, 1), "small": (8, 2), "paper": (40, 3)}  # planes, time steps
+SHAPES = Sizes(tiny=(1, 1), small=(8, 2), paper=(40, 3))  # planes, time steps
 VELOCITIES = np.array(
     [
         *[(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)],
@@ -72,6 +72,7 @@ WORKLOAD = Workload(
     name="lbm",
     title="fluid flow by the lattice Boltzmann method with 19 directions",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

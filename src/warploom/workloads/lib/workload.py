@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 THREADS = 64
-SHAPES = {"tiny": (256, 24, 12), "small": (4096, 34, 17), "paper": (4096, 80, 40)}  # paths, forward rates, time steps
+# Paths, forward rates, time steps.
+SHAPES = Sizes(tiny=(256, 24, 12), small=(4096, 34, 17), paper=(4096, 80, 40), chip=(12_288, 80, 40))
 DELTA = np.float32(0.25)
 MATURITIES = np.array([2, 2, 2, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10])
 SWAP_RATES = np.array([0.045, 0.05, 0.055] * 5, np.float32)
@@ -58,6 +59,7 @@ def reference(arrays: Arrays) -> Arrays:
 WORKLOAD = Workload(
     name="lib",
     title="Monte Carlo value and sensitivity of swaptions in the LIBOR market model, one path a thread",
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

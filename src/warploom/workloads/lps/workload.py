@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 13
 BLOCK = (32, 4)
-SHAPES = {"tiny": (10, 9, 70, 2), "small": (24, 100, 100, 2), "paper": (100, 100, 100, 1)}  # planes, rows, columns, iterations
+# Planes, rows, columns, iterations.
+SHAPES = Sizes(tiny=(10, 9, 70, 2), small=(24, 100, 100, 2), paper=(100, 100, 100, 1), chip=(192, 192, 192, 1))
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -42,6 +43,7 @@ WORKLOAD = Workload(
     name="lps",
     title="Jacobi iterations of Laplace's equation on a box, plane by plane",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 11
 BLOCK = 16
-ORDER = {"tiny": 64, "small": 192, "paper": 256}  # 256 makes the paper's 15 CTAs of the first perimeter
+ORDER = Sizes(tiny=64, small=192, paper=256)  # 256 makes the paper's 15 CTAs of the first perimeter
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -43,6 +43,7 @@ WORKLOAD = Workload(
     name="lud",
     title="LU decomposition in 16 x 16 blocks",
     seed=SEED,
+    sizes=ORDER,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 1
 TILE = 16
-SHAPES = {"tiny": (64, 64, 48), "small": (128, 128, 128), "paper": (128, 512, 128)}  # rows, inner, columns
+SHAPES = Sizes(tiny=(64, 64, 48), small=(128, 128, 128), paper=(128, 512, 128), chip=(512, 256, 512))  # rows, inner, columns
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -37,6 +37,7 @@ WORKLOAD = Workload(
     name="matrixmul",
     title="dense matrix product in 16 x 16 tiles of shared memory",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 15
 _THREADS = 256  # also the pairs of a tile
-_TILES = {"tiny": 7, "small": 96, "paper": 512}
+_TILES = Sizes(tiny=7, small=96, paper=512)
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -41,6 +41,7 @@ WORKLOAD = Workload(
     name="mergesort",
     title="Merge sort of key-value pairs by binary-search ranks",
     seed=SEED,
+    sizes=_TILES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

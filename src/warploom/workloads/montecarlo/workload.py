@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 13
 _THREADS = 256
-_SIZES = {"tiny": (12, 4096), "small": (128, 16384), "paper": (256, 65536)}  # options, paths
+_SIZES = Sizes(tiny=(12, 4096), small=(128, 16384), paper=(256, 65536))  # options, paths
 _YEARS = 1.5
 
 
@@ -43,6 +43,7 @@ WORKLOAD = Workload(
     name="montecarlo",
     title="Monte Carlo pricing of European options, one option a CTA",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

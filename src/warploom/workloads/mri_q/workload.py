@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 16
 THREADS = 256
-SHAPES = {"tiny": (3 * 256, 24), "small": (90 * 256, 40), "paper": (128 * 256, 512)}  # voxels, samples of k-space
+# Voxels, samples of k-space.
+SHAPES = Sizes(tiny=(3 * 256, 24), small=(90 * 256, 40), paper=(128 * 256, 512), chip=(40**3, 448))
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -51,6 +52,7 @@ WORKLOAD = Workload(
     name="mri-q",
     title="the matrix Q of magnetic resonance image reconstruction, one voxel a thread",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 14
 THREADS = 256
-SHAPES = {"tiny": (400, 1500), "small": (7680, 10_000), "paper": (50_000, 60_000)}  # reads, letters of the reference
+SHAPES = Sizes(tiny=(400, 1500), small=(7680, 10_000), paper=(50_000, 60_000))  # reads, letters of the reference
 READ_LENGTH, LEAST = 25, 20
 TEXTURE_WIDTH = 256
 ROOT = 1
@@ -128,6 +128,7 @@ WORKLOAD = Workload(
     name="mum",
     title="longest matches of DNA reads in a reference by its suffix tree",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

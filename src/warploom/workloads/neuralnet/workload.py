@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 10
-IMAGES = {"tiny": 1, "small": 14, "paper": 28}  # 28 images make the paper's 168 CTAs of the first layer
+IMAGES = Sizes(tiny=1, small=14, paper=28, chip=264)  # 28 images make the paper's 168 CTAs of the first layer
 PIXELS, MAPS1, SIDE1, MAPS2, SIDE2, UNITS3, UNITS4, KERNEL = 29, 6, 13, 50, 5, 100, 10, 5
 
 
@@ -71,6 +71,7 @@ WORKLOAD = Workload(
     name="neuralnet",
     title="convolutional network for handwritten digits, 13 x 13 threads a map",
     seed=SEED,
+    sizes=IMAGES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 20
 THREADS, NEAREST = 16, 5
-RECORDS = {"tiny": 9000, "small": 42_764, "paper": 42_764}
+RECORDS = Sizes(tiny=9000, small=42_764, paper=42_764)
 LATITUDE, LONGITUDE = np.float32(30), np.float32(90)
 
 
@@ -39,6 +39,7 @@ WORKLOAD = Workload(
     name="nn",
     title="nearest neighbours of a place, 16 threads a CTA",
     seed=SEED,
+    sizes=RECORDS,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 26
 _BLOCK = (16, 16)
-_SIZES = {"tiny": (16, 64, 2), "small": (128, 192, 3), "paper": (480, 640, 4)}  # height, width, octaves
+_SIZES = Sizes(tiny=(16, 64, 2), small=(128, 192, 3), paper=(480, 640, 4))  # height, width, octaves
 _SCALE, _TIME = np.float32(0.0625), np.float32(3.3)
 
 
@@ -75,6 +75,7 @@ WORKLOAD = Workload(
     name="noise",
     title="Shader: procedural marble from gradient noise with a permutation texture",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

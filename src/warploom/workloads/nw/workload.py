@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 21
 TILE, PENALTY, LETTERS = 16, 10, 24
-LENGTH = {"tiny": 80, "small": 512, "paper": 2048}
+LENGTH = Sizes(tiny=80, small=512, paper=2048, chip=4224)
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -58,6 +58,7 @@ WORKLOAD = Workload(
     name="nw",
     title="global alignment of two sequences by Needleman and Wunsch, 16 threads a CTA",
     seed=SEED,
+    sizes=LENGTH,
     inputs=inputs,
     host=host,
     reference=reference,

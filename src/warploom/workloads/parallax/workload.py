@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 203
 _BLOCK = (32, 8)
 _LAYERS, _SIDE = 16, 64
-_SIZES = {"tiny": (32, 64), "small": (240, 320), "paper": (480, 640)}  # height, width
+_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
 _EYE = (np.float32(0.3), np.float32(-0.2), np.float32(1.2))
 _LIGHT = (np.float32(0.48), np.float32(0.6), np.float32(0.64))
 _SCALE, _TILES = np.float32(0.1), np.float32(2.0)
@@ -69,6 +69,7 @@ WORKLOAD = Workload(
     name="parallax",
     title="Shader: parallax occlusion mapping, ray marching through a depth texture",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 32
 _THREADS = 512
-_SIZES = {"tiny": (1024, 2, 64), "small": (23040, 2, 128), "paper": (46080, 4, 128)}  # particles, frames, side of a frame
+# Particles, frames, side of a frame.
+_SIZES = Sizes(tiny=(1024, 2, 64), small=(23040, 2, 128), paper=(46080, 4, 128), chip=(138_240, 4, 128))
 _DRIFT = (np.float32(1.0), np.float32(-2.0))
 _SPREAD = np.float32(2.5)
 _FIRST_QUANTILE = np.float32(0.37)
@@ -100,6 +101,7 @@ WORKLOAD = Workload(
     name="particlefilter",
     title="Particle filter that tracks a disk through noisy frames",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 18
 THREADS, STEPS = 256, 20
-SHAPES = {"tiny": (25, 1000), "small": (41, 19_440), "paper": (61, 100_000)}  # rows, columns
+SHAPES = Sizes(tiny=(25, 1000), small=(41, 19_440), paper=(61, 100_000))  # rows, columns
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -43,6 +43,7 @@ WORKLOAD = Workload(
     name="pathfinder",
     title="cheapest way through a grid of costs 0 to 9, twenty rows a launch",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

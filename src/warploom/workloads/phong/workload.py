@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, normalised, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 20
 _BLOCK = (32, 8)
-_SIZES = {"tiny": (32, 64), "small": (240, 320), "paper": (480, 640)}  # height, width
+_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
 _EYE = (np.float32(0.2), np.float32(-0.4), np.float32(1.8))
 _TILES, _SHININESS = np.float32(3.0), np.float32(24.0)
 
@@ -66,6 +66,7 @@ WORKLOAD = Workload(
     name="phong",
     title="Shader: Blinn-Phong lighting with colour texture and normal map",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

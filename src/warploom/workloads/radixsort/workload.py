@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 33
 _THREADS, _TILE, _DIGITS, _DIGIT_BITS = 256, 2048, 16, 4
-_SIZES = {"tiny": (6, 4), "small": (90, 8), "paper": (128, 32)}  # tiles, bits of a key
+_SIZES = Sizes(tiny=(6, 4), small=(90, 8), paper=(128, 32), chip=(512, 32))  # tiles, bits of a key
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -43,6 +43,7 @@ WORKLOAD = Workload(
     name="radixsort",
     title="Radix sort of key-value pairs, four bits a pass",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

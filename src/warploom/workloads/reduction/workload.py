@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 4
 THREADS = 256
-SHAPES = {"tiny": (8, 60_000), "small": (90, 1_000_000), "paper": (64, 4_194_304)}  # CTAs, elements
+SHAPES = Sizes(tiny=(8, 60_000), small=(90, 1_000_000), paper=(64, 4_194_304), chip=(512, 16_777_216))  # CTAs, elements
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -34,6 +34,7 @@ WORKLOAD = Workload(
     name="reduction",
     title="sum of an array by a tree in shared memory",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

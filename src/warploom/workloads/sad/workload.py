@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 23
 RANGE, THREADS, LARGER_THREADS = 16, 61, 128
 POSITIONS = (2 * RANGE + 1) ** 2
-SHAPES = {"tiny": (16, 16), "small": (48, 48), "paper": (144, 176)}  # rows, columns of pixels
+SHAPES = Sizes(tiny=(16, 16), small=(48, 48), paper=(144, 176))  # rows, columns of pixels
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -49,6 +49,7 @@ WORKLOAD = Workload(
     name="sad",
     title="full-search motion estimation: sums of absolute differences of 4 x 4 to 16 x 16 blocks",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

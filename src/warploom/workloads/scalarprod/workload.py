@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 9
 THREADS = 256
-SHAPES = {"tiny": (4, 6, 2500), "small": (90, 128, 4096), "paper": (128, 256, 4096)}  # CTAs, pairs, elements of a vector
+# CTAs, pairs, elements of a vector.
+SHAPES = Sizes(tiny=(4, 6, 2500), small=(90, 128, 4096), paper=(128, 256, 4096), chip=(512, 1024, 4096))
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -34,6 +35,7 @@ WORKLOAD = Workload(
     name="scalarprod",
     title="scalar products of pairs of vectors, a pair a CTA at a time",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 17
 COLUMNS, SLICE = 16, 8
 ROWS = COLUMNS * SLICE
-SHAPES = {"tiny": (256, 48, 40), "small": (640, 240, 96), "paper": (1024, 496, 160)}  # rows, columns, inner
+SHAPES = Sizes(tiny=(256, 48, 40), small=(640, 240, 96), paper=(1024, 496, 160))  # rows, columns, inner
 ALPHA, BETA = np.float32(1.5), np.float32(0.5)
 
 
@@ -39,6 +39,7 @@ WORKLOAD = Workload(
     name="sgemm",
     title="single-precision matrix product, sixteen results of a row a thread",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

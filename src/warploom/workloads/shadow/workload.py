@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 25
 _BLOCK = (16, 16)
 _SIDE = 128  # of the shadow map
-_SIZES = {"tiny": (32, 64), "small": (240, 320), "paper": (480, 640)}  # height, width
+_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
 _TEXEL, _BIAS, _SHARPNESS = np.float32(1.5 / _SIDE), np.float32(0.03), np.float32(12.0)
 
 
@@ -66,6 +66,7 @@ WORKLOAD = Workload(
     name="shadow",
     title="Shader: soft shadows from a shadow map with nine comparisons",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 16
 _THREADS = 192
-_ROWS = {"tiny": 6000, "small": 60000, "paper": 146689}  # the vector of `small` is 15 times an L1 of 16 KB
+_ROWS = Sizes(tiny=6000, small=60000, paper=146689)  # the vector of `small` is 15 times an L1 of 16 KB
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -55,6 +55,7 @@ WORKLOAD = Workload(
     name="spmv",
     title="Sparse matrix times vector in jagged diagonal storage",
     seed=SEED,
+    sizes=_ROWS,
     inputs=_inputs,
     host=_host,
     reference=_reference,

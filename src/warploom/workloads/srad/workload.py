@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 18
 _SIDE = 16
-_SIZES = {"tiny": (64, 64, 2), "small": (256, 384, 2), "paper": (512, 512, 4)}  # height, width, steps
+_SIZES = Sizes(tiny=(64, 64, 2), small=(256, 384, 2), paper=(512, 512, 4))  # height, width, steps
 _QUARTER_STEP = np.float32(0.125)
 _PATCH = slice(0, 32)  # a uniform part of the picture, from which the noise is judged
 
@@ -68,6 +68,7 @@ WORKLOAD = Workload(
     name="srad",
     title="Speckle-reducing anisotropic diffusion of a picture",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

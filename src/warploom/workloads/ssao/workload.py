@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.workloads.sampling import bilinear, normalised, pixel_centres
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 24
 _BLOCK = (16, 16)
-_SIZES = {"tiny": (32, 64), "small": (192, 256), "paper": (480, 640)}  # height, width
+_SIZES = Sizes(tiny=(32, 64), small=(192, 256), paper=(480, 640))  # height, width
 _RADIUS, _SHARPNESS = np.float32(0.1), np.float32(25.0)
 
 
@@ -70,6 +70,7 @@ WORKLOAD = Workload(
     name="ssao",
     title="Shader: screen-space ambient occlusion from a depth texture",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

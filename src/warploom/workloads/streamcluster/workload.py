@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 19
 THREADS = 512
 # Points, dimensions, candidates tried; the tiny size's last CTA is not full.
-SHAPES = {"tiny": (1900, 16, 3), "small": (15_360, 32, 4), "paper": (65_536, 64, 6)}
+SHAPES = Sizes(tiny=(1900, 16, 3), small=(15_360, 32, 4), paper=(65_536, 64, 6), chip=(196_608, 64, 6))
 GROUPS, OPENING_COST = 5, 60.0
 
 # For a candidate and the present state: whether each point would switch, and the sum of every column of shares.
@@ -91,6 +91,7 @@ WORKLOAD = Workload(
     name="streamcluster",
     title="clustering of points by local search: what opening a centre would gain",
     seed=SEED,
+    sizes=SHAPES,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 28
 _THREADS, _BINS = 256, 20
-_SIZES = {"tiny": (96, 2), "small": (192, 12), "paper": (384, 30)}  # points in a set, random sets
+_SIZES = Sizes(tiny=(96, 2), small=(192, 12), paper=(384, 30), chip=(256, 132))  # points in a set, random sets
 
 
 def _inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -58,6 +58,7 @@ WORKLOAD = Workload(
     name="tpacf",
     title="Histograms of the angles between points on a sphere",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,

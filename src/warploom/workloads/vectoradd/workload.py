@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 5
 THREADS = 256
-ELEMENTS = {"tiny": 30_000, "small": 50_000, "paper": 50_000}  # 50,000 make the paper's 196 CTAs
+ELEMENTS = Sizes(tiny=30_000, small=50_000, paper=50_000)  # 50,000 make the paper's 196 CTAs
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
@@ -31,6 +31,7 @@ WORKLOAD = Workload(
     name="vectoradd",
     title="sum of two vectors, one element a thread",
     seed=SEED,
+    sizes=ELEMENTS,
     inputs=inputs,
     host=host,
     reference=reference,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Workload
+from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 8
 _BLOCK = (32, 8)
-_SIZES = {"tiny": (48, 96, 2), "small": (240, 352, 3), "paper": (480, 704, 4)}  # height, width, frames
+_SIZES = Sizes(tiny=(48, 96, 2), small=(240, 352, 3), paper=(480, 704, 4))  # height, width, frames
 _SETTINGS = (np.float32(0.8), np.float32(1.2), np.float32(1.3), np.float32(1 / 150))
 _LUMA = np.array([0.299, 0.587, 0.114])
 
@@ -66,6 +66,7 @@ WORKLOAD = Workload(
     name="videoenhance",
     title="Denoises, sharpens and brightens the frames of a video",
     seed=SEED,
+    sizes=_SIZES,
     inputs=_inputs,
     host=_host,
     reference=_reference,
