@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import warploom as wl
+from warploom.simulation.result import encode
 from warploom.simulation.workers import Here
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.store import FOLD_AT
@@ -42,7 +43,7 @@ def stored(number: int, folder: Path) -> tuple[float, float]:
     plan = {**PLAN, "replicates": number}
     planned = prepare(plan, folder / "stored")
     for place, own in enumerate(content_keys(planned.tasks)):
-        planned.store.save(own, {**result, "cycles": result["cycles"] + place})
+        planned.store.save(own, encode({**result, "cycles": result["cycles"] + place}))
         if place % FOLD_AT == 0:
             planned.store.fold_if_many()
     planned.store.fold()

@@ -17,7 +17,7 @@ from mutations import spoilt_bytes
 
 from warploom.errors import WarploomError
 from warploom.programs.device import Device
-from warploom.simulation.result import plain
+from warploom.simulation.result import encode, plain
 from warploom.simulation.simulate import simulate
 from warploom.sweeps.store import Store
 from warploom.trace.format import Trace
@@ -94,7 +94,7 @@ class StoredRun(_Kept):
 
     def fill(self) -> None:
         self.expected = json.loads(json.dumps(plain(simulate("vectoradd", size="tiny").to_dict())))
-        Store(self.good).save(self.KEY, self.expected)
+        Store(self.good).save(self.KEY, encode(self.expected))
 
     def use(self, file: str) -> None:
         found = Store(self.used).load(self.KEY)

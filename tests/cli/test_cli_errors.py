@@ -12,7 +12,7 @@ from warploom.cli.app import run_command
     ("words", "complaint"),
     [
         (["run", "vectorad"], "did you mean 'vectoradd'"),
-        (["run", "vectoradd", "--size", "huge"], "choose tiny, small or paper"),
+        (["run", "vectoradd", "--size", "huge"], "choose tiny, small, paper or chip"),
         (["run", "vectoradd", "--design", "basline"], "did you mean 'baseline'"),
         (["run", "vectoradd", "--design", "gto + lrr"], "two policies for scheduler"),
         (["run", "vectoradd", "--machine", "gtx48"], "did you mean 'gtx480'"),

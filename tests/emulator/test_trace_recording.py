@@ -8,7 +8,7 @@ import pytest
 from warploom.code.table import Flag, Space, static_table
 from warploom.emulator.emulator import ExecutedLaunch
 from warploom.programs.device import Device
-from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT, Trace
+from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT, Trace
 from warploom.trace.store import TraceStore
 
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
@@ -119,22 +119,46 @@ def test_bank_conflicts(access: str, passes: int, tmp_path) -> None:
     assert accesses(launch)[0] == (Space.SHARED, passes)
 
 
-@pytest.mark.parametrize(
-    ("address", "quarters", "fewer"),
-    [
-        ("shl.b32 v, t, 4;", 4, 0),  # nothing is shared
-        ("mov.b32 v, 0;", 4, 2),  # all lanes want the same
-        ("shr.b32 v, t, 4; shl.b32 v, v, 4;", 4, 2),  # those of each half do
-        ("and.b32 v, t, 15; shl.b32 v, v, 4;", 4, 0),  # both halves want the same, each has all of it to read
-        ("and.b32 v, t, 7; shl.b32 v, v, 4;", 4, 2),
-    ],
-)
-def test_words_that_lanes_of_a_half_share_are_read_once(address: str, quarters: int, fewer: int, tmp_path) -> None:
-    """Accesses of 16 bytes, in quarters of a warp and in halves; the former is what the trace counts."""
+@pytest.mark.parametrize(("shift", "load", "store"), [(2, 1, 0), (3, 2, 1), (5, 8, 1), (7, 32, 1)])
+def test_loads_note_their_passes_in_banks_and_stores_whether_they_write_parts_of_sectors(
+    shift: int, load: int, store: int, tmp_path
+) -> None:
+    body = f"shl.b32 v, t, {shift}; cvt.u64.u32 at, v; add.s64 at, at, p; ld.global.u32 w, [at]; st.global.u32 [at], w;"
+    entries = trace_of(record(body, tmp_path)).memory
+    assert (entries >> PARALLEL_SHIFT).tolist() == [load - 1, store]
+
+
+@pytest.mark.parametrize(("mask", "addresses"), [(0, 1), (3, 4), (31, 32)])
+def test_constants_note_how_many_addresses_their_lanes_have(mask: int, addresses: int, tmp_path) -> None:
+    body = f"and.b32 v, t, {mask}; shl.b32 v, v, 2; mov.u32 u, c; add.u32 v, v, u; ld.const.u32 w, [v]; st.global.u32 [p], w;"
+    text = f"{HEADER.replace('.visible', '.const .align 4 .b8 c[128];' + chr(10) + '.visible')}{PREAMBLE}{body}\nret;\n}}\n"
+    gpu = Device(text, record=TraceStore(tmp_path), check=True)
+    gpu.launch("k", (1,), (32,), gpu.array(np.zeros(32, np.uint32)))
+    entries = [int(entry) for entry in trace_of(gpu.launches[0]).memory]
+    found = [entry >> PARALLEL_SHIFT for entry in entries if Space(entry >> SPACE_SHIFT & SPACE_MASK) == Space.CONST]
+    assert found == [addresses - 1]
+
+
+VECTORS = {  # addresses of 16 bytes: passes in quarters of a warp, and how many fewer an H200 makes (pattern.lds.128bit.*)
+    "own": ("shl.b32 v, t, 4;", 4, 0),
+    "all": ("mov.b32 v, 0;", 4, 2),
+    "halves": ("shr.b32 v, t, 4; shl.b32 v, v, 4;", 4, 2),
+    "pairs": ("shr.b32 v, t, 1; shl.b32 v, v, 4;", 4, 2),
+    "of_two": ("and.b32 v, t, 1; shl.b32 v, v, 4;", 4, 2),
+    "of_eight": ("and.b32 v, t, 7; shl.b32 v, v, 4;", 4, 0),
+    "sixteenth": ("and.b32 v, t, 15; shl.b32 v, v, 4;", 4, 0),
+    "one_pair": ("max.u32 v, t, 1; shl.b32 v, v, 4;", 4, 0),
+}
+
+
+@pytest.mark.parametrize("pattern", VECTORS)
+def test_lanes_that_share_in_pairs_are_served_two_groups_at_a_time(pattern: str, tmp_path) -> None:
+    address, quarters, fewer = VECTORS[pattern]
     declarations = ".shared .align 16 .b8 s[4096];\n.reg .b32 dummy; mov.u32 dummy, s;\n"
     launch = record(f"{address} ld.shared.v4.u32 {{w, i, u, t}}, [v]; st.global.u32 [p], w;", tmp_path, declarations=declarations)
     entry = int(trace_of(launch).memory[0])
-    assert (Space(entry >> SPACE_SHIFT & SPACE_MASK), entry & 0xFF, entry >> PARALLEL_SHIFT) == (Space.SHARED, quarters, fewer)
+    assert (Space(entry >> SPACE_SHIFT & SPACE_MASK), entry & 0xFF) == (Space.SHARED, quarters)
+    assert (entry >> PARALLEL_SHIFT) - MOST_EMPTY == fewer
 
 
 def test_local_memory_is_interleaved(tmp_path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
 from warploom.programs.device import Device
 from warploom.sass.module import SassModule, from_cuda
 
@@ -46,11 +45,23 @@ def test_products_are_like_hardware(products: SassModule) -> None:
     assert not different
 
 
-def test_products_of_warpgroups_are_not_timed(products: SassModule) -> None:
-    device = Device(lambda name, _shape: products.kernel(name))
-    case = PRODUCTS[0]
-    words = [device.array(words) for words in case.inputs()]
-    with pytest.raises(WarploomError, match=r"HGMMA.*cannot be timed.*registers and shared memory.*--emulate-only"):
-        device.launch(
-            case.kernel, (1,), (THREADS,), *words, words[2], np.uint64(0), np.uint64(0), np.int32(1), shared_bytes=34816
-        )
+def test_a_product_that_only_ends_a_group() -> None:
+    """Compilers end an empty group by a product without a result, and leave out the predicate of an addend that always counts."""
+    source = """extern "C" __global__ void groups(float* out, unsigned long long at) {
+    float d[4] = {};
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(at) : "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(at) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned; wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    out[threadIdx.x] = d[0] + 1;
+}"""
+    module = from_cuda(source, "groups.cu", "sm_90a")
+    texts = [str(one) for one in module.kernel("groups").instructions() if one.op.name == "HGMMA"]
+    assert any("RZ" in text for text in texts) and any("UPT" in text for text in texts)
+    device = Device(lambda name, _shape: module.kernel(name), record=None)
+    out = device.array(np.zeros(THREADS, np.float32))
+    device.launch("groups", (1,), (THREADS,), out, np.uint64(0), shared_bytes=4096)
+    assert (out.get() == 1).all()

@@ -19,6 +19,7 @@ from warploom.jit import whole
 from warploom.programs.device import Device
 from warploom.report.assemble import read_scores
 from warploom.report.reproduction import SCORECARD
+from warploom.simulation.result import encode
 from warploom.storage.kept import read_kept, read_kept_json, write_kept, write_kept_json
 from warploom.sweeps.store import Store
 from warploom.trace.format import Trace
@@ -111,7 +112,7 @@ def test_compiled_code(tmp_path: Path, lines: Any, monkeypatch: pytest.MonkeyPat
 def test_a_stored_run(tmp_path: Path, lines: Any, how: Callable) -> None:
     store, key = Store(tmp_path), "0123456789abcdef"
     result = {"cycles": 123, "energy_pj": {"total": 0.1}, "name": "é"}
-    store.save(key, result)
+    store.save(key, encode(result))
     assert store.load(key) == result and store.keys() == {key}
     (file,) = tmp_path.iterdir()
     assert json.loads(file.read_text("utf-8"))["content"] == result  # a plain file, for anybody to read
@@ -119,7 +120,7 @@ def test_a_stored_run(tmp_path: Path, lines: Any, how: Callable) -> None:
     assert store.keys() == set()
     assert len(lines()) == 1
     assert store.load(key) is None
-    store.save(key, result)
+    store.save(key, encode(result))
     assert store.load(key) == result
     assert lines() == []
 
@@ -128,7 +129,7 @@ def test_a_stored_run(tmp_path: Path, lines: Any, how: Callable) -> None:
 def test_a_table_of_stored_runs(tmp_path: Path, lines: Any, how: Callable) -> None:
     results = {f"{number:032x}": {"cycles": number, "energy_pj": {"total": number / 3}} for number in range(5)}
     for key, result in results.items():
-        Store(tmp_path).save(key, result)
+        Store(tmp_path).save(key, encode(result))
     Store(tmp_path).fold()
     keys = Store(tmp_path).keys()
     assert {key: Store(tmp_path).load(key) for key in keys} == results

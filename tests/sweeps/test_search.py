@@ -21,10 +21,11 @@ from warploom.errors import WarploomError
 from warploom.register_file import CHOICES, policies_of
 from warploom.report.found import found_lines, found_rows
 from warploom.simulation.simulate import simulate
+from warploom.simulation.workers import Here
 from warploom.sweeps.front import dominates, front, ranks
 from warploom.sweeps.goal import goal_from_dict, make_goal
 from warploom.sweeps.measures import measure
-from warploom.sweeps.search import Found, SearchOutcome
+from warploom.sweeps.search import Found, Search, SearchOutcome
 from warploom.sweeps.space import space_of
 from warploom.workloads.registry import workload_names
 
@@ -237,7 +238,24 @@ def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> 
     space = space_of(made.space, made.place)
     assert [text for text in made.start if space.place_of(parse_design(text)) is None] == []
     assert not set(made.test) & set(made.workloads)
-    assert set(made.test) | set(made.workloads) == set(workload_names()) - ({"aes"} if made.machine == "hopper" else set())
+    assert set(made.test) | set(made.workloads) == set(workload_names())
+
+
+def test_what_none_beats_goes_on(tmp_path: Path) -> None:
+    """However many they are: with several objectives most are unbeaten, and the share would be full of the first of them."""
+    wanted = make_goal(goal(keep=0.4, stages=[1]))
+    looking = Search(wanted, tmp_path, Here(), lambda what, finished: None)
+    for place in range(10):
+        better, worse = (place, 10 - place) if place < 9 else (10, 10)  # the last is beaten
+        trial = looking.study.ask()
+        trial.set_user_attr("stage 1", {"energy": better, "storage": worse, "file": 0.5, "time": 1.0})
+    assert looking._best(1) == set(range(9))
+
+
+@pytest.mark.parametrize("objectives", [[], ["energy", "time", "energy"]])
+def test_objectives_are_named_once(objectives: list[str]) -> None:
+    with pytest.raises(WarploomError, match="goal, objectives: name at least one measure, and each once"):
+        make_goal(goal(objectives=objectives))
 
 
 def test_what_technology_decides_is_not_searched() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from warploom.simulation.result import Result
+from warploom.simulation.result import Result, encode
 from warploom.sweeps import store as module
 from warploom.sweeps.store import Store
 
@@ -28,7 +28,7 @@ def test_what_is_folded_is_what_was_saved(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "MERGE_AT", 3)
     store = Store(tmp_path)
     for number in range(40):
-        store.save(key(number), result(number))
+        store.save(key(number), encode(result(number)))
         if number % 7 == 6:
             store.fold()
     assert len(list(tmp_path.glob("runs-*.parquet"))) < 3 and len(list(tmp_path.glob("*.json"))) == 5
@@ -42,9 +42,9 @@ def test_what_is_folded_is_what_was_saved(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_result_that_is_saved_again_replaces_the_folded_one(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.save(key(1), result(1))
+    store.save(key(1), encode(result(1)))
     store.fold()
-    store.save(key(1), result(3))
+    store.save(key(1), encode(result(3)))
     assert Store(tmp_path).load(key(1)) == result(3)
     assert store.rows()["cycles"].to_pylist() == [3]
     store.fold()
@@ -60,7 +60,7 @@ def test_nothing_is_lost_or_hidden_while_several_write_and_fold(tmp_path: Path, 
     def work(part: int) -> None:
         store, random, own = Store(tmp_path), Random(part), []
         for number in range(part * 1000, part * 1000 + 25):
-            store.save(key(number), result(number))
+            store.save(key(number), encode(result(number)))
             own.append(number)
             if random.random() < 0.3:
                 store.fold()
@@ -79,17 +79,16 @@ def test_nothing_is_lost_or_hidden_while_several_write_and_fold(tmp_path: Path, 
 
 def test_a_result_may_be_folded_before_its_writer_looks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process folds whenever it likes: also just after the file of a result was written."""
-    write = module.write_kept_json
+    write = module.write_as_it_is
 
-    def folded_at_once(path: Path, content: Any) -> int:
-        size = write(path, content)
+    def folded_at_once(path: Path, data: bytes) -> None:
+        write(path, data)
         Store(tmp_path).fold()
         assert not path.exists()
-        return size
 
-    monkeypatch.setattr(module, "write_kept_json", folded_at_once)
+    monkeypatch.setattr(module, "write_as_it_is", folded_at_once)
     store = Store(tmp_path)
-    assert store.save(key(1), result(1)) > len(str(result(1)))
+    store.save(key(1), encode(result(1)))
     assert store.load(key(1)) == result(1)
 
 
@@ -97,7 +96,8 @@ def test_many_runs_are_listed_and_loaded_quickly(tmp_path: Path) -> None:
     number = 1000  # of 10,000 that may take 2 s; the writing takes longer
     store = Store(tmp_path)
     for each in range(number):
-        store.save(key(each), result(each) | {"counters": {f"counter_{place}": each + place for place in range(100)}})
+        counters = {f"counter_{place}": each + place for place in range(100)}
+        store.save(key(each), encode(result(each) | {"counters": counters}))
     store.fold()
     began = time.perf_counter()
     fresh = Store(tmp_path)

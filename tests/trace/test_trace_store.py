@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from mmap import mmap
 from pathlib import Path
 
 import numpy as np
 
 from warploom.errors import WarploomError
 from warploom.storage.kept import read_kept_json
-from warploom.trace.format import START_DTYPE
+from warploom.trace import store as module
+from warploom.trace.format import START_DTYPE, Trace
 from warploom.trace.store import COLUMNS, TraceStore
 
 
-def write(store: TraceStore, key: str, length: int = 1000) -> None:
+def write(store: TraceStore, key: str, length: int = 1000) -> Trace:
     writer = store.write(key, "k", (2, 1, 1), (32, 1, 1), 1)
     for _ in range(2):
         writer.append(
@@ -23,7 +26,12 @@ def write(store: TraceStore, key: str, length: int = 1000) -> None:
             memory=np.zeros(0),
             start=np.array([(writer.lengths["pc"], writer.lengths["value"], 0, 0)], START_DTYPE),
         )
-    writer.finish()
+    return writer.finish()
+
+
+def on_disk(trace: Trace) -> bool:
+    """Whether a trace's columns are files that are mapped."""
+    return isinstance(trace.pc.base, memoryview) and isinstance(trace.pc.base.obj, mmap)
 
 
 def test_round_trip(tmp_path) -> None:
@@ -35,7 +43,7 @@ def test_round_trip(tmp_path) -> None:
     assert trace.pc.tolist() == [*range(1000), *range(1000)]
     assert trace.start["instruction"].tolist() == [0, 1000, 2000]
     assert len(trace.memory) == len(trace.sector) == 0
-    assert isinstance(trace.pc, np.memmap)
+    assert on_disk(trace)
     for name, dtype in COLUMNS.items():  # plain files that NumPy reads by itself
         assert np.load(tmp_path / "a" / f"{name}.npy", allow_pickle=False).dtype == dtype
 
@@ -46,6 +54,38 @@ def test_absent_and_broken_traces_are_not_there(tmp_path) -> None:
     write(store, "a")
     (tmp_path / "a" / "pc.npy").write_bytes(b"nonsense")
     assert store.get("a") is None
+
+
+def test_a_small_trace_stays_in_memory(tmp_path) -> None:
+    written = write(TraceStore(tmp_path / "disk"), "a")
+    store = TraceStore(tmp_path / "memory", small=100_000)
+    in_memory = write(store, "a")
+    assert not store.root.exists() and store.get("a") is None
+    for name, dtype in COLUMNS.items():
+        column = getattr(in_memory, name)
+        assert column.dtype == dtype and not column.flags.writeable
+        assert column.tolist() == getattr(written, name).tolist()
+
+
+def test_a_trace_that_grows_large_goes_to_the_disk(tmp_path) -> None:
+    store = TraceStore(tmp_path, small=15_000)  # less than both pieces of it, more than one
+    grown = write(store, "a")
+    assert on_disk(grown) and store.get("a") is not None
+    assert grown.pc.tolist() == [*range(1000), *range(1000)] and grown.start["instruction"].tolist() == [0, 1000, 2000]
+
+
+def test_small_traces_together_stay_within_a_bound(tmp_path, monkeypatch) -> None:
+    gc.collect()
+    before = module._in_memory
+    monkeypatch.setattr(module, "MOST_IN_MEMORY", before + 50_000)
+    store = TraceStore(tmp_path, small=40_000)
+    traces = [write(store, key) for key in "abc"]
+    assert [on_disk(trace) for trace in traces] == [False, False, True]
+    assert before < module._in_memory <= before + 50_000
+    traces.clear()
+    gc.collect()
+    assert module._in_memory == before
+    assert not on_disk(write(store, "d"))
 
 
 def test_an_abandoned_trace_leaves_nothing(tmp_path) -> None:

@@ -91,9 +91,9 @@ def _say_what_is_to_be_done(planned: Sweep, jobs: int, json: bool) -> int:
     elif expected.runs and expected.seconds is not None and expected.bytes is not None:
         together = expected.seconds / processes
         workers = "one process" if processes == 1 else f"{processes} processes"
-        print(f"about {_duration(together)} on {workers}, {expected.bytes / 1e6:,.1f} MB of results")
+        print(f"about {_duration(together)} on {workers}, {_size(expected.bytes)} of results")
         if expected.untimed:
-            print(f"{expected.untimed:,} of them are of a kind that was never timed here, and count as the median of the others")
+            print(f"of a kind that was never timed here, and counted as the median of the others: {expected.untimed:,}")
     if expected.runs:
         longest = _duration(expected.combinations * COMPILATION_SECONDS)
         print(f"combinations of policies: {expected.combinations:,}; to compile those that are new takes up to {longest}")
@@ -138,7 +138,11 @@ def _runs(number: int) -> str:
     return "1 run" if number == 1 else f"{number:,} runs"
 
 
+def _size(bytes_: float) -> str:
+    return f"{bytes_ / 1e6:,.1f} MB" if bytes_ >= 1e5 else f"{bytes_ / 1e3:,.0f} KB"
+
+
 def _duration(seconds: float) -> str:
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return f"{max(1, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

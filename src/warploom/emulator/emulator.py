@@ -12,7 +12,6 @@ import numpy as np
 
 from warploom.code.graph import fewest_instructions
 from warploom.code.instruction import Code, Symbol, Variable
-from warploom.code.table import refuse_untimed
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
@@ -20,6 +19,7 @@ from warploom.emulator.device_heap import DeviceHeap
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
+from warploom.emulator.fingerprint import fingerprint
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, LaunchStats, RunningLaunch
 from warploom.emulator.records import COUNTS, TEXTURE_DTYPE, Fault, ReturnReason
 from warploom.emulator.sass.constants import Needs, bank_bytes, needs_of, with_reserved_bytes
@@ -195,8 +195,6 @@ class Emulator:
 
     def _prepare(self, code: Code) -> _Prepared:
         if id(code) not in self._prepared:
-            if self._store is not None:
-                refuse_untimed(code)
             kernel = encode(code) if code.binary is None else encode_sass(code)
             texts = [str(instruction) for instruction in code.instructions()]
             about = (code.name, code.literal, code.local_bytes, code.block_starts(), texts)
@@ -279,5 +277,5 @@ def _content_key(launch: RunningLaunch, code: bytes) -> str:
     digest.update(launch.textures.tobytes())
     for address, size, contents in launch.memory.contents():
         digest.update(f"{address} {size}".encode())
-        digest.update(contents.data)
+        digest.update(fingerprint(contents))
     return digest.hexdigest()[:32]

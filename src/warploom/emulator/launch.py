@@ -60,8 +60,8 @@ class Log:
     def __post_init__(self) -> None:
         sizes = {"pc": 1, "mask": 1, "value": 2, "memory": 1, "sector": 4, "lanes": 4}
         for name, factor in sizes.items():
-            self.columns[name] = np.zeros(self.instructions * factor, COLUMNS[name])
-        self.table = np.zeros(self.segments, SEGMENT_DTYPE)
+            self.columns[name] = np.empty(self.instructions * factor, COLUMNS[name])  # to clear it costs more than a small launch
+        self.table = np.empty(self.segments, SEGMENT_DTYPE)
 
     @property
     def bytes(self) -> int:
@@ -76,11 +76,11 @@ class Log:
         for name, column in self.columns.items():
             used = int(state[counts[name]])
             if 2 * used > len(column) or len(column) - used < _LEAST_ROOM:
-                grown = np.zeros(len(column) * 2, column.dtype)
+                grown = np.empty(len(column) * 2, column.dtype)
                 grown[: len(column)] = column
                 self.columns[name] = grown
         if state["n_segment"] * 2 > len(self.table):
-            grown = np.zeros(len(self.table) * 2, SEGMENT_DTYPE)
+            grown = np.empty(len(self.table) * 2, SEGMENT_DTYPE)
             grown[: len(self.table)] = self.table
             self.table = grown
 

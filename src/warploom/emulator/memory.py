@@ -12,6 +12,7 @@ from warploom.emulator.pointers import (
     bits_from_double,
     bits_from_float,
     copy_row,
+    count_ones,
     double_from_bits,
     fill_row,
     first_lane,
@@ -31,9 +32,8 @@ from warploom.emulator.pointers import (
 )
 from warploom.emulator.records import AtomicOperation, AtomicType, Fault, Kind
 from warploom.jit import callee
-from warploom.trace.format import PARALLEL_SHIFT
+from warploom.trace.format import MOST_EMPTY, PARALLEL_SHIFT
 
-HALVES = 2  # of a warp
 FAULT_READ_ONLY = int(Fault.READ_ONLY)
 WINDOW_BYTES = 0x0800_0000
 CANONICAL_NAN = np.uint32(0x7FFFFFFF)
@@ -376,6 +376,64 @@ def bank_passes(machine, mask, size, serialise, groups):
 
 
 @callee
+def _shared_by(machine, mask, apart):
+    """Whether the lanes of a mask want what the lane so far beside them wants; one that is not there does not matter."""
+    for lane in range(32):
+        other = lane ^ apart
+        both = np.uint32(1) << np.uint32(lane) | np.uint32(1) << np.uint32(other)
+        if mask & both == both and _address_of(machine, lane) != _address_of(machine, np.int64(other)):
+            return False
+    return True
+
+
+@callee
+def _passes_of_pairs(machine, mask, size, groups, load):
+    """Passes where a group of lanes takes one even if none of them is there, and where two groups of a load are served as one if
+    lanes share in pairs all over the warp.
+    """
+    if load and groups > 1 and (_shared_by(machine, mask, 1) or _shared_by(machine, mask, 2)):
+        groups >>= 1
+    return bank_passes(machine, mask, size, False, groups) + _empty_groups(mask, groups)
+
+
+@callee
+def _empty_groups(mask, groups):
+    """How many of the groups of a warp have no lane of the mask."""
+    lanes = 32 // groups
+    empty = np.int64(0)
+    for start in range(0, 32, lanes):
+        if np.int64(mask) >> start & ((np.int64(1) << lanes) - 1) == 0:
+            empty += 1
+    return empty
+
+
+@callee
+def _different(machine, mask):
+    """How many different addresses the lanes of a mask have."""
+    different = np.int64(0)
+    left = mask
+    while left != 0:
+        different += 1
+        address = _address_of(machine, first_lane(left))
+        for lane in range(first_lane(left), 32):
+            if _address_of(machine, lane) == address:
+                left &= ~(np.uint32(1) << np.uint32(lane))
+    return different
+
+
+@callee
+def _what_a_load_takes(machine, mask, space, size, groups):
+    """One less than the passes of a load in L1, whose banks are like shared memory's; of constants, than its addresses."""
+    if mask == 0:
+        return np.int64(0)
+    if space in (CONST, PARAM):
+        return _different(machine, mask) - 1
+    if space == LOCAL:  # each lane has a bank of its own
+        return groups - 1
+    return _passes_of_pairs(machine, mask, size, groups, True) - 1
+
+
+@callee
 def add_sector(machine, count, sector, lane_mask, before):
     """Put a sector into the list that the current access appends to the log, in ascending order. Returns the new count.
 
@@ -409,19 +467,22 @@ def _lanes_before(machine, mask, lane):
 
 
 @callee
-def log_access(machine, space, count):
+def log_access(machine, space, count, about):
     """One entry of the trace's memory column; sectors, if any, have been put into place."""
-    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(count | (space << 8)))
+    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(count | (space << 8) | (about << PARALLEL_SHIFT)))
     machine.n_memory += 1
     if space != SHARED:
         machine.n_sector += count
 
 
 @callee
-def _log_regular(machine, mask, space, size):
-    """The short way for a whole warp that reads successive elements, or for lanes that all read the same one."""
+def _log_regular(machine, mask, space, size, groups, stores):
+    """The short way for a whole warp that accesses successive elements, or for lanes that all access the same one."""
     first, last = _address_of(machine, first_lane(mask)), _address_of(machine, np.int64(31))
     if mask == FULL and last - first == 31 * size:
+        about = np.int64(31) if space in (CONST, PARAM) else groups - 1
+        if stores:
+            about = np.int64((first | last + size) & 31 != 0)
         sector, end = first >> 5, (last >> 5) + 1
         for index in range(sector, end):
             begin = max(np.int64(0), ((index << 5) - first + size - 1) // size)
@@ -429,31 +490,47 @@ def _log_regular(machine, mask, space, size):
             lanes = ((np.int64(1) << after) - 1) & ~((np.int64(1) << begin) - 1)
             put32(machine.log_sector + 4 * (machine.n_sector + index - sector), np.uint32(index))
             put32(machine.log_lanes + 4 * (machine.n_sector + index - sector), np.uint32(lanes))
-        log_access(machine, space, end - sector)
+        log_access(machine, space, end - sector, about)
         return True
     if mask == FULL and last == first:
         put32(machine.log_sector + 4 * machine.n_sector, np.uint32(first >> 5))
         put32(machine.log_lanes + 4 * machine.n_sector, mask)
-        log_access(machine, space, np.int64(1))
+        log_access(machine, space, np.int64(1), np.int64(size < 32) if stores else groups >> 1)
         return True
     return False
 
 
 @callee
-def _log(machine, mask, space, size, serialise, regular):
+def _writes_parts(machine, count, size):
+    """1 if a store leaves bytes of a sector as they are; lanes that write the same bytes are not looked for."""
+    for index in range(machine.n_sector, machine.n_sector + count):
+        if count_ones(get32(machine.log_lanes + 4 * index)) * size < 32:
+            return np.int64(1)
+    return np.int64(0)
+
+
+@callee
+def _log(machine, mask, space, size, kind, regular):
     """Append the access to the trace."""
+    serialise = kind != LOAD and kind != STORE
+    groups = max(np.int64(1), size >> 2)  # accesses of 8 and 16 bytes are served in halves and quarters of a warp
+    about = np.int64(0)
     if space == SHARED:
         simple = regular and not serialise and size == 4
-        groups = max(np.int64(1), size >> 2)  # accesses of 8 and 16 bytes are served in halves and quarters of a warp
         passes = np.int64(1) if simple else bank_passes(machine, mask, size, serialise, groups)
         if serialise and mask != 0:
-            passes |= (bank_passes(machine, mask, size, False, groups) - 1) << PARALLEL_SHIFT
-        elif groups > HALVES:
-            passes |= (passes - bank_passes(machine, mask, size, False, np.int64(HALVES))) << PARALLEL_SHIFT
-        log_access(machine, space, passes)
+            about = bank_passes(machine, mask, size, False, groups) - 1
+        elif groups > 1 and mask != 0:
+            about = passes - _passes_of_pairs(machine, mask, size, groups, kind == LOAD) + MOST_EMPTY
+        else:
+            about = np.int64(MOST_EMPTY)
+        log_access(machine, space, passes, about)
         return
-    if regular and space != LOCAL and not serialise and _log_regular(machine, mask, space, size):
+    in_banks = groups if space == GLOBAL else np.int64(1)
+    if regular and space != LOCAL and not serialise and _log_regular(machine, mask, space, size, in_banks, kind == STORE):
         return
+    if kind == LOAD:
+        about = _what_a_load_takes(machine, mask, space, size, groups)
     count = np.int64(0)
     left = mask
     while left != 0:
@@ -467,7 +544,9 @@ def _log(machine, mask, space, size, serialise, regular):
         else:
             before = _lanes_before(machine, mask, lane) if serialise else np.int64(0)
             count = add_sector(machine, count, np.uint32(address >> 5), bit, before)
-    log_access(machine, space, count)
+    if kind == STORE:
+        about = _writes_parts(machine, count, min(size, np.int64(4)) if space == LOCAL else size)
+    log_access(machine, space, count, about)
 
 
 @callee
@@ -496,7 +575,7 @@ def _within(machine, instruction, rows, mask, space, base, log):
         _atomic(machine, instruction, rows, mask, base, space)
     if log and machine.tracing:
         regular = sequential or low == high
-        _log(machine, mask, space, size, instruction.kind != LOAD and instruction.kind != STORE, regular)
+        _log(machine, mask, space, size, instruction.kind, regular)
     return True
 
 
@@ -565,7 +644,7 @@ def access_memory(machine, cta, warp, instruction, rows, mask):
     space = np.int64(instruction.space)
     if mask == 0:
         if machine.tracing and instruction.accesses:
-            log_access(machine, GLOBAL if space == GENERIC else space, 0)
+            log_access(machine, GLOBAL if space == GENERIC else space, 0, 0)
         return True
     lane_addresses(rows + instruction.address, np.int64(instruction.wide_address), instruction.offset, machine.addresses)
     if space == GENERIC:

@@ -100,5 +100,5 @@ def access_surface(machine, textures, instruction, rows, mask):
         if there and machine.tracing:
             count = add_sector(machine, count, np.uint32(address >> 5), np.uint32(1) << np.uint32(lane), 0)
     if machine.tracing:
-        log_access(machine, GLOBAL, count)
+        log_access(machine, GLOBAL, count, 0)
     return True

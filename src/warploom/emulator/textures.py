@@ -8,10 +8,10 @@ import numpy as np
 
 from warploom.code.table import Space
 from warploom.emulator.memory import add_sector, fail, log_access
-from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put16, put32, put_f32
+from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put32, put_f32
 from warploom.emulator.records import Fault
 from warploom.jit import callee
-from warploom.trace.format import FILTERED, PARALLEL_SHIFT
+from warploom.trace.format import FILTERED
 
 FAULT_TEXTURE = int(Fault.TEXTURE)
 CLAMP, WRAP, BORDER = 0, 1, 2
@@ -159,9 +159,15 @@ def _layer(texture, number):
 
 @callee
 def _about_texels(texture, instruction):
-    """What the trace says of a fetch above its space: the words of a texel less one, and whether several texels are filtered."""
-    words = min(max(np.int64(texture.size * texture.channels) >> 2, np.int64(1)), np.int64(FILTERED))
+    """What the trace says of a fetch above its space: its words less one, and whether several texels are filtered.
+
+    These are the words that are wanted; where texels are filtered, half of those of a texel are no fewer.
+    """
     several = instruction.type == GATHER or (texture.linear and instruction.type != INTEGER_COORDINATES)
+    words = np.int64(1) if instruction.type == GATHER else np.int64(instruction.writes)
+    if several:
+        words = max(words, (np.int64(texture.size * texture.channels) + 7) >> 3)
+    words = min(max(words, np.int64(1)), np.int64(FILTERED))
     return words - 1 | (np.int64(FILTERED) if several else np.int64(0))
 
 
@@ -223,8 +229,5 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
                 )
                 put32(row, _channel(texture, place, channel) if place != 0 else np.uint32(0))
     if log and machine.tracing:
-        log_access(machine, TEXTURE, count)
-        if in_blocks and count > 0:
-            entry = machine.log_memory + 2 * (machine.n_memory - 1)
-            put16(entry, np.uint16(np.int64(get16(entry)) | about << PARALLEL_SHIFT))
+        log_access(machine, TEXTURE, count, about if in_blocks and count > 0 else np.int64(0))
     return True

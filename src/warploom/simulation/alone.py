@@ -9,6 +9,7 @@ from functools import reduce
 from warploom.core.memory import memory_counters
 from warploom.core.result import TimingResult, finish_counters, merge
 from warploom.core.simulate import Simulation
+from warploom.core.tables import Tables
 from warploom.designs import Design
 from warploom.errors import WarploomError
 from warploom.machines import Machine
@@ -23,6 +24,7 @@ def time_alone(
 ) -> TimingResult:
     """Time the chosen launches; the result is of all of them together, and ``launches`` has each with its memory's counters."""
     built, architected = physical(machine, design), shrunk(machine, design)
+    tables: Tables | None = None
     seen: Counter[str] = Counter()
     results, launches = [], []
     for executed in execution.launches:
@@ -31,7 +33,8 @@ def time_alone(
         seen[name] += 1
         if (name, number) not in chosen or executed.trace is None:
             continue
-        core = Simulation(design.policies, built, check=check, architected=architected)
+        core = Simulation(design.policies, built, check=check, architected=architected, tables=tables)
+        tables = core.tables
         core.launch(executed.code, executed.trace)
         core.drain()
         result = core.result()

@@ -11,7 +11,7 @@ from typing import Any
 from warploom.errors import WarploomError
 from warploom.simulation.result import Result
 from warploom.simulation.task import Task
-from warploom.simulation.workers import Workers, local_workers
+from warploom.simulation.workers import Taken, Workers, local_workers
 
 ASK_AGAIN_SECONDS = 0.2  # how long to wait when all that is left is being made by others
 
@@ -30,16 +30,24 @@ def run_tasks(tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[int, Resul
     Policies of users' files are those that this process has loaded.
     """
     with local_workers(min(jobs, len(tasks))) as workers:
-        for place, outcome in outcomes(tasks, workers):
+        for place, outcome in outcomes(tasks, workers, _all_of_it):
             if isinstance(outcome, WarploomError):
                 raise outcome
             yield place, outcome
 
 
+def _all_of_it(result: Result) -> Result:
+    return result
+
+
 def outcomes(
-    tasks: Sequence[Task], workers: Workers, claim: Callable[[int], Claim] = lambda place: Claim.OURS
-) -> Iterator[tuple[int, Result | WarploomError]]:
-    """Run every task that ``claim`` gives us; results come as they are done, and errors in place of those that are refused.
+    tasks: Sequence[Task],
+    workers: Workers,
+    take: Callable[[Result], Taken],
+    claim: Callable[[int], Claim] = lambda place: Claim.OURS,
+) -> Iterator[tuple[int, Taken | WarploomError]]:
+    """Run every task that ``claim`` gives us; what ``take`` makes of results comes as they are done, and errors in place of those
+    that are refused.
 
     A task is claimed when its turn comes; one that another process is making is asked for again until it is done there, or
     ours after all. Tasks of the same program come one after the other, because designs that share code share one execution. Of
@@ -47,7 +55,7 @@ def outcomes(
     """
     waiting = sorted(range(len(tasks)), key=lambda place: tasks[place].executed_as)
     compiled: set[Any] = set()
-    under_way: dict[Future[Result], int] = {}
+    under_way: dict[Future[Taken], int] = {}
     while waiting or under_way:
         compiling = {tasks[place].compiled_for for place in under_way.values()} - compiled
         for place in tuple(waiting):
@@ -59,7 +67,7 @@ def outcomes(
             if whose is not Claim.OTHERS:
                 waiting.remove(place)
             if whose is Claim.OURS:
-                under_way[workers.submit(tasks[place])] = place
+                under_way[workers.submit(tasks[place], take)] = place
                 if tasks[place].compiled_for not in compiled:
                     compiling.add(tasks[place].compiled_for)
         if not under_way:

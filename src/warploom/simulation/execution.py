@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warploom.code.instruction import Code
+from warploom.core.stages import check_code
 from warploom.designs import Design
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceMemory
@@ -18,7 +19,10 @@ from warploom.machines import Machine
 from warploom.programs import Device
 from warploom.simulation.compilation import compile_for, compile_key
 from warploom.trace.format import Trace
+from warploom.trace.store import TraceStore
 from warploom.workloads.program import Kernels, Program, compare_outputs
+
+SMALL_TRACE = 16 << 20  # bytes; a launch with such a trace is executed again in less than a second
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,17 @@ def run_program(
         module = program.module()
 
     def compiled(module: Kernels, kernel: str, shape: LaunchShape) -> Code:
-        return compile_for(module, kernel, design, machine, shape)
+        code = compile_for(module, kernel, design, machine, shape)
+        if record and not launches:  # what cannot be timed afterwards is not executed first
+            check_code(machine, design.policies, code)
+        return code
 
     device = Device(
         module,
         file=program.place,
         code=program.code,
         compile_module=compiled,
-        record=True if record else None,
+        record=TraceStore(small=SMALL_TRACE) if record else None,
         check=check,
         budget=budget,
         memory=DeviceMemory(lenient=program.lenient),

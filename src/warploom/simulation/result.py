@@ -11,6 +11,7 @@ import numpy as np
 
 from warploom.errors import WarploomError
 from warploom.errors.notebook import html_facts
+from warploom.storage.kept import json_to_keep
 
 if TYPE_CHECKING:
     import pandas
@@ -105,6 +106,27 @@ class Result:
         """The same result for an equal design, which may have another name."""
         named = replace(self.provenance, design=design.to_dict()) if self.provenance else None
         return replace(self, design=design.to_dict(), provenance=named)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A result as the bytes of the file that holds it, and how long its run took."""
+
+    file: bytes
+    wall_seconds: float
+
+
+def encoded(result: Result) -> Encoded:
+    """A result as it is stored, with power and states over time, which are most of it.
+
+    Whoever makes a run does this too, so that a process that stores the results of many has only to write them.
+    """
+    return Encoded(encode(result.to_dict(power=True)), result.wall_seconds)
+
+
+def encode(values: dict[str, Any]) -> bytes:
+    """The values of a result as the bytes of the file that holds them."""
+    return json_to_keep(plain(values))
 
 
 def result_from_dict(data: dict[str, Any]) -> Result:

@@ -8,12 +8,12 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from warploom.errors import WarploomError
 from warploom.jit.announcement import announce_compilation
@@ -27,18 +27,19 @@ from warploom.storage.kept import already_said, say_no_more
 from warploom.storage.locks import Lock
 
 PolicyFiles = tuple[tuple[str, str], ...]  # path and digest
+Taken = TypeVar("Taken")
 
 
 class Workers(Protocol):
-    """Takes tasks; each becomes a result, or the `WarploomError` that refuses it."""
+    """Takes tasks; each becomes what is taken of its result, or the `WarploomError` that refuses it."""
 
     @property
     def slots(self) -> int:
         """How many tasks it wants to have at a time."""
         ...
 
-    def submit(self, task: Task) -> Future[Result]:
-        """Begin a task."""
+    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
+        """Begin a task. ``take``, a function of a module, is called where the result is; no more than it gives travels."""
         ...
 
 
@@ -47,10 +48,10 @@ class Here:
 
     slots = 1
 
-    def submit(self, task: Task) -> Future[Result]:
-        future: Future[Result] = Future()
+    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
+        future: Future[Taken] = Future()
         try:
-            future.set_result(_run(task))
+            future.set_result(take(_run(task)))
         except WarploomError as error:
             future.set_exception(error)
         return future
@@ -64,9 +65,9 @@ class Processes:
         self._pool = pool
         self._files = policy_files()
 
-    def submit(self, task: Task) -> Future[Result]:
+    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
         with _interrupts_held_back():
-            return self._pool.submit(run_in_worker, task, self._files)
+            return self._pool.submit(run_in_worker, task, take, self._files)
 
 
 @contextmanager
@@ -134,10 +135,10 @@ def policy_files() -> PolicyFiles:
     return tuple((str(file.path), file.digest) for file in loaded_policy_files())
 
 
-def run_in_worker(task: Task, files: PolicyFiles) -> Result:
+def run_in_worker(task: Task, take: Callable[[Result], Taken], files: PolicyFiles) -> Taken:
     """Make a run in another process than the one that asked for it."""
     _load_policies(files)
-    return _run(task)
+    return take(_run(task))
 
 
 def _run(task: Task) -> Result:

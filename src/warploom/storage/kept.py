@@ -17,6 +17,7 @@ from typing import Any
 from warploom.storage.files import replace_file
 
 _DIGEST_BYTES = 32
+_TAIL = b"}\n"
 _said: set[str] = set()
 
 
@@ -46,9 +47,7 @@ def say_no_more(said: frozenset[str]) -> None:
 
 def write_kept(path: Path, data: bytes) -> None:
     """Write bytes with their checksum, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replace_file(path) as draft:
-        draft.write_bytes(hashlib.sha256(data).digest() + data)
+    write_as_it_is(path, hashlib.sha256(data).digest() + data)
 
 
 def read_kept(path: Path) -> bytes | None:
@@ -66,12 +65,22 @@ def read_kept(path: Path) -> bytes | None:
 
 def write_kept_json(path: Path, content: Any) -> int:
     """Write a JSON value with its checksum, whole or not at all; the bytes that it takes."""
+    data = json_to_keep(content)
+    write_as_it_is(path, data)
+    return len(data)
+
+
+def json_to_keep(content: Any) -> bytes:
+    """What `write_kept_json` writes, for another process to write (`write_as_it_is`)."""
+    text = json.dumps(content).encode()
+    return b"".join((_head(text), text, _TAIL))
+
+
+def write_as_it_is(path: Path, data: bytes) -> None:
+    """Write bytes that have their checksum already, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(content)
-    data = f'{{"checksum": "{_checksum(text)}",\n"content": {text}}}\n'.encode()
     with replace_file(path) as draft:
         draft.write_bytes(data)
-    return len(data)
 
 
 def read_kept_json(path: Path, within: Path | None = None) -> Any:
@@ -79,22 +88,26 @@ def read_kept_json(path: Path, within: Path | None = None) -> Any:
 
     ``within`` is a folder that is worth nothing without it, and goes with it.
     """
+    text = read_kept_text(path, within)
+    return None if text is None else json.loads(text)
+
+
+def read_kept_text(path: Path, within: Path | None = None) -> bytes | None:
+    """The text of the value that `write_kept_json` wrote; None if it is not there or damaged."""
     try:
         raw = path.read_bytes()
     except OSError:
         return None
-    try:
-        kept = json.loads(raw)
-        if kept["checksum"] == _checksum(json.dumps(kept["content"])):
-            return kept["content"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass  # not JSON any more, or of another shape
+    text = raw[len(_head(b"")) : -len(_TAIL)]
+    if raw.endswith(_TAIL) and raw.startswith(_head(text)):
+        return text
     discard(within or path)
     return None
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _head(text: bytes) -> bytes:
+    """What stands in front of a text, so that the whole is JSON, too."""
+    return b'{"checksum": "%s",\n"content": ' % hashlib.sha256(text).hexdigest().encode()
 
 
 def discard(path: Path) -> None:

@@ -6,6 +6,7 @@ import errno
 import functools
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,16 +20,18 @@ from warploom.errors import WarploomError
 from warploom.library import load_paper, outside_folders
 from warploom.simulation.result import Result
 from warploom.simulation.task import Task
-from warploom.simulation.workers import PolicyFiles, policy_files, run_in_worker
+from warploom.simulation.workers import PolicyFiles, Taken, policy_files, run_in_worker
 from warploom.sweeps.keys import simulator_digest
 
 CONNECT_SECONDS = 20
-# What Dask's configuration should say where workers simulate. They are not profiled a hundred times a second, and event loops
-# look after themselves once a second, not fifty times. A run allocates tens of megabytes again and again: a worker keeps them,
-# where Dask would have it give back whatever exceeds 64 KB and fetch page for page anew.
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^/\s]+:\d+|inproc://\S+")
+# What Dask's configuration should say where workers simulate. They are not profiled a hundred times a second; event loops look
+# after themselves, and after the memory of workers, once a second, not fifty and ten times. A run allocates tens of megabytes
+# again and again: a worker keeps them, where Dask would have it give back whatever exceeds 64 KB and fetch page for page anew.
 WORKER_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "1s",
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 << 20,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,  # more is not allowed
 }
@@ -45,7 +48,7 @@ class Cluster:
         self._files = policy_files()
         self._papers = tuple(map(str, outside_folders()))
         self._digest = simulator_digest()
-        self._held: dict[Future[Result], Any] = {}  # Dask forgets a run that nobody holds
+        self._held: dict[Future[Any], Any] = {}  # Dask forgets a run that nobody holds
         self._clock = clock
         self._workers, self._counted = 0, -math.inf  # how many there were, and when
 
@@ -56,14 +59,14 @@ class Cluster:
             self._workers, self._counted = len(self._client.nthreads()), self._clock()
         return 2 * max(1, self._workers)
 
-    def submit(self, task: Task) -> Future[Result]:
-        distant = self._client.submit(_run_there, task, self._files, self._papers, self._digest, pure=False)
-        here: Future[Result] = Future()
+    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
+        distant = self._client.submit(_run_there, task, take, self._files, self._papers, self._digest, pure=False)
+        here: Future[Taken] = Future()
         self._held[here] = distant
         distant.add_done_callback(functools.partial(self._arrived, here, task))
         return here
 
-    def _arrived(self, here: Future[Result], task: Task, distant: Any) -> None:
+    def _arrived(self, here: Future[Any], task: Task, distant: Any) -> None:
         from distributed import KilledWorker
 
         try:
@@ -78,7 +81,7 @@ class Cluster:
         self._held.pop(here, None)
 
 
-def _run_there(task: Task, files: PolicyFiles, papers: Iterable[str], digest: str) -> Result:
+def _run_there(task: Task, take: Callable[[Result], Taken], files: PolicyFiles, papers: Iterable[str], digest: str) -> Taken:
     """Make a run on a worker, by the same simulator as here or not at all."""
     if simulator_digest() != digest:
         where = f"worker {os.uname().nodename}: its Warploom ({warploom.__version__}, {Path(warploom.__file__).parent})"
@@ -86,7 +89,7 @@ def _run_there(task: Task, files: PolicyFiles, papers: Iterable[str], digest: st
     for folder in papers:
         load_paper(folder)
     with _one_at_a_time:
-        return run_in_worker(task, files)
+        return run_in_worker(task, take, files)
 
 
 @contextmanager
@@ -96,6 +99,8 @@ def cluster_workers(address: str) -> Iterator[Cluster]:
         from distributed import Client
     except ImportError:
         raise WarploomError("a Dask scheduler needs Dask: pip install 'warploom[cluster]'") from None
+    if not _ADDRESS.fullmatch(address):
+        raise WarploomError(f"--scheduler {address}: it is not an address such as tcp://host:8786")
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:

@@ -7,12 +7,13 @@ from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.simulation.batch import Claim, outcomes
+from warploom.simulation.result import encoded
 from warploom.simulation.task import Task
 from warploom.simulation.workers import Workers
 from warploom.storage.locks import Lock
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.store import Store
-from warploom.sweeps.timings import remember
+from warploom.sweeps.timings import Timings
 
 CLAIMS = ".claims"
 
@@ -62,7 +63,7 @@ def perform(
     stored = store.keys()
     missing = [key for key in keyed if key not in stored]
     wanted = [keyed[key] for key in missing]
-    claims = Claims(store)
+    claims, timings = Claims(store), Timings()
 
     def claim(place: int) -> Claim:
         whose = claims.claim(missing[place])
@@ -71,10 +72,10 @@ def perform(
         return whose
 
     try:
-        for place, outcome in outcomes(wanted, workers, claim):
+        for place, outcome in outcomes(wanted, workers, encoded, claim):
             if not isinstance(outcome, WarploomError):
-                stored_bytes = store.save(missing[place], outcome.to_dict(power=True))
-                remember(wanted[place], outcome.wall_seconds, stored_bytes)
+                store.save(missing[place], outcome.file)
+                timings.note(wanted[place], outcome.wall_seconds, len(outcome.file))
                 store.fold_if_many()
             elif refused is None:
                 raise outcome
@@ -84,6 +85,7 @@ def perform(
             step(wanted[place])
     finally:
         claims.close()
+        timings.write()
 
 
 def missing(tasks: Iterable[Task], store: Store) -> list[Task]:

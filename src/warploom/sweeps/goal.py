@@ -47,7 +47,7 @@ class Goal:
     objectives: tuple[str, ...] = ("energy", "time")
     constraints: tuple[Constraint, ...] = ()
     stages: tuple[int, ...] = ()  # a design is tried on so many workloads before it goes on to more
-    keep: float = 0.5  # the share of designs that goes on
+    keep: float = 0.5  # the share of designs that goes on; what keeps to the constraints and is beaten by none does in any case
     trials: int = 100
     seed: int = 0
     start: tuple[str, ...] = ("baseline",)  # designs that are tried first
@@ -98,7 +98,7 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
     made = Goal(
         workloads=workloads,
         test=test,
-        objectives=tuple(_measure(name, f"{place}, objectives") for name in _words(data, "objectives", place, Goal.objectives)),
+        objectives=_objectives(_words(data, "objectives", place, Goal.objectives), f"{place}, objectives"),
         constraints=tuple(read_constraint(text, f"{place}, constraints") for text in _words(data, "constraints", place, ())),
         stages=_stages(data.get("stages"), len(workloads), place),
         keep=_number(data, "keep", place, Goal.keep, 0.05, 1.0),
@@ -133,6 +133,12 @@ def read_constraint(text: str, place: str) -> Constraint:
     if found is None:
         raise WarploomError(f"{place}: {text!r} is not a bound such as 'time <= 1.01'")
     return Constraint(_measure(found[1], place), found[2], float(found[3]))
+
+
+def _objectives(names: list[str], place: str) -> tuple[str, ...]:
+    if not names or len(set(names)) < len(names):
+        raise WarploomError(f"{place}: name at least one measure, and each once")
+    return tuple(_measure(name, place) for name in names)
 
 
 def _measure(name: str, place: str) -> str:

@@ -30,7 +30,7 @@ class PlannedProgram:
 
     @property
     def sized(self) -> bool:
-        """Whether the sizes tiny, small and paper mean something."""
+        """Whether the sizes tiny, small, paper and chip mean something."""
         return self.kernel is None and not is_recording(self.workload)
 
     @property

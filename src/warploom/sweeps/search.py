@@ -188,7 +188,10 @@ class Search:
 
     def _best(self, many: int) -> set[int]:
         """The numbers of the trials that are good enough after a stage: those that keep to the constraints, or miss them by
-        least, and among them those that fewest others beat."""
+        least, and among them those that fewest others beat; of equal ones the earlier.
+
+        With three objectives or more, those that none beats may be more than go on, and all later ones would be given up.
+        """
         at_stage = _STAGE.format(many)
         known = {
             trial.number: trial.user_attrs[at_stage]
@@ -204,7 +207,8 @@ class Search:
             zip(known, ranks([[found[name] for name in self.goal.objectives] for found in known.values()]), strict=True)
         )
         order = sorted(known, key=lambda number: (missed[number], beaten[number], number))
-        return set(order[: max(1, round(self.goal.keep * len(order)))])
+        spared = {number for number in known if missed[number] == 0 and beaten[number] == 0}
+        return {*order[: max(1, round(self.goal.keep * len(order)))], *spared}
 
     def _measure(self, designs: Sequence[Design], workloads: Sequence[str]) -> Iterator[dict[str, float] | WarploomError]:
         """The measures of designs on workloads, or why one cannot be run."""

@@ -12,13 +12,12 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from warploom.simulation.result import plain
-from warploom.storage.kept import discard, read_kept_json, write_kept_json
+from warploom.storage.kept import discard, read_kept_json, read_kept_text, write_as_it_is
 from warploom.storage.locks import Lock
 from warploom.sweeps.rows import joined, pyarrow, row_of, table_of
 
@@ -55,9 +54,9 @@ class Store:
             self._wholes[name] = table[_WHOLE]
         return json.loads(self._wholes[name][self._folded[name][key]].as_py())
 
-    def save(self, key: str, result: dict[str, Any]) -> int:
-        """Keep a result; the bytes that it takes."""
-        return write_kept_json(self._alone(key), plain(result))
+    def save(self, key: str, file: bytes) -> None:
+        """Keep a result, encoded by `warploom.simulation.result.encode`."""
+        write_as_it_is(self._alone(key), file)
 
     def keys(self) -> set[str]:
         """The keys of all results that are sound."""
@@ -67,12 +66,12 @@ class Store:
     def _is_sound(self, file: Path) -> bool:
         """Whether a file holds a whole result; it is read once."""
         written = _age(file)
-        if self._sound.get(file.stem) != written and read_kept_json(file) is not None:
+        if self._sound.get(file.stem) != written and read_kept_text(file) is not None:
             self._sound[file.stem] = written
         return self._sound.get(file.stem) == written
 
     def __contains__(self, key: str) -> bool:
-        return read_kept_json(self._alone(key)) is not None or self._table_with(key) is not None
+        return read_kept_text(self._alone(key)) is not None or self._table_with(key) is not None
 
     def _table_with(self, key: str) -> str | None:
         """The table that holds a key: one that we know, or one that has come since."""
@@ -99,7 +98,7 @@ class Store:
 
     def fold_if_many(self) -> None:
         """Fold results in files of their own into a table where there are many, unless another process is at it."""
-        if sum(1 for _ in self._own_files()) >= FOLD_AT:
+        if len(_names(self.folder, _is_result)) >= FOLD_AT:  # asked after every run
             self.fold()
 
     def fold(self) -> None:
@@ -122,7 +121,7 @@ class Store:
 
     def _remove_abandoned(self) -> None:
         """Remove what processes that were killed had begun to write."""
-        for draft in (file for file in _listed(self.folder) if file.name.startswith(".") and file.suffix in (".json", ".table")):
+        for draft in _listed(self.folder, lambda name: name.startswith(".") and name.endswith((".json", ".table"))):
             if draft.suffix == ".table" or time.time_ns() - _age(draft) > _ABANDONED_SECONDS * 10**9:  # we alone write tables
                 draft.unlink(missing_ok=True)
 
@@ -138,20 +137,20 @@ class Store:
     def _alone(self, key: str) -> Path:
         return self.folder / f"{key}.json"
 
-    def _own_files(self) -> Iterator[Path]:
-        return (file for file in _listed(self.folder) if file.suffix == ".json" and not file.name.startswith("."))
+    def _own_files(self) -> list[Path]:
+        return _listed(self.folder, _is_result)
 
     def _rows_alone(self) -> list[dict[str, Any]]:
         rows = []
         for file in self._own_files():
-            result = read_kept_json(file)
-            if result is not None:
-                rows.append(row_of(file.stem, result) | {_WHOLE: json.dumps(result)})
+            text = read_kept_text(file)
+            if text is not None:
+                rows.append(row_of(file.stem, json.loads(text)) | {_WHOLE: text.decode()})
         return rows
 
     def _tables(self) -> list[str]:
         """The names of the sound tables, newest first; their keys are known afterwards."""
-        files = [file for file in _listed(self.folder) if file.suffix == ".parquet" and file.name.startswith("runs-")]
+        files = _listed(self.folder, lambda name: name.startswith("runs-") and name.endswith(".parquet"))
         names = [file.name for file in sorted(files, key=_age, reverse=True)]
         for name in names:
             if name not in self._folded:
@@ -187,11 +186,21 @@ class Store:
         return name
 
 
-def _listed(folder: Path) -> list[Path]:
+def _listed(folder: Path, wanted: Callable[[str], bool]) -> list[Path]:
+    """The files of a folder with the names that are wanted, in order."""
+    return [folder / name for name in sorted(_names(folder, wanted))]
+
+
+def _names(folder: Path, wanted: Callable[[str], bool]) -> list[str]:
     try:
-        return [folder / name for name in sorted(os.listdir(folder))]
+        return list(filter(wanted, os.listdir(folder)))
     except FileNotFoundError:
         return []
+
+
+def _is_result(name: str) -> bool:
+    """Whether a file is that of one result."""
+    return name.endswith(".json") and not name.startswith(".")
 
 
 def _age(file: Path) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -15,6 +17,7 @@ from warploom.storage.cache import cache_directory
 from warploom.storage.kept import read_kept_json, write_kept_json
 
 KEPT = 9  # of each kind of run
+WRITE_SECONDS = 5.0  # how often what was noted is written down
 COMPILATION_SECONDS = 15.0  # of a new combination of policies, on a quiet machine
 
 
@@ -29,14 +32,27 @@ class Expectation:
     combinations: int  # of policies, each compiled once on each machine unless it is there already
 
 
-def remember(task: Task, seconds: float, size_bytes: int) -> None:
-    """Note a run. Where nothing can be kept, nothing is."""
-    try:
-        path = cache_directory("timings") / f"{_name(task)}.json"
-        before = read_kept_json(path) or []
-        write_kept_json(path, [*before, [seconds, size_bytes]][-KEPT:])
-    except OSError:
-        pass
+class Timings:
+    """Notes runs, and writes down now and then what it has noted. Where nothing can be kept, nothing is."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._written = clock()
+        self._noted: dict[str, list[list[float]]] = {}  # by kind of run
+
+    def note(self, task: Task, seconds: float, size_bytes: int) -> None:
+        """Note a run."""
+        self._noted.setdefault(_name(task), []).append([seconds, size_bytes])
+        if self._clock() - self._written >= WRITE_SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        """Add what was noted to what is kept."""
+        noted, self._noted, self._written = self._noted, {}, self._clock()
+        for name, runs in noted.items():
+            with suppress(OSError):
+                path = cache_directory("timings") / f"{name}.json"
+                write_kept_json(path, [*(read_kept_json(path) or []), *runs][-KEPT:])
 
 
 def expect(tasks: Sequence[Task]) -> Expectation:

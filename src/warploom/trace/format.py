@@ -10,10 +10,18 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
   belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
   atomic in shared memory counts passes with the serialisation of equal addresses, and has one less than those without it
-  above its space, in the bits from ``PARALLEL_SHIFT`` on. Other accesses to shared memory of 16
-  bytes have there how many passes fewer they need in halves of a warp, which read a word once, than in quarters; those to
-  textures whose texels lie in blocks the words of a texel less one, and ``FILTERED`` where several texels make
-  a result. An access that no lane executes has count 0.
+  above its space, in the bits from ``PARALLEL_SHIFT`` on. There other accesses have what machines need that serve them as an
+  H200 does:
+
+  - to shared memory: by how many passes they need fewer, and ``MOST_EMPTY``. Lanes of a load that share what they want in
+    pairs, all over the warp, let two groups of lanes be served as one; a group without lanes takes a pass;
+  - loads from global and local memory: one less than the passes that banks like those of shared memory need for them;
+  - constants: one less than the different addresses of their lanes;
+  - stores to global and local memory: 1 if they leave bytes of a sector as they are;
+  - textures whose texels lie in blocks: the words that are wanted, or half of those of a texel that is filtered, less one, and
+    ``FILTERED`` where several texels make a result.
+
+  An access that no lane executes has count 0.
   Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
 * ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
   space, ``lanes`` the lanes that touch it. Atomics of several lanes at one address are done one after the other: their
@@ -41,6 +49,7 @@ START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8")
 
 SPACE_SHIFT, PARALLEL_SHIFT = 8, 11  # of a memory entry
 SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
+MOST_EMPTY = 3  # groups of a warp, of those that an access to shared memory is served in
 FILTERED = 4  # among what is said of texels
 
 SECTOR_BYTES = 32

@@ -3,15 +3,19 @@
 A trace is a folder of plain ``.npy`` columns and a JSON file with their lengths and checksums. It is written under a temporary
 name and then renamed, so a trace that is there is complete. Columns are memory-mapped when read; nothing is ever unpickled. The
 first time that a process reads a trace it computes the checksums again (a second for 1.7 GB); a trace that does not match is not
-there. Where nothing can be written, a trace stays in memory.
+there. Where nothing can be written, a trace stays in memory, and so does a small one in a store that is told to let it: to make
+the files of small launches, check and map them takes longer than to execute the launches again.
 """
 
 from __future__ import annotations
 
+import math
+import mmap
 import os
 import shutil
 import tempfile
 import time
+import weakref
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -49,6 +53,8 @@ _WRITING = ".writing-"
 _ABANDONED_SECONDS = 24 * 3600  # a trace unfinished for so long was left by a process that was killed
 _WRITTEN = ".written"  # a file of a byte for each KiB that was written since the limit was last looked after
 _PARTS = 16  # how often that is while as much is written as the limit allows
+MOST_IN_MEMORY = 256 << 20  # bytes of all traces of a process that stay there because they are small
+_in_memory = 0
 
 
 def _header(dtype: np.dtype, length: int) -> bytes:
@@ -65,40 +71,55 @@ class TraceWriter:
     def __init__(self, store: TraceStore, about: dict[str, Any]) -> None:
         self._store = store
         self._about = about
-        self._folder: Path | None = None
+        self._folder: Path | None = None  # once it is on disk
         self._files: dict[str, IO[bytes]] = {}
-        self._pieces: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}  # where nothing can be written
+        self._pieces: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}  # while it is in memory
         self._checksums = dict.fromkeys(COLUMNS, 0)
+        self._room: float = min(store.small, MOST_IN_MEMORY - _in_memory)  # bytes that it may have there
+        self.lengths = dict.fromkeys(COLUMNS, 0)
+        self._leave_memory_if_large()
+
+    def append(self, **columns: np.ndarray) -> None:
+        """Add the next entries of some columns, which nobody changes afterwards."""
+        for name, values in columns.items():
+            self._add(name, np.ascontiguousarray(values, COLUMNS[name]))
+        self._leave_memory_if_large()
+
+    def _add(self, name: str, piece: np.ndarray) -> None:
+        if self._folder is not None:
+            try:
+                _write(self._files[name], piece.view(np.uint8).data)
+                self._checksums[name] = zlib.crc32(piece.view(np.uint8).data, self._checksums[name])
+            except OSError as error:
+                self._stay_in_memory(error)
+        if self._folder is None:
+            self._pieces[name].append(piece)
+        self.lengths[name] += len(piece)
+
+    def _leave_memory_if_large(self) -> None:
+        """Go to the disk with all that there is so far, as soon as that is more than may stay in memory."""
+        if self._folder is not None or sum(COLUMNS[name].itemsize * self.lengths[name] for name in COLUMNS) < self._room:
+            return
+        pieces, self._pieces = self._pieces, {name: [] for name in COLUMNS}
         self.lengths = dict.fromkeys(COLUMNS, 0)
         try:
-            if store.root is None:
-                raise store.reason
-            store.root.mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=store.root))
+            if self._store.root is None:
+                raise self._store.reason
+            self._store.root.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=self._store.root))
             for name, dtype in COLUMNS.items():
                 self._files[name] = open(self._folder / f"{name}.npy", "wb", buffering=0)  # noqa: SIM115 (closed by finish or abandon)
                 _write(self._files[name], _header(dtype, 0))
         except OSError as error:
             self._stay_in_memory(error)
-
-    def append(self, **columns: np.ndarray) -> None:
-        """Write the next entries of some columns."""
-        for name, values in columns.items():
-            piece = np.ascontiguousarray(values, COLUMNS[name])
-            if self._folder is not None:
-                try:
-                    _write(self._files[name], piece.view(np.uint8).data)
-                except OSError as error:
-                    self._stay_in_memory(error)
-            if self._folder is None:
-                self._pieces[name].append(piece.copy())
-            else:
-                self._checksums[name] = zlib.crc32(piece.view(np.uint8).data, self._checksums[name])
-            self.lengths[name] += len(piece)
+        for name, column in pieces.items():
+            for piece in column:
+                self._add(name, piece)
 
     def _stay_in_memory(self, error: OSError) -> None:
         """Take back what was written, and remove it from the disk."""
         say_no_cache(self._store.root, error)
+        self._room = math.inf
         for name, dtype in COLUMNS.items():
             if self._folder is not None and self.lengths[name]:
                 self._pieces[name] = [np.fromfile(self._folder / f"{name}.npy", dtype, self.lengths[name], offset=_HEADER_BYTES)]
@@ -119,8 +140,7 @@ class TraceWriter:
                 return self._store.accept(self._folder, self._about["key"])
             except OSError as error:
                 self._stay_in_memory(error)
-        columns = {name: np.concatenate([np.zeros(0, dtype), *self._pieces[name]]) for name, dtype in COLUMNS.items()}
-        return _trace(self._about, columns)
+        return _trace(self._about, {name: _kept_in_memory(dtype, self._pieces[name]) for name, dtype in COLUMNS.items()})
 
     def abandon(self) -> None:
         """Throw away what was written."""
@@ -138,6 +158,21 @@ def _write(file: IO[bytes], data: bytes | memoryview) -> None:
         left = left[file.write(left) :]
 
 
+def _kept_in_memory(dtype: np.dtype, pieces: list[np.ndarray]) -> np.ndarray:
+    """A column in memory, which counts as long as anybody holds it."""
+    global _in_memory
+    column = pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, dtype), *pieces])
+    column.flags.writeable = False  # like one that is mapped
+    _in_memory += column.nbytes
+    weakref.finalize(column, _no_longer_in_memory, column.nbytes).atexit = False
+    return column
+
+
+def _no_longer_in_memory(size: int) -> None:
+    global _in_memory
+    _in_memory -= size
+
+
 def _trace(about: dict[str, Any], columns: dict[str, np.ndarray]) -> Trace:
     return Trace(
         key=about["key"],
@@ -150,11 +185,11 @@ def _trace(about: dict[str, Any], columns: dict[str, np.ndarray]) -> Trace:
 
 
 class TraceStore:
-    """A folder of traces, by key."""
+    """A folder of traces, by key. Those of fewer than ``small`` bytes stay in memory, as long as all of them are not too many."""
 
     _sound: ClassVar[set[tuple[object, ...]]] = set()  # traces that this process has checked, by all their files
 
-    def __init__(self, root: Path | str | None = None, limit: int | None = None) -> None:
+    def __init__(self, root: Path | str | None = None, limit: int | None = None, small: int = 0) -> None:
         self.root: Path | None = None
         self.reason = NoCache()  # why there is no folder
         try:
@@ -168,6 +203,7 @@ class TraceStore:
             except (ValueError, OverflowError):
                 raise WarploomError(f"WARPLOOM_TRACE_LIMIT: '{text}' is not a number of GiB.") from None
         self.limit = limit
+        self.small = small
 
     def get(self, key: str) -> Trace | None:
         """The trace with this key, if it is there and sound."""
@@ -195,12 +231,10 @@ class TraceStore:
     def _column(path: Path, dtype: np.dtype, about: dict[str, Any]) -> np.ndarray:
         length = about["lengths"][path.stem]
         with path.open("rb") as file:
-            head = file.read(_HEADER_BYTES)
-        if head != _header(dtype, length) or path.stat().st_size != _HEADER_BYTES + length * dtype.itemsize:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if mapped[:_HEADER_BYTES] != _header(dtype, length) or len(mapped) != _HEADER_BYTES + length * dtype.itemsize:
             raise ValueError(f"{path}: not {length} entries of type {dtype}")
-        if length == 0:  # an empty file cannot be mapped
-            return np.zeros(0, dtype)
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return np.frombuffer(mapped, dtype, offset=_HEADER_BYTES)  # `np.load` takes longer than a small launch
 
     @classmethod
     def _check(cls, folder: Path, columns: dict[str, np.ndarray], checksums: dict[str, int]) -> None:
