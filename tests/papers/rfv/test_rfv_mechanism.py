@@ -44,9 +44,9 @@ ISSUE_COUNTERS = (
 
 
 def conserved(c: dict[str, Any]) -> None:
-    """What is mapped or spilled comes back, every metadata instruction is fetched or found, entries have one state at a time."""
+    """What is mapped or spilled comes back, no more flags are found than are asked for, entries have one state at a time."""
     assert c["renames"] == c["releases_pir"] + c["releases_pbr"] + c["releases_exit"]
-    assert c["flag_fetches"] + c["flag_cache_hits"] == c["metadata"]
+    assert 0 <= c["flag_cache_hits"] <= c["metadata"]
     assert c["spilled_registers"] == c["spills"] == c["refills"]
     assert c["on_cycles"] + c["drowsy_cycles"] + c["off_cycles"] == c["entry_cycles"]
 

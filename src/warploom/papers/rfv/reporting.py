@@ -40,11 +40,15 @@ def virtualization_counters(states: np.ndarray, run: LaunchFacts) -> dict[str, A
 
 def virtualization_summary(counters: dict[str, Any]) -> dict[str, Any]:
     """Ratios over all launches."""
+    found = counters["metadata_skipped"]
+    fetched = counters["metadata"] - found
     return {
         **{name: value for name, value in NEUTRAL.items() if name not in counters},
         **allocation_summary(counters),
+        "flag_fetches": fetched,
+        "flag_cache_hits": found,
         "static_code_increase": counters["static_metadata"] / counters["static_instructions"],
-        "dynamic_code_increase": counters["flag_fetches"] / max(1, counters["warp_instructions"]),
+        "dynamic_code_increase": fetched / max(1, counters["warp_instructions"]),
         "exempt_registers": counters["exempt_registers_peak"],
         "table_bytes": counters["table_bytes_peak"],
     }

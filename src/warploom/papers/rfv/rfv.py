@@ -14,12 +14,7 @@ from warploom.energy import RunFacts, Technology
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import MAX_CTAS
-from warploom.papers.rfv.flag_cache import (
-    count_probe,
-    forget_probes,
-    has_flags,
-    keep_flags,
-)
+from warploom.papers.rfv.flag_cache import has_flags, keep_flags
 from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
 from warploom.papers.rfv.mapping import (
     entries_for,
@@ -185,7 +180,6 @@ class Rfv(NamedTuple):
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         state: State = sm.allocation
         state.warps_peak = max(state.warps_peak, count(sm.resident))
-        forget_probes(sm, warp)
         clear_memory(sm, warp)
         map_directly(ctx, sm, cycle, warp)
 
@@ -232,9 +226,7 @@ class Rfv(NamedTuple):
             keep_flags(sm, policy.flag_cache, pc)
 
     def metadata_cached(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
-        hit = not is_list(ctx.code[pc].payload) and has_flags(sm, policy.flag_cache, pc)
-        count_probe(sm, warp, pc, hit)
-        return hit
+        return not is_list(ctx.code[pc].payload) and has_flags(sm, policy.flag_cache, pc)
 
     # Too few registers.
 

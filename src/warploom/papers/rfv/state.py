@@ -47,12 +47,9 @@ class ReservedMemory(Record):
 
 
 class FlagCache(Record):
-    """`flag_cache`: what is in it, and what each warp has asked for."""
+    """`flag_cache`: what is in it."""
 
     tag: Annotated[Array[i4], MAX_FLAG_CACHE]  # pc + 1 of the pir in an entry of the flag cache
-    probed_from: Annotated[Array[i8], MAX_WARPS]
-    probed_pc: Annotated[Array[i4], MAX_WARPS]
-    missed_pc: Annotated[Array[i4], MAX_WARPS]
 
 
 class Counts(Record):
@@ -62,8 +59,6 @@ class Counts(Record):
     releases_pir: i8
     releases_pbr: i8
     releases_exit: i8  # what no flag has released
-    flag_fetches: i8
-    flag_cache_hits: i8
     throttled_cycles: i8
     borrowed: i8  # entries taken in another bank than the compiler's
     table_accesses: i8
