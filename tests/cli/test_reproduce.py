@@ -16,6 +16,7 @@ from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scoreca
 from warploom.papers.runs import tasks_of
 from warploom.report.embedding import embedded
 from warploom.report.reproduction import write_results
+from warploom.simulation.result import encode
 from warploom.simulation.task import Task
 from warploom.simulation.workers import Here
 from warploom.sweeps.engine import perform
@@ -119,7 +120,7 @@ def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
         assert result is not None
         for state in result["states"]:
             state["live"] = state["allocated"]
-        store.save(key, result)
+        store.save(key, encode(result))
     changed = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
     assert {score.ours for score in kept} != {score.ours for score in changed}
     vectoradd = next(score for score in changed if score.fact.id == "live-share-vectoradd")
@@ -135,9 +136,9 @@ def test_a_run_with_a_wrong_output_is_named(folder: Path) -> None:
     (task,) = tasks_of([run])
     result = store.load(content_key(task))
     assert result is not None
-    store.save(content_key(task), {**result, "verified": False})
+    store.save(content_key(task), encode({**result, "verified": False}))
     wrong = ask(folder, "--json")
-    store.save(content_key(task), result)
+    store.save(content_key(task), encode(result))
     assert wrong.returncode == 0
     name = f"{run.workload} with {run.design} as {task.code}"
     assert sum(f"{name}: {said}" in line for line in wrong.stderr.splitlines()) == wrong.stderr.count(said) == 1

@@ -194,7 +194,7 @@ def test_half_precision_takes_both_halves_of_the_unit(hopper: Machine) -> None:
 
 
 def test_a_conflict_holds_up_the_stall_counts_of_other_warps(hopper: Machine) -> None:
-    """Microbenchmarks shared_bank.eee.stall6.8w (3.6 cycles each) and eeo.stall4.8w (2.0): both ask for every cycle of a bank."""
+    """Microbenchmarks steady.eee.stall6.8w (3 to 4 cycles each) and shared_bank.eeo.stall4.8w (2): they ask for all of a bank."""
 
     def each(stall: int, last: int) -> float:
         few, many = (warm([controlled("FFMA", 8, 2, 4, last, stall=stall)] * n, hopper, warps_per_cta=8) for n in (8, 24))

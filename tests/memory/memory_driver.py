@@ -73,7 +73,7 @@ def _cycle(machine, memory, sm, ops, start, end, state, busy, owner, sectors, la
         slot = state[0] % MAX_SLOTS
         ready = cycle >= op.at and busy[slot] == 0 and (state[1] == 0 or op.alone == 0)
         if ready and ldst_can_accept(machine, sm, cycle):
-            if op.flags & 5:
+            if op.flags & 5 and not op.flags & 2:
                 busy[slot] = 1
                 owner[slot] = state[0]
                 state[1] += 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from memory_driver import ATOMIC, BASE, CONST, LOAD, SHARED, STORE, TEXTURE, VOLATILE, Stream, run
 
-from warploom.core.memory import TEXTURE_SHIFT
+from warploom.core.memory import ABOUT_SHIFT
 from warploom.core.memory.state import CONST_BASE
 from warploom.machines import Machine, load_machine
 from warploom.trace.format import FILTERED
 
+ON_ONE_WORD = [1 << lane for lane in range(32)]  # each in its turn
 LINES = 192  # two for each channel of the two halves, and as many again
 
 
@@ -46,16 +49,62 @@ def test_a_store_takes_copies_away(machine: Machine) -> None:
 
 def test_lanes_of_an_atomic_that_meet_in_a_sector_travel_together(machine: Machine) -> None:
     stream = Stream().add([BASE, BASE + 4], flags=ATOMIC, lanes=[0xFF, 0x1], alone=True)
-    stream.add([BASE], flags=ATOMIC, lanes=[0xFFFF_FFFF], alone=True)
     outcome = run(machine, stream, warm=(BASE, 8))
-    assert outcome.counters["l2_atomic_accesses"] == 3
+    assert outcome.counters["l2_atomic_accesses"] == 2
+    outcome = run(machine, Stream().add([BASE] * 32, flags=ATOMIC, lanes=ON_ONE_WORD), warm=(BASE, 8))
+    assert outcome.counters["l2_atomic_accesses"] == 32
 
 
 def test_atomics_on_one_word_keep_their_slice_busy(machine: Machine) -> None:
     """As many warps as the chip has SMs, all lanes on one word: some one and a half cycles a lane."""
-    streams = [Stream().add([BASE], flags=ATOMIC, lanes=[0xFFFF_FFFF]) for _ in range(8)]
+    streams = [Stream().add([BASE] * 32, flags=ATOMIC, lanes=ON_ONE_WORD) for _ in range(8)]
     first, last = (max(run(machine, *some, warm=(BASE, 4)).latencies) for some in (streams[:1], streams))
     assert last - first == pytest.approx(7 * 48, abs=machine.l2.far_cycles)
+
+
+def test_an_atomic_without_a_result_needs_no_slot(machine: Machine) -> None:
+    """It is acknowledged as a store is: as long after as the answer of one with a result."""
+    one, other = (
+        run(machine, Stream().add([BASE], flags=flags, lanes=[1]), warm=(BASE, 8)) for flags in (ATOMIC, ATOMIC | STORE)
+    )
+    assert one.latencies[0] == other.latencies[0]
+
+
+def test_stores_that_leave_bytes_of_a_sector_take_a_slice_longer(machine: Machine) -> None:
+    def cycles(parts: int) -> int:
+        streams = [Stream() for _ in range(32)]
+        for stream in streams:
+            for number in range(16):
+                stream.add([BASE + 96 * 8 * number, BASE + 96 * 8 * number + 1], flags=STORE | parts << ABOUT_SHIFT)
+        unjoined = replace(machine.interconnect, groups=0, mask_cycles=0)
+        return max(run(replace(machine, interconnect=unjoined), *streams).latencies)
+
+    assert cycles(0) < cycles(1)
+
+
+def test_lines_beyond_those_that_l2_may_keep_back_are_written_to_dram(machine: Machine) -> None:
+    def written(dirty_ways: int) -> int:
+        small = replace(machine, l2=replace(machine.l2, sets=1, ways=4, dirty_ways=dirty_ways))
+        stream = Stream()
+        for number in range(96 * 4 * 4):
+            stream.line(number, flags=STORE)
+        return run(small, stream).counters["dram_writes"]
+
+    assert written(64) == written(4) < written(2) < written(1)
+
+
+def test_a_packet_that_waits_for_its_port_holds_up_none_behind_it(machine: Machine) -> None:
+    """One SM asks every slice for lines, and its port takes their replies one by one; those to others need not wait."""
+    greedy = Stream()
+    for number in range(256):
+        greedy.line(number, flags=LOAD | VOLATILE)
+    streams = [greedy, *(Stream().line(number, flags=LOAD | VOLATILE, at=40) for number in range(15))]
+    joining = replace(machine.interconnect, groups=0)
+    held, free = (
+        run(replace(machine, interconnect=replace(joining, buffered=buffered)), *streams, warm=(BASE, 1024))
+        for buffered in (False, True)
+    )
+    assert sum(free.latencies) < sum(held.latencies)
 
 
 def test_passes_of_one_sub_core_leave_room_for_others(machine: Machine) -> None:
@@ -113,7 +162,7 @@ def test_a_load_waits_once_for_sectors_that_come_together(machine: Machine) -> N
         stream.add([BASE, BASE + 1, BASE + 2])
     outcome = run(machine, stream)
     assert (outcome.ops[0]["done"] > 0).all()
-    assert (outcome.sms["ldst"]["l1"]["mshr_count"] <= machine.l1.merged).all()
+    assert (outcome.sms["ldst"]["l1"]["miss"]["count"] <= machine.l1.merged).all()
 
 
 def test_stores_to_the_same_sectors_leave_together(machine: Machine) -> None:
@@ -145,7 +194,7 @@ def test_texels_take_the_unit_longer_the_wider_they_are(machine: Machine, texels
     about, cycles = TEXELS[texels]
     stream = Stream()
     for alone in (True, True, False):  # the first brings the sectors
-        flags = LOAD | about << TEXTURE_SHIFT
+        flags = LOAD | about << ABOUT_SHIFT
         stream.add(sectors, flags=flags, space=TEXTURE, lanes=[0xFFFF_FFFF] * len(sectors), alone=alone)
     _, second, third = run(machine, stream).ops[0]["done"]
     assert third - second == cycles
@@ -155,4 +204,38 @@ def test_a_line_of_constants_that_is_there_is_near(machine: Machine) -> None:
     stream = Stream().add([0], space=CONST).add([1], space=CONST, alone=True).add([2], space=CONST, alone=True)
     latencies = run(machine, stream, warm=(CONST_BASE, 2048)).latencies
     assert latencies[1] == machine.l1c.latency  # of the same 64 bytes
-    assert latencies[2] == machine.l1c.latency + machine.l1c.behind_cycles + machine.l1c.behind_latency  # of the same 128
+    assert latencies[2] == machine.l1c.latency + machine.l1c.behind_latency  # of the same 128
+
+
+@pytest.mark.parametrize("addresses", [1, 2, 8, 32])
+@pytest.mark.parametrize("lines", [1, 2])
+def test_addresses_of_constants_follow_each_other(machine: Machine, addresses: int, lines: int) -> None:
+    """Eleven cycles apart for one warp, two for many (`constant.lanes.*`), however many lines they are in."""
+    sectors = [0, 2][: min(lines, addresses)]
+    flags, lanes = LOAD | addresses - 1 << ABOUT_SHIFT, [0xFFFF_FFFF] * len(sectors)
+    stream = Stream().add(sectors, space=CONST, flags=flags, lanes=lanes, alone=True)
+    stream.add(sectors, space=CONST, flags=flags, lanes=lanes, alone=True)
+    for warp in range(16):
+        stream.add(sectors, space=CONST, flags=flags, lanes=lanes, warp=warp)
+    outcome = run(machine, stream, warm=(CONST_BASE, 2048))
+    done = outcome.ops[0]["done"]
+    assert outcome.latencies[1] == machine.l1c.latency + 11 * (addresses - 1)
+    assert done[-1] - done[-2] == pytest.approx(2 * addresses, abs=1)
+
+
+def test_a_load_takes_passes_in_banks_and_in_tags(machine: Machine) -> None:
+    """Two cycles a pass for one sub-core alone (`global.flood.32bit.stride8.1w`), as the trace says; lines go four at a time."""
+    lines = [BASE + 4 * number for number in range(8)]
+    stream = Stream().add(lines, alone=True)
+    stream.add(lines, alone=True).add([BASE], alone=True).add([BASE], flags=LOAD | 7 << ABOUT_SHIFT, alone=True)
+    _, tags, one, banks = run(machine, stream).latencies
+    assert (tags - one, banks - one) == (2, 14)
+
+
+@pytest.mark.parametrize(("parts", "cycles"), [(0, 4), (1, 5)])
+def test_a_store_takes_a_cycle_for_each_sector_and_one_for_its_mask(machine: Machine, parts: int, cycles: int) -> None:
+    stream = Stream()
+    for number in range(64):
+        stream.line(number, flags=STORE | parts << ABOUT_SHIFT)
+    done = run(machine, stream, warm=(BASE, 256)).sms["ldst"]["port_free"]
+    assert max(done) == pytest.approx(64 * cycles, abs=40)

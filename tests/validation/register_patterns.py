@@ -1,4 +1,4 @@
-"""What the model gives for the patterns of `microbenchmarks/registers.py`, straight from the timing core.
+"""What the model gives for the patterns of `microbenchmarks/registers.py` and `lost.py`, straight from the timing core.
 
 `warploom validate --microbenchmarks` executes whole kernels for the same numbers, which takes minutes. Here the instructions of
 all patterns are encoded and read back once, and each pattern is timed as straight-line code of two lengths on one SM.
@@ -16,13 +16,20 @@ from warploom.core.simulate import time_launches
 from warploom.designs import parse_design
 from warploom.machines import load_machine
 from warploom.sass.module import from_cubin
+from warploom.validation.microbenchmarks import lost, registers
 from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.registers import slopes
 from warploom.validation.microbenchmarks.slopes import SUB_CORES, Slope
 from warploom.validation.microbenchmarks.template import KERNEL, LEAST, from_instructions
 
 LEAVE = Instruction(Operation("EXIT"), control=Control(5, False, None, None, 0, (False,) * 3))
 REGISTERS = 80  # more than the patterns name
+NOT_STRAIGHT = {"LDS", "STS", "SHFL", "LDC", "ULDC"}  # what these do depends on values, and nothing is executed here
+
+
+def slopes() -> list[Slope]:
+    """All patterns that can be timed without being executed."""
+    of_lost = [slope for slope in lost.slopes() if not NOT_STRAIGHT & {one.operation for one in slope.pattern}]
+    return [*registers.slopes(), *of_lost]
 
 
 @dataclass

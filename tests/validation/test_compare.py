@@ -50,6 +50,7 @@ def test_errors_by_hand() -> None:
     adjust, held_out, everything = summaries(rows, sms=2)
     assert (adjust.filling, adjust.filling_error) == (0, None)  # one CTA each
     assert (summaries(rows, sms=1)[0].filling, summaries(rows, sms=1)[0].filling_error) == (2, pytest.approx(0.1))
+    assert (everything.workloads, everything.filling_workloads, summaries(rows, sms=1)[2].filling_workloads) == (3, 0, 3)
     assert (adjust.part, held_out.part, everything.part) == ("adjust", "held-out", "all")
     assert (adjust.launches, adjust.kernels, adjust.exact_instructions) == (2, 2, 1)
     assert adjust.mean_error == pytest.approx(0.1) and held_out.mean_error == pytest.approx(0.2)

@@ -9,12 +9,19 @@ import pytest
 
 from warploom.programs.device import Device
 from warploom.sass.module import from_cubin
+from warploom.validation.microbenchmarks import steady, turns
 from warploom.validation.microbenchmarks.benchmark import took, values
 from warploom.validation.microbenchmarks.caches import INSTRUCTION_BYTES, LINE, _jumping
 from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
 from warploom.validation.microbenchmarks.latencies import numbers, results_read
 from warploom.validation.microbenchmarks.registers import READS, REUSE, SHARED, WRITES, pattern
-from warploom.validation.microbenchmarks.template import LEAST, between_clocks, from_instructions, usable_registers
+from warploom.validation.microbenchmarks.template import (
+    LEAST,
+    between_clocks,
+    from_instructions,
+    stored_registers,
+    usable_registers,
+)
 
 NAMES = {
     "FFMA.IMM": "FFMA",
@@ -111,3 +118,39 @@ def test_a_result_that_is_read_too_early_shows(name: str, what: str, code: list[
         device.launch("bench", (1,), (32,), out, device.array(np.repeat(numbers(), 32)), np.uint32(1), np.uint64(0))
         found.append(out.get()[8:56])
     assert (found[0] != found[1]).any(), what
+
+
+def test_readings_of_the_clock_are_found_where_they_are_stored() -> None:
+    """Warps that read in turn, and warps of which the first is through before the others begin."""
+    benchmark = next(one for one in turns.benchmarks() if one.name == "turns.clock.stall4.8w")
+    (launch,) = benchmark.launches()
+    where = [8 + number for number in list(stored_registers(LEAST).values())]
+    output = np.zeros((launch.repeats, 8, 64), np.uint32)
+    for warp in range(8):
+        output[:, warp, where] = 100 + 8 * np.arange(len(where)) + warp // 4
+    in_turn, shared = benchmark.read({launch.name: output.reshape(launch.repeats, -1)})
+    assert in_turn.value == 1 and shared.value == pytest.approx(39 / 40)
+    output[:, 4:, where] += 1000
+    one_by_one, alone = benchmark.read({launch.name: output.reshape(launch.repeats, -1)})
+    assert one_by_one.value == 40 and alone.value == 0
+
+
+def test_steady_numbers_are_means_of_sub_cores_and_launches() -> None:
+    benchmark = next(one for one in steady.benchmarks() if one.name == "steady.eez.stall5.8w")
+    outputs = {}
+    for launch, rounds in zip(benchmark.launches(), (steady.FEW, steady.MANY), strict=True):
+        output = np.zeros((launch.repeats, 8, 64), np.uint32)
+        output[:, :, 2] = 1000
+        output[:, :4, 4] = 1000 + 2 * steady.ROUND * rounds  # the first warp of each sub-core
+        output[:, 4:, 4] = 1000 + 4 * steady.ROUND * rounds
+        output[1, 7, 4] += steady.ROUND * rounds  # one sub-core, once
+        outputs[launch.name] = output.reshape(launch.repeats, -1)
+    cycles, spread, first = benchmark.read(outputs)
+    assert cycles.value == pytest.approx(2 + 0.5 / 32) and spread.value == pytest.approx(0.5)
+    assert first.value == pytest.approx((31 * 0.5 + 0.4) / 32)
+
+
+def test_warps_that_leave_early_do_not_count() -> None:
+    output = np.zeros((3, 8, 64), np.uint32)
+    output[:, ::4, 2], output[:, ::4, 4] = 500, 700
+    assert took(output.reshape(3, -1)) == 200

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from warploom.cli.app import run_command
+from warploom.cli.validate import _chosen
+from warploom.validation.recorded import folder_of, read_launches
 
 
 def _run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -32,8 +34,15 @@ def test_two_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     before = stored[0].stat().st_mtime_ns
     code, out, _ = _run(capsys, *words)
     assert code == 0 and "exact" in out and "held-out" in out and "NVIDIA H200" in out
+    assert "workloads with such a launch" in out and "1 of 1" in out  # nn, of 2673 CTAs
     assert stored[0].stat().st_mtime_ns == before  # nothing was made again
     assert "<svg" in (tmp_path / "runs" / "gtx480-beside-h200.svg").read_text()  # a picture comes with the table
+
+
+def test_without_a_size_all_that_was_measured_is_compared() -> None:
+    _, launches = read_launches(folder_of("h200"))
+    assert _chosen(launches, None, (), None) == launches
+    assert {launch.size for launch in _chosen(launches, "own,small", (), None)} == {"own", "small"}
 
 
 def test_one_microbenchmark(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warploom.validation.compare import Compared, Summary
     from warploom.validation.recorded import MeasuredLaunch, MeasuredNumber
 
-SIZES = "small,paper,own"
+_TITLES = {"own": "single kernels", "fresh": "fresh single kernels"}
 _TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "read": "dram_read_bytes", "write": "dram_write_bytes"}
 
 _MEANT = {"read": "DRAM reads", "write": "DRAM writes"}
@@ -25,7 +25,12 @@ _MEANT = {"read": "DRAM reads", "write": "DRAM writes"}
 def command(
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "hopper",
     measured: Annotated[str, typer.Option(help="Recorded measurements: a device's name, or a folder.")] = "h200",
-    size: Annotated[str, typer.Option(help="Sizes of workloads, with commas: small, paper, and own for single kernels.")] = SIZES,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="Sizes of workloads, small, paper and chip, and sets of single kernels, own and fresh; with commas. Else all."
+        ),
+    ] = None,
     only: Annotated[
         str | None, typer.Option(help="These programs only, with commas; or microbenchmarks whose names begin so.")
     ] = None,
@@ -65,13 +70,14 @@ def command(
     return _kernels(_chosen(launches, size, names, part), facts, chip, point, jobs, store, folder, out, json)
 
 
-def _chosen(launches: list[MeasuredLaunch], size: str, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
+def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
     """The launches that were asked for; an error names what there is not."""
     from warploom.validation.split import PARTS
 
-    sizes = [word.strip() for word in size.split(",")]
+    measured = {launch.size for launch in launches}
+    sizes = [word.strip() for word in size.split(",")] if size else sorted(measured)
     for what, asked, known in (
-        ("--size", sizes, {launch.size for launch in launches}),
+        ("--size", sizes, measured),
         ("--only", names, {launch.program for launch in launches}),
         ("--part", [part] if part else [], set(PARTS)),
     ):
@@ -96,10 +102,10 @@ def _kernels(
     from warploom.simulation.workers import local_workers
     from warploom.sweeps.store import Store
     from warploom.validation.compare import summaries
-    from warploom.validation.recorded import OWN_SIZE
+    from warploom.validation.recorded import SINGLE_SIZES
     from warploom.validation.runs import run_kernels, tasks_of
 
-    steps = len(tasks_of(launches, chip, design)) + sum(launch.size == OWN_SIZE for launch in launches)
+    steps = len(tasks_of(launches, chip, design)) + sum(launch.size in SINGLE_SIZES for launch in launches)
     kept = Store(store)
     with progress_bar(steps, "simulating") as step, local_workers(jobs or os.cpu_count() or 1) as workers:
         rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused)
@@ -163,16 +169,21 @@ def _plain(summary: Summary) -> dict[str, Any]:
 
 def _print_rows(rows: list[Compared]) -> None:
     """A table for each part and size: the kernel, with the number of its launch where it has several."""
-    from warploom.validation.recorded import OWN_SIZE
+    from warploom.validation.recorded import SINGLE_SIZES
     from warploom.validation.split import PARTS
+    from warploom.workloads.workload import SIZES
 
     console = results_console()
-    for part, size in ((part, size) for part in PARTS for size in SIZES.split(",")):
+    for part, size in ((part, size) for part in PARTS for size in (*SIZES, *SINGLE_SIZES)):
         some = [row for row in rows if (row.measured.part, row.measured.size) == (part, size)]
         if some:
             some.sort(key=lambda one: (one.measured.name, one.measured.launch))
-            title = f"{part}, single kernels" if size == OWN_SIZE else f"{part}, size {size}"
-            named_table(console, title, ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC), list(map(_cells, some)))
+            named_table(
+                console,
+                f"{part}, {_TITLES.get(size, f'size {size}')}",
+                ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC),
+                list(map(_cells, some)),
+            )
 
 
 def _cells(row: Compared) -> list[str]:
@@ -199,9 +210,12 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("correlation of their logarithms", *(f"{one.log_correlation:.4f}" for one in totals))
     table.add_row("launches that fill the chip", *(str(one.filling) for one in totals))
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
+    table.add_row("workloads with such a launch", *(f"{one.filling_workloads} of {one.workloads}" for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
     for heading, name in _TRAFFIC.items():
         table.add_row(f"median error, {_MEANT.get(heading, heading)}", *(_percent(one.traffic[name], ".1%") for one in totals))
+    table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
+    table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
     results_console().print(table)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from warploom.code.classes import OpClass, op_class, unit
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
 from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
-from warploom.errors import WarploomError
 
 MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
 MAX_WRITES = 8  # a load of four 64-bit elements
@@ -133,21 +132,16 @@ def _fits(reads: list[int], writes: list[int]) -> bool:
     return len(reads) <= MAX_READS and len(writes) <= MAX_WRITES
 
 
-def refuse_untimed(code: Code) -> None:
-    """Refuse code that accesses more registers at a time than a record has room for, or registers and shared memory at once."""
-    for instruction in code.instructions():
-        reads, writes = (_words(list(found), code.literal) for found in (instruction.reads, instruction.dsts))
-        also_memory = instruction.op.name in WARPGROUP_PRODUCTS
-        if also_memory or not _fits(reads, writes):
-            raise WarploomError(
-                f"{code.source or code.name}: kernel {code.name}: {instruction.op} is executed but cannot be timed, for it "
-                f"accesses {len(reads) + len(writes)} registers{' and shared memory' if also_memory else ''} at a time; "
-                "with --emulate-only it runs."
-            )
+def is_wide(instruction: Instruction, literal: bool) -> bool:
+    """Whether an instruction has more registers than a record has room for, or makes its product while its warp goes on."""
+    if instruction.op.name in WARPGROUP_PRODUCTS:
+        return True
+    reads, writes = (_words(list(found), literal) for found in (instruction.reads, instruction.dsts))
+    return not _fits(reads, writes)
 
 
 def static_table(code: Code) -> np.ndarray:
-    """One record per instruction, in address order. One with too many registers (see `refuse_untimed`) shows none of them."""
+    """One record per instruction, in address order. One with too many registers shows none of them (`code/wide.py`)."""
     table = np.zeros(len(code), STATIC_DTYPE)
     pc = 0
     for number, block in enumerate(code.blocks):
@@ -160,7 +154,7 @@ def static_table(code: Code) -> np.ndarray:
                 kind = OpClass.MOVE  # a function that CUDA supplies: what it returns is written like any other result
             reads, writes = list(instruction.reads), list(instruction.dsts)
             read_words, write_words = _words(reads, code.literal), _words(writes, code.literal)
-            if not _fits(read_words, write_words):
+            if instruction.op.name in WARPGROUP_PRODUCTS or not _fits(read_words, write_words):
                 read_words, write_words = [], []
             row["op_class"], row["unit"], row["block"] = kind, unit(kind), number
             row["n_reads"], row["n_writes"] = len(read_words), len(write_words)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from warploom.code.wide import MAX_RUNS
 from warploom.register_file.columns import pc_at, value_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import awake, recoverable
 from warploom.register_file.layout import BYTES, CheckedSm
-from warploom.register_file.services import INSTRUCTION, MOVE, REFILL, SPILL, UNKNOWN, covers, inlined
+from warploom.register_file.services import INSTRUCTION, MOVE, PIECE, REFILL, SPILL, UNKNOWN, covers, inlined
 
-NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED = range(10)
+NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED, UNDER_WAY = range(11)
 
 
 class NoChecker(NamedTuple):
@@ -45,12 +46,28 @@ def _version_in(sm: CheckedSm, warp: int, register: int, entry: int) -> int:
     return sm.check.entry_version[entry, first]
 
 
+@inlined
+def _beside_products(sm: CheckedSm, cycle: int, slot: int) -> None:
+    """Whether an instruction reads or overwrites what a product that is under way has yet to make or to read."""
+    work, shadow = sm.slot[slot], sm.check
+    for operand in range(work.n_reads):
+        register = work.sources[operand]
+        if shadow.to_write[work.warp, register] > 0:
+            _fault(sm, UNDER_WAY, cycle, work.warp, register, work.pc, -1, shadow.version[work.warp, register])
+    for number in range(work.n_writes):
+        register = work.registers[number]
+        if shadow.to_read[work.warp, register] + shadow.to_write[work.warp, register] > 0:
+            _fault(sm, UNDER_WAY, cycle, work.warp, register, work.pc, -1, shadow.version[work.warp, register])
+
+
 class Checker(NamedTuple):
     """The answers of a checked run."""
 
     def check_launch(check, ctx: Context, sm: CheckedSm, warp: int) -> None:
         for register in range(ctx.info.registers):
             sm.check.version[warp, register] = 0
+            sm.check.to_read[warp, register] = 0
+            sm.check.to_write[warp, register] = 0
 
     def check_issue(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int) -> None:
         work = sm.slot[slot]
@@ -60,7 +77,7 @@ class Checker(NamedTuple):
             shadow.read_bytes[slot, operand] = sm.bytes_of[work.warp, work.sources[operand]]
         for number in range(work.n_writes):
             register = work.registers[number]
-            if work.kind == INSTRUCTION:
+            if work.kind in (INSTRUCTION, PIECE):
                 shadow.version[work.warp, register] += 1
             shadow.made[slot, number] = shadow.version[work.warp, register]
             shadow.written_bytes[slot, number] = sm.bytes_of[work.warp, register]
@@ -69,7 +86,8 @@ class Checker(NamedTuple):
         if work.kind == MOVE:
             shadow.expected[slot, 0] = 0
             shadow.made[slot, 0] = _version_in(sm, work.warp, work.registers[0], work.writes[0])
-        elif work.kind == INSTRUCTION:
+        elif work.kind == INSTRUCTION and not ctx.code[work.pc].wide:
+            _beside_products(sm, cycle, slot)
             for operand in range(ctx.code[work.pc].n_reads, work.n_reads):
                 shadow.expected[slot, operand] = 0
         # A spill may store an old version for the same reason; the refill brings back the version that was stored.
@@ -78,6 +96,16 @@ class Checker(NamedTuple):
             shadow.spilled[work.warp, work.sources[0]] = _version_in(sm, work.warp, work.sources[0], work.reads[0])
         elif work.kind == REFILL:
             shadow.made[slot, 0] = shadow.spilled[work.warp, work.registers[0]]
+
+    def check_wide(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int) -> None:
+        row, warp, shadow = ctx.code[sm.slot[slot].pc], sm.slot[slot].warp, sm.check
+        for run in range(MAX_RUNS):
+            for number in range(row.run_count[run]):
+                shadow.to_read[warp, row.run_first[run] + number] += 1
+        for number in range(row.results):
+            shadow.to_write[warp, row.result + number] += 1
+            if row.addend >= 0:
+                shadow.to_read[warp, row.addend + number] += 1
 
     def check_cached(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, place: int) -> None:
         work, shadow = sm.slot[slot], sm.check
@@ -94,6 +122,8 @@ class Checker(NamedTuple):
     def check_read(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, operand: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
         register, version = work.sources[operand], shadow.expected[slot, operand]
+        if work.pc >= 0 and ctx.code[work.pc].wide:
+            shadow.to_read[work.warp, register] -= 1
         if not awake(ctx.design.power, ctx, sm, cycle, entry):
             _fault(sm, ASLEEP, cycle, work.warp, register, work.pc, entry, version)
         if ctx.info.literal != 0 or version == 0:
@@ -141,6 +171,8 @@ class Checker(NamedTuple):
 
     def check_write(check, ctx: Context, sm: CheckedSm, cycle: int, slot: int, write: int, entry: int) -> None:
         work, shadow = sm.slot[slot], sm.check
+        if work.pc >= 0 and ctx.code[work.pc].wide:
+            shadow.to_write[work.warp, work.registers[write]] -= 1
         if not awake(ctx.design.power, ctx, sm, cycle, entry):
             _fault(sm, ASLEEP, cycle, work.warp, work.registers[write], work.pc, entry, shadow.made[slot, write])
         form = int(work.form[write])

@@ -7,11 +7,21 @@ from typing import Any
 import numpy as np
 
 from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import Code, Constant, Control, Imm, Instruction, Modified, Special
+from warploom.code.instruction import CONTROL_COUNTERS, Code, Constant, Control, Imm, Instruction, Modified, Special
 from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
-from warploom.code.table import Flag, Space, static_table
+from warploom.code.table import Flag, Space, is_wide, static_table
+from warploom.code.wide import wide_registers
 from warploom.core.memory.state import FIRST_CONSTANT_LINES, FIRST_INDEXED_LINE, INDEXED_LINES
-from warploom.core.pipeline.pipes import Pipe, interval_of, latency_of, operands_read_again, pipe_of, unit_cycles_of
+from warploom.core.pipeline.pipes import (
+    Pipe,
+    cycles_for_a,
+    interval_of,
+    latency_of,
+    operands_read_again,
+    pipe_of,
+    quarter_passes_of,
+    unit_cycles_of,
+)
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.records import dtype_of, field_names
@@ -27,6 +37,7 @@ CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 LOCAL_FIRST, SPILL_FIRST = LOCAL_WINDOW >> 5, SHARED_WINDOW >> 5
 
 NO_CONTROL = Control(1, False, None, None, 0, (False, False, False))
+SEEN_BY_ALL = frozenset(("GPU", "SYS"))  # the scopes of a fence that goes beyond its SM
 ARRIVES = frozenset(("arrive", "ARV"))  # what a barrier that nobody waits at says, in PTX and in SASS
 
 
@@ -80,12 +91,15 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     row["constant"] = constant_line(instruction)
     if row["constant"] == INDEXED_CONSTANT:
         row["unit"] = Unit.SP  # it is issued when its line is there, and nothing else is asked for it
-    pipe = pipe_of(instruction, kind, int(row["unit"]))
+    wide = is_wide(instruction, literal=False)
+    if wide:
+        _note_runs(row, instruction)
+    pipe = pipe_of(instruction, kind, int(row["unit"]), wide)
     if pipe is Pipe.NONE:
         row["unit"] = Unit.NONE
     row["pipe"] = pipe
-    row["latency"] = latency_of(instruction, kind, pipe, machine)
-    row["initiation"] = interval_of(instruction, kind, pipe, machine, int(row["n_reads"]))
+    row["latency"] = latency_of(instruction, kind, pipe, wide, machine)
+    row["initiation"] = interval_of(instruction, kind, pipe, wide, machine, int(row["n_reads"]))
     row["unit_cycles"] = unit_cycles_of(instruction, machine)
     row["read_again"] = operands_read_again(instruction)
     row["guarded"] = instruction.guard is not None
@@ -93,16 +107,39 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
     if instruction.op.name in ("BSYNC", "WARPSYNC"):
         row["stall"] = max(control.stall, machine.stages.sync_cycles)
+    if instruction.op.name == "MEMBAR" and not SEEN_BY_ALL.isdisjoint(instruction.op.modifiers):
+        row["stall"] = max(control.stall, machine.stages.fence_cycles)
     row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
+    if wide and (group := _group_counter(instruction)) >= 0:
+        row["write_counter"] = group
     row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
     held = control.write_barrier is not None or control.read_barrier is not None
-    row["variable"] = held or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY)
+    row["variable"] = held or wide or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY, Pipe.PRODUCTS)
     row["copies"] = instruction.op.name == "LDGSTS"
     row["limited_counter"], row["limit"] = limited_counter(instruction)
 
 
+def _note_runs(row: Any, instruction: Instruction) -> None:
+    """Where the registers of an instruction with many of them are."""
+    registers = wide_registers(instruction)
+    row["wide"] = True
+    for number, (first, count) in enumerate(registers.operands):
+        row["run_first"][number], row["run_count"][number] = first, count
+    row["addend"], row["result"], row["results"] = registers.addend, registers.result, registers.results
+    row["quarter_passes"] = quarter_passes_of(instruction)
+    row["cycles_for_a"] = cycles_for_a(instruction)
+
+
+def _group_counter(instruction: Instruction) -> int:
+    """The counter of groups of products that an instruction ends one of, behind those of control bits; -1: none."""
+    groups = (source.name for source in instruction.srcs if isinstance(source, Special) and source.name.startswith("gsb"))
+    return next((CONTROL_COUNTERS + int(name[3:]) for name in groups), -1)
+
+
 def limited_counter(instruction: Instruction) -> tuple[int, int]:
-    """The counter that DEPBAR.LE waits for and the value that lets it go on; (-1, 0): none."""
+    """The counter that DEPBAR.LE or WARPGROUP.DEPBAR.LE waits for and the value that lets it go on; (-1, 0): none."""
+    if instruction.op.name == "WARPGROUP" and "DEPBAR" in instruction.op.modifiers:
+        return _group_counter(instruction), next(source.bits for source in instruction.srcs if isinstance(source, Imm))
     if instruction.op.name != "DEPBAR":
         return -1, 0
     counters = [source for source in instruction.srcs if isinstance(source, Special) and source.name.startswith("SB")]

@@ -48,6 +48,7 @@ def fault(sms: np.ndarray, code: Code, design: Any) -> SimulationError:
         checker.LOST_BELOW: f"is to be written down to entry {entry} from a place that holds another register's value",
         checker.LOST_LANES: f"writes some lanes of entry {entry}, which is encoded: the other lanes are lost",
         checker.GARBLED: f"is written to entry {entry} in a form from which its value cannot be read back",
+        checker.UNDER_WAY: "reads or overwrites a register that a product of matrices under way has yet to make or to read",
     }[kind]
     names = ", ".join(f"{policy.CHOICE}={policy.NAME}" for policy in design)
     return SimulationError(f"{where}: it {what} (design {names})")

@@ -11,8 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from warploom.code.wide import MAX_RUNS
 from warploom.jit import njit
 from warploom.register_file.columns import DEAD_WRITE
+
+
+@njit
+def _need_runs(needed: Any, row: Any, lanes: Any) -> None:
+    """An instruction with many registers ends the need of its results and needs its operands; no read is told to be last."""
+    for number in range(row.results):
+        needed[row.result + number] &= ~lanes
+    for number in range(row.results):
+        if row.addend >= 0:
+            needed[row.addend + number] |= lanes
+    for run in range(MAX_RUNS):
+        for number in range(row.run_count[run]):
+            needed[row.run_first[run] + number] |= lanes
 
 
 @njit
@@ -25,6 +39,9 @@ def last_uses(code: Any, pc: Any, mask: Any, start: Any) -> Any:
             registers = max(registers, row.writes[write] + 1)
         for read in range(row.n_reads):
             registers = max(registers, row.reads[read] + 1)
+        registers = max(registers, row.result + row.results, row.addend + row.results)
+        for run in range(MAX_RUNS):
+            registers = max(registers, row.run_first[run] + row.run_count[run])
     needed = np.zeros(registers, np.uint32)
     for warp in range(len(start) - 1):
         needed[:] = 0
@@ -42,5 +59,7 @@ def last_uses(code: Any, pc: Any, mask: Any, start: Any) -> Any:
                     bits |= 1 << read
             for read in range(row.n_reads):
                 needed[row.reads[read]] |= lanes if lanes != 0 else np.uint32(1)  # read by the hardware all the same
+            if row.wide:
+                _need_runs(needed, row, lanes)
             last[index] = bits
     return last

@@ -37,14 +37,14 @@ class TimingResult:
 
 def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     """The SMs' counters of one launch, added up."""
-    count = sms.view(np.ndarray)["count"].copy()  # the SMs lie far apart, and each is looked at dozens of times
-    total: dict[str, Any] = {name: int(count[name].sum()) for name in COUNTERS}
+    count = _added(sms.view(np.ndarray)["count"])
+    total: dict[str, Any] = {name: int(count[name]) for name in COUNTERS}
     total["bank_accesses"] = total["bank_reads"] + total["bank_writes"]
-    total["stall_cycles"] = {name: int(value) for name, value in zip(STALLS, count["stall"].sum(axis=0), strict=True)}
-    total["active_lanes"] = [int(value) for value in count["active_lanes"].sum(axis=0)]
+    total["stall_cycles"] = dict(zip(STALLS, count["stall"].tolist(), strict=True))
+    total["active_lanes"] = count["active_lanes"].tolist()
     total |= _distances(sms.view(np.ndarray)["entry"][:, : int(sms["entries_used"].max())])
-    total["inter_access_bins"] = [int(value) for value in count["distance"].sum(axis=0)]
-    classes = count["by_class"].sum(axis=0)
+    total["inter_access_bins"] = count["distance"].tolist()
+    classes = count["by_class"]
     total["instructions_by_class"] = {kind.name.lower(): int(classes[kind]) for kind in OpClass if classes[kind]}
     parts = parts_of_entry(sms, entries)
     for state, name in enumerate(STATES):
@@ -54,6 +54,11 @@ def gather(sms: np.ndarray, entries: int, cycles: int) -> dict[str, Any]:
     total["allocated_peak"] = int(sms["allocated_peak"].max())
     total["entry_cycles"] = entries * cycles * len(sms)
     return total
+
+
+def _added(counts: np.ndarray) -> Any:
+    """One record of counters from those of all SMs: every field of them is made of numbers of 64 bits."""
+    return counts.copy().view(np.int64).reshape(len(counts), -1).sum(axis=0).view(counts.dtype)[0]
 
 
 def _distances(entry: np.ndarray) -> dict[str, int | float]:

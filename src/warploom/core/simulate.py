@@ -13,11 +13,12 @@ from warploom.code.table import Flag
 from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
-from warploom.core.context import code_table, launch_info, with_notes
+from warploom.core.context import launch_info
 from warploom.core.liveness import last_uses
 from warploom.core.memory import PORT_DTYPE, begin_launch, drain, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.core.stages import check_code, kept_by, stages_of
+from warploom.core.tables import Tables
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.jit import specialised
@@ -58,6 +59,7 @@ class Simulation:
         check: bool = False,
         naive: bool = False,
         architected: Machine | None = None,
+        tables: Tables | None = None,
         observers: tuple[Any, ...] = (),
         receive: Receive | None = None,
     ) -> None:
@@ -78,7 +80,7 @@ class Simulation:
         self.check = check
         self._let_watch(observers)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
-        self.tables: dict[int, tuple[Code, Any, Any]] = {}  # by identity of the code
+        self.tables = tables or Tables(self.design, machine)
         self.launches: list[dict[str, Any]] = []
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
@@ -99,7 +101,7 @@ class Simulation:
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
                 f"which holds {self.machine.sm.warps_per_sm} warps per SM"
             )
-        check_code(self.machine, code)
+        check_code(self.machine, self.design, code)
         if self.machine.sm.lone_warps and self._are_independent(code, trace):
             trace = trace.with_lone_warps()
         fitting = tuple(each.for_code(code) if hasattr(each, "for_code") else each for each in self.observers)
@@ -138,13 +140,13 @@ class Simulation:
 
     def _are_independent(self, code: Code, trace: Trace) -> bool:
         """Whether the warps of a CTA never meet, share no memory, and have all of their lanes."""
-        table, _ = self._tables(code)
+        table, _ = self.tables.of(code)
         threads = trace.block[0] * trace.block[1] * trace.block[2]
         shared = code.shared_bytes + code.dynamic_shared_bytes
         return shared == 0 and threads % LANES == 0 and not (table["traits"] & Flag.BARRIER).any()
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
-        table, noted = self._tables(code)
+        table, noted = self.tables.of(code)
         columns = {name: _read_only(getattr(trace, name)) for name in NAMES if name != "last"}
         columns["last"] = last_uses(table, columns["pc"], columns["mask"], columns["start"])
         self.columns = columns  # compiled code holds only addresses
@@ -168,14 +170,6 @@ class Simulation:
         used = fits.ctas * (code.shared_bytes + code.dynamic_shared_bytes)
         taken = next((1024 * size for size in CARVE_OUTS if 1024 * size >= used), self.machine.sm.shared_bytes)
         return max(1, l1.ways - -(-taken // (l1.sets * l1.line_bytes)))
-
-    def _tables(self, code: Code) -> tuple[Any, Any]:
-        """The facts of each instruction, and the same with what the policies note of it: made once for each code."""
-        if id(code) not in self.tables:
-            table = code_table(code, self.machine).view(np.recarray)
-            noted = with_notes(self.design, code, table, self.machine).view(np.recarray)
-            self.tables[id(code)] = (code, table, noted)
-        return self.tables[id(code)][1:]
 
     def _drain(self, code: Code, sms: np.ndarray, drained: dict[str, list[Any]]) -> None:
         """Empty the buffers of observers that have one."""

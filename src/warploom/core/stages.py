@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.instruction import Code
+from warploom.code.wide import first_wide
 from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.subcores import ControlledSubCores, ScoreboardedSubCores
 from warploom.errors import WarploomError
@@ -43,10 +44,36 @@ def kept_by(stages: Any) -> Any:
     return SubCores if isinstance(stages, ControlledSubCores) else None
 
 
-def check_code(machine: Machine, code: Code) -> None:
-    """Refuse code without control bits on a machine that heeds them."""
+def check_code(machine: Machine, design: Policies, code: Code) -> None:
+    """Refuse code without control bits on a machine that heeds them, and products of matrices where nothing can make them."""
     if machine.stages.dependences == "control_bits" and code.binary is None:
         raise WarploomError(
             f"kernel {code.name}: machine {machine.name} heeds the control bits of machine code, and PTX has none; "
             f"run it with `--code {machine.code}`"
         )
+    if machine.stages.operands == "ports" and (reason := _takes_registers(design)) is None and _heeds(machine):
+        return
+    wide = first_wide(code)
+    if wide is None:
+        return
+    if machine.stages.operands != "ports" or not _heeds(machine):
+        reason = f"machine {machine.name} has no tensor cores that read and write many registers under control bits"
+    raise WarploomError(
+        f"{code.source or code.name}: kernel {code.name}: {wide.op} is executed but cannot be timed: {reason}; "
+        "with --emulate-only it runs."
+    )
+
+
+def _heeds(machine: Machine) -> bool:
+    return machine.stages.dependences == "control_bits"
+
+
+def _takes_registers(design: Policies) -> str | None:
+    """Why a design cannot leave registers to a product that accesses them long after its issue; None: it can."""
+    allocation = design.allocation
+    if any(hasattr(allocation, hook) for hook in ("compile", "map_write", "on_issue")):
+        return (
+            f"allocation={allocation.NAME} gives and takes registers by what is issued, "
+            "and it accesses its registers long after its issue"
+        )
+    return None

@@ -122,7 +122,12 @@ class Machine:
         machine = replace(
             self,
             chip=replace(self.chip, sms=sms),
-            l2=replace(self.l2, slices=slices, ways=max(1, round(self.l2.ways * wanted / slices))),
+            l2=replace(
+                self.l2,
+                slices=slices,
+                ways=max(1, round(self.l2.ways * wanted / slices)),
+                dirty_ways=min(schema.MAX_L2_WAYS, max(1, round(self.l2.dirty_ways * wanted / slices))),
+            ),
             dram=replace(
                 dram,
                 channels=channels,

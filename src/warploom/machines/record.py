@@ -82,6 +82,8 @@ class MachineRecord(Record):
     stage_memory_queue: i8
     stage_memory_interval: i8
     stage_store_interval: i8
+    stage_global_interval: i8
+    stage_value_interval: i8
     stage_shared_interval: i8
     stage_global_read_cycles: i8
     stage_shared_read_cycles: i8
@@ -96,9 +98,18 @@ class MachineRecord(Record):
     stage_special_uniform_interval: i8
     stage_wide_product_cycles: i8
     stage_tensor_cycles: i8
+    stage_product_queue: i8
+    stage_product_columns: i8
+    stage_product_cycles: i8
+    stage_product_register_cycles: i8
+    stage_double_products: i8
+    stage_double_product_cycles: i8
+    stage_double_product_interval: i8
+    stage_sparse_cycles: i8
     stage_barrier_interval: i8
     stage_barrier_cycles: i8
     stage_sync_cycles: i8
+    stage_fence_cycles: i8
     stage_launch_cycles: i8
     stage_exit_cycles: i8
     stage_stores_awaited: i8  # 0 or 1
@@ -114,7 +125,7 @@ class MachineRecord(Record):
     shared_latency: i8
     shared_cycles_per_pass: i8
     shared_pause_cycles: i8
-    shared_halves: i8  # 0 or 1
+    shared_pairs: i8  # 0 or 1
     # [l1]
     l1_sets: i8
     l1_ways: i8
@@ -153,6 +164,8 @@ class MachineRecord(Record):
     l1c_first_cycles: i8
     l1c_behind_cycles: i8
     l1c_behind_latency: i8
+    l1c_address_cycles: i8
+    l1c_again_cycles: i8
     # [l1t]
     l1t_sets: i8
     l1t_ways: i8
@@ -167,23 +180,30 @@ class MachineRecord(Record):
     xbar_latency: i8
     xbar_flit_bytes: i8
     xbar_header_bytes: i8
+    xbar_store_cycles: i8
+    xbar_mask_cycles: i8
     xbar_groups: i8
     xbar_joined: i8
     xbar_joined_code: i8
+    xbar_buffered: i8  # 0 or 1
     # [l2]
     l2_slices: i8
     l2_sets: i8
     l2_ways: i8
+    l2_dirty_ways: i8
     l2_line_bytes: i8
     l2_latency: i8
     l2_reply_latency: i8
     l2_hashed: i8  # 0 or 1
     l2_sectors_per_cycle: i8
-    l2_line_write_cycles: i8
+    l2_line_write_cycles: f8
+    l2_part_write_cycles: f8
     l2_fetched: i8
     l2_far_cycles: i8
     l2_mshrs: i8
-    l2_atomic_cycles: i8
+    l2_atomic_cycles: f8
+    l2_atomic_row_cycles: f8
+    l2_atomic_again_cycles: f8
     l2_atomic_latency: i8
     l2_atomic_sectors: i8  # 0 or 1
     l2_merged: i8

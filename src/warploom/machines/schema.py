@@ -23,6 +23,7 @@ MAX_L1_LATENCY = 128
 MAX_L2_SLICES = 128
 MAX_L2_LINES = 524288  # of all slices together: 64 MiB
 MAX_CHANNELS = 64
+MAX_L2_WAYS = 64
 MAX_DRAM_BANKS = 16
 MAX_QUANTUM = 256
 CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)  # KB of shared memory that a launch can have, as CUDA hands it out
@@ -164,6 +165,8 @@ class Stages:
     memory_queue: int = number(1, MAX_MEMORY_QUEUE, "memory instructions that a sub-core holds until the shared unit takes them")
     memory_interval: int = number(1, 64, "cycles between two memory instructions of a sub-core")
     store_interval: int = number(1, 64, "the same where the first is a store, which hands over a value too")
+    global_interval: int = number(0, 64, "the same for device memory, whose addresses have 64 bits; 0: no difference is made")
+    value_interval: int = number(0, 64, "cycles more for each register that a store or an atomic brings there")
     shared_interval: int = number(1, 64, "cycles between two memory instructions in the unit that sub-cores share")
     global_read_cycles: int = number(1, 64, "cycles from a sub-core's queue to the shared unit for device memory")
     shared_read_cycles: int = number(1, 64, "the same for shared memory")
@@ -180,9 +183,18 @@ class Stages:
     special_uniform_interval: int = number(1, 64, "cycles between two S2UR of a sub-core")
     wide_product_cycles: int = number(1, 64, "cycles between two products of integers with 64 bits in a sub-core")
     tensor_cycles: int = number(1, 512, "cycles between two products of matrices (16 x 8 x 16, half precision) in a sub-core")
+    product_queue: int = number(1, 64, "products of many registers that a sub-core takes before the first is through")
+    product_columns: int = number(1, 64, "columns of a warpgroup's product that a sub-core makes in a cycle")
+    product_cycles: int = number(1, 512, "from the cycle in which a warpgroup's columns have been made to their registers")
+    product_register_cycles: int = number(1, 512, "least cycles between two products of warpgroups with A in registers")
+    double_products: int = number(1, 1024, "products of doubles that a sub-core's tensor core adds up in a cycle")
+    double_product_cycles: int = number(1, 512, "cycles to the result of a product of doubles, beside those of making it")
+    double_product_interval: int = number(1, 512, "least cycles between two products of doubles in a sub-core")
+    sparse_cycles: int = number(1, 512, "cycles between two sparse products (16 x 8 x 32, half precision) in a sub-core")
     barrier_interval: int = number(1, 16, "cycles between two warps that go on when all have arrived at their barrier")
     barrier_cycles: int = number(1, 60, "cycles that a warp goes on after its turn at an open barrier")
     sync_cycles: int = number(1, 15, "issue of BSYNC, where lanes meet again or a warp turns to others, to what follows it")
+    fence_cycles: int = number(1, 4096, "issue of MEMBAR for the whole chip, where nothing is under way, to what follows it")
     launch_cycles: int = number(0, 4096, "from the arrival of a CTA at an SM to the fetch of its first instruction")
     exit_cycles: int = number(0, 4096, "from the end of a CTA's last warp until the SM is free of it")
     stores_awaited: bool = switch("a warp ends when its stores have been acknowledged, not when they have left")
@@ -210,7 +222,9 @@ class Shared:
     latency: int = number(1, 1000, "cycles of an access without conflicts")
     cycles_per_pass: int = number(1, 64, "cycles that one conflict-free pass keeps the memory busy")
     pause_cycles: int = number(0, 64, "cycles between passes of one sub-core, in which those of others are made")
-    halves: bool = switch("an access of 16 bytes is served in halves of a warp, each of which reads a word once, not in quarters")
+    pairs: bool = switch(
+        "a load of 8 or 16 bytes whose lanes share in pairs all over the warp takes two groups of lanes at a time"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +272,8 @@ class L1C(Cache):
     first_cycles: int = number(0, 1000, "cycles more for the first use of a line that a launch brings along")
     behind_cycles: int = number(0, 1000, "cycles that a line takes from the cache for code; 0: lines come from L2 instead")
     behind_latency: int = number(0, 1000, "cycles more until the data of such a line are there")
+    address_cycles: int = number(0, 64, "cycles of the unit for each address that lanes want; 0: one for each line")
+    again_cycles: int = number(0, 64, "cycles from one address of an instruction to the next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +292,12 @@ class Interconnect:
     latency: int = number(1, 1000, "cycles one way without contention")
     flit_bytes: int = number(8, 256, "bytes that a port moves in a cycle")
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
+    store_cycles: int = number(0, 64, "cycles that an SM's port takes for a sector that it stores; 0: those of its bytes")
+    mask_cycles: int = number(0, 64, "cycles more for a line of whose sectors parts are stored")
     groups: int = number(0, 16, "groups of SMs whose reads of the same sectors are joined on their way to L2; 0: none are")
     joined: int = number(1, 64, "reads of data that are joined at most")
     joined_code: int = number(1, 64, "reads of code and constants that are joined at most")
+    buffered: bool = switch("a packet that waits for its port holds up none behind it that go elsewhere")
 
     def flits(self, data_bytes: int) -> int:
         """Cycles that a packet keeps a port busy."""
@@ -292,17 +311,25 @@ class L2:
     PREFIX: ClassVar[str] = "l2_"
     slices: int = number(1, MAX_L2_SLICES, "slices")
     sets: int = number(1, 4096, "sets of a slice", True)
-    ways: int = number(1, 64, "ways")
+    ways: int = number(1, MAX_L2_WAYS, "ways")
+    dirty_ways: int = number(
+        1, MAX_L2_WAYS, "ways of a set whose lines are not yet in DRAM; of more, the least recently used is written there"
+    )
     line_bytes: int = number(128, 128, "bytes of a line")
     latency: int = number(1, 1000, "cycles from the crossbar to the tags")
     reply_latency: int = number(0, 1000, "cycles from data or tags to the crossbar")
     hashed: bool = switch("the set index folds in upper address bits")
     sectors_per_cycle: int = number(1, 4, "sectors of one line that a slice reads in a cycle")
-    line_write_cycles: int = number(1, 16, "cycles in which a slice writes a whole line; parts of it take their share")
+    line_write_cycles: float = number(1, 16, "cycles in which a slice writes a whole line; parts of it take their share")
+    part_write_cycles: float = number(0, 16, "cycles more for a store that leaves bytes of a sector as they are")
     fetched: int = number(1, 2, "neighbouring sectors that are fetched together", True)
     far_cycles: int = number(0, 1000, "cycles more to slices in the other half of the chip, unless the SM's half has a copy")
     mshrs: int = number(1, 4096, "sectors on their way")
-    atomic_cycles: int = number(1, 64, "cycles that an atomic operation on one sector keeps a slice busy")
+    atomic_cycles: float = number(1, 64, "cycles that an atomic operation of one lane keeps a slice busy")
+    atomic_row_cycles: float = number(1, 64, "the same of several lanes, which are on other words of a sector")
+    atomic_again_cycles: float = number(
+        1, 64, "the same on the line of the slice's last one, or of the next lane on the same word"
+    )
     atomic_latency: int = number(0, 1000, "cycles more from the tags to the answer of an atomic operation")
     atomic_sectors: bool = switch("lanes of an atomic instruction that meet in a sector travel together")
     merged: int = number(1, 64, "requests that wait for one line")

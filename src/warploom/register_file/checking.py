@@ -15,6 +15,11 @@ def check_issue(check: Any, ctx: Context, sm: Sm, cycle: int, slot: int) -> None
 
 
 @hook()
+def check_wide(check: Any, ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
+    """An instruction with many registers has been issued: nobody else may access those until its pieces have."""
+
+
+@hook()
 def check_cached(check: Any, ctx: Context, sm: Sm, cycle: int, slot: int, operand: int, place: int) -> None:
     """An operand is read from a place of the upper level."""
 

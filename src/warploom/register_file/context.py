@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from warploom.code.table import MAX_WRITES
+from warploom.code.wide import MAX_RUNS
 from warploom.machines import MachineRecord
 from warploom.machines.schema import MAX_WARP_REGISTERS
 from warploom.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, u8
@@ -35,7 +36,7 @@ class StaticRow(Record):
     predicates_used: Mask
     predicates_written: Mask
     # of SASS, where a machine's sub-cores heed control bits
-    stall: u1  # cycles before the warp's next instruction
+    stall: i2  # cycles before the warp's next instruction
     yields: flag
     wait: u1  # a mask of the counters that must be zero
     write_counter: i1  # held until the results are written; -1: none
@@ -49,6 +50,15 @@ class StaticRow(Record):
     guarded: flag
     copies: flag  # from device memory to shared memory, past the registers
     constant: i2  # the line of the constant that it reads like an operand, or one of the two above
+    # of instructions with more registers than fit above, which name none there: `warploom.code.wide`
+    wide: flag
+    run_first: Annotated[Array[i2], MAX_RUNS]  # registers that are read before anything is written
+    run_count: Annotated[Array[i2], MAX_RUNS]
+    addend: i2  # the first register of it; -1: none
+    result: i2
+    results: i2
+    quarter_passes: i4  # that four warps together make in shared memory for it, each of them a quarter
+    cycles_for_a: i4  # of a warpgroup, until its product can begin
     # of long arrays mostly the beginning is looked at, so they come last
     uses: Annotated[Array[Mask], REGISTER_WORDS]  # registers read or written
     defines: Annotated[Array[Mask], REGISTER_WORDS]

@@ -122,7 +122,7 @@ def may_issue(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int,
 
 @hook("allocation")
 def metadata_cached(policy: Any, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> bool:
-    """Whether a metadata instruction need not be fetched or decoded (asked once for each dynamic one, at fetch)."""
+    """Whether a metadata instruction need not be fetched or decoded (asked at each try to fetch it)."""
     return False
 
 

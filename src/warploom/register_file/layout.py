@@ -233,6 +233,10 @@ class Check(Record):
     read_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
     written_bytes: Annotated[Array[u1], MAX_SLOTS, MAX_READS]
 
+    # how often pieces of issued products have yet to read and to write a register
+    to_read: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]
+    to_write: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]
+
 
 class FoundFault(Record):
     """The first fault that the shadow checker found; `kind` 0: none."""

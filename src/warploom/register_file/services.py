@@ -17,7 +17,7 @@ from warploom.register_file.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
 from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
-INSTRUCTION, MOVE, SPILL, REFILL, EVICTION = 0, 1, 2, 3, 4  # kinds of work in flight
+INSTRUCTION, MOVE, SPILL, REFILL, EVICTION, PIECE = 0, 1, 2, 3, 4, 5  # kinds of work in flight
 OLDEST, YOUNGEST = 1, -1  # orders of warps
 UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the trace wrote: fits no encoding
 

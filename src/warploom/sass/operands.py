@@ -16,7 +16,7 @@ _FLOAT = re.compile(r"[-+]?(\d|INF|QNAN|SNAN|NAN)")
 _SHAPE = re.compile(r"[123]D$")  # of a texture
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\] ?\[(.*)\]$")
 _PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|H0_H1|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
-_DESCRIPTOR = re.compile(r"gdesc\[(UR\d+)\]([.\w]*)$")
+_DESCRIPTOR = re.compile(r"gdesc\[(UR\d+|URZ)\]([.\w]*)$")
 DESCRIPTOR = "gdesc"
 """How the part of an operand begins that describes matrices in shared memory: ``gdesc.tnspB`` of a uniform register."""
 _MASK32 = 0xFFFFFFFF

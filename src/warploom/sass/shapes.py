@@ -137,7 +137,10 @@ def _warpgroup_product(op: Operation, operands: list[Operand]) -> tuple[list[Ope
     first = sources[0] if at else None
     negated = isinstance(first, Modified)
     registers = _consecutive(first.operand if isinstance(first, Modified) else first, 4) if first is not None else []
-    descriptor, addend, counts, *others = sources[at:]
+    descriptor, addend, *others = sources[at:]
+    counts: Operand = Reg(0, Bank.UPT)  # nothing is written where it always counts
+    if others and not isinstance(others[0], Special):
+        counts, *others = others
     assert isinstance(descriptor, Modified)
     both = widened(descriptor.operand, 4)  # that of A, which does not count where A is in registers, then that of B
     assert isinstance(both, Reg)

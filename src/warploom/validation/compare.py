@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.trace.format import SECTOR_BYTES
-from warploom.validation.recorded import MeasuredLaunch
+from warploom.validation.recorded import SINGLE_SIZES, MeasuredLaunch
 from warploom.validation.split import PARTS
 
-TRAFFIC = ("l1_load_sectors", "l2_sectors", "dram_read_bytes", "dram_write_bytes")
+DRAM_TRAFFIC = ("dram_read_bytes", "dram_write_bytes")
+TRAFFIC = ("l1_load_sectors", "l2_sectors", *DRAM_TRAFFIC)
 LEAST_TRAFFIC = {"l1_load_sectors": 256, "l2_sectors": 256, "dram_read_bytes": 65536, "dram_write_bytes": 65536}
 """Below these, what the chip itself moves (code, parameters, its own bookkeeping) decides the number; no error is given there."""
 
@@ -36,6 +37,13 @@ class Compared:
         measured, ours = getattr(self.measured, name), self.traffic[name]
         return None if ours is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
 
+    @property
+    def dram_error(self) -> float | None:
+        """Of all that is moved between L2 and DRAM."""
+        ours = [self.traffic[name] for name in DRAM_TRAFFIC]
+        measured = sum(getattr(self.measured, name) for name in DRAM_TRAFFIC)
+        return None if None in ours or measured < LEAST_TRAFFIC[DRAM_TRAFFIC[0]] else sum(filter(None, ours)) / measured - 1
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -50,8 +58,12 @@ class Summary:
     log_correlation: float  # of the logarithms of cycles, in which small kernels count as much as large ones
     filling: int  # launches with a CTA for every SM of the chip
     filling_error: float | None  # mean absolute error of their cycles
+    workloads: int  # programs that have sizes, unlike single kernels
+    filling_workloads: int  # of which such a launch is among them
     exact_instructions: int  # launches whose instructions agree exactly
     traffic: dict[str, float | None]  # median absolute error of each kind
+    dram_error: float | None  # the same of reads and writes together
+    writing: int  # launches that write to DRAM
 
 
 def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
@@ -78,7 +90,7 @@ def summaries(rows: Sequence[Compared], sms: int) -> list[Summary]:
 
 def _summary(part: str, rows: Sequence[Compared], sms: int) -> Summary:
     errors = [abs(row.error) for row in rows]
-    filling = [abs(row.error) for row in rows if row.measured.ctas >= sms]
+    filling = [row for row in rows if row.measured.ctas >= sms]
     measured, ours = [row.measured.cycles for row in rows], [float(row.cycles) for row in rows]
     return Summary(
         part=part,
@@ -89,10 +101,18 @@ def _summary(part: str, rows: Sequence[Compared], sms: int) -> Summary:
         correlation=correlation(measured, ours),
         log_correlation=correlation([math.log(value) for value in measured], [math.log(value) for value in ours]),
         filling=len(filling),
-        filling_error=statistics.fmean(filling) if filling else None,
+        filling_error=statistics.fmean(abs(row.error) for row in filling) if filling else None,
+        workloads=len(_workloads(rows)),
+        filling_workloads=len(_workloads(filling)),
         exact_instructions=sum(row.instructions == row.measured.instructions for row in rows),
         traffic={name: _median_of(row.traffic_error(name) for row in rows) for name in TRAFFIC},
+        dram_error=_median_of(row.dram_error for row in rows),
+        writing=sum(row.traffic_error("dram_write_bytes") is not None for row in rows),
     )
+
+
+def _workloads(rows: Iterable[Compared]) -> set[str]:
+    return {row.measured.program for row in rows if row.measured.size not in SINGLE_SIZES}
 
 
 def _median_of(errors: Iterable[float | None]) -> float | None:

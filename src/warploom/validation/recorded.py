@@ -17,7 +17,8 @@ from warploom.validation.split import part_of
 IN_PACKAGE = Path(__file__).parent / "devices"  # where a wheel has them
 IN_CHECKOUT = Path(__file__).parents[3] / "validation"
 KERNELS, MICROBENCHMARKS = "kernels.tsv", "microbenchmarks.tsv"
-OWN_SIZE = "own"  # of kernels that come with a description in JSON instead of a workload's three sizes
+OWN_SIZE, FRESH_SIZE = "own", "fresh"
+SINGLE_SIZES = (OWN_SIZE, FRESH_SIZE)  # of kernels that a JSON file describes, in place of a workload's sizes
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from warploom.sweeps.store import Store
 from warploom.validation.compare import Compared, compared
 from warploom.validation.microbenchmarks import Microbenchmark, ModelRun
 from warploom.validation.programs import CODE, described_program, launches_named, microbenchmark_program
-from warploom.validation.recorded import OWN_SIZE, MeasuredLaunch, MeasuredNumber
+from warploom.validation.recorded import SINGLE_SIZES, MeasuredLaunch, MeasuredNumber
 
 Step = Callable[[str], None]
 
@@ -26,7 +26,7 @@ def tasks_of(measured: Iterable[MeasuredLaunch], machine: Machine, design: str) 
     """One run for each workload and size: the launches that were measured of it."""
     chosen: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for launch in measured:
-        if launch.size != OWN_SIZE:
+        if launch.size not in SINGLE_SIZES:
             chosen.setdefault((launch.program, launch.size), []).append((launch.kernel, launch.launch))
     point = parse_design(design).to_dict()
     return {
@@ -53,7 +53,7 @@ def run_kernels(
         for launch in result.get("kernels", ()):
             ours[program, size, launch["kernel"], launch["launch"]] = launch
     for one in measured:
-        if one.size == OWN_SIZE:
+        if one.size in SINGLE_SIZES:
             try:
                 run = simulate(described_program(kernels, one.program), design, machine, launches=((one.kernel, one.launch),))
                 ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
@@ -84,9 +84,10 @@ def run_numbers(
 
 def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design: str) -> float:
     launches = launches_named(benchmark.launches())
-    cycles = run.added
+    number = run.added
     for sign, name, reps in run.terms:
         launch = launches[name]
         program = microbenchmark_program(launch, reps)
-        cycles += sign * simulate(program, design, machine, launches=((launch.kernel, 0),)).cycles
-    return cycles / run.work
+        result = simulate(program, design, machine, launches=((launch.kernel, 0),))
+        number += sign * (result.kernels[0]["memory"][run.counter] if run.counter else result.cycles)
+    return number / run.work

@@ -15,7 +15,7 @@ once per quantum:
 from warploom.core.memory.access import constant_access, fetch_access
 from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.ldst import (
-    TEXTURE_SHIFT,
+    ABOUT_SHIFT,
     done_kind,
     done_value,
     ldst_accept,
@@ -41,6 +41,7 @@ from warploom.core.memory.state import (
 from warploom.core.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step, warm_l2
 
 __all__ = [
+    "ABOUT_SHIFT",
     "DONE_LOAD",
     "DONE_STORES",
     "FOREVER",
@@ -49,7 +50,6 @@ __all__ = [
     "MEMORY_DTYPE",
     "NEAR_WAYS",
     "PORT_DTYPE",
-    "TEXTURE_SHIFT",
     "Memory",
     "Port",
     "begin_launch",

@@ -21,6 +21,7 @@ from warploom.core.memory.state import (
     FIRST_CONSTANT_LINES,
     FIRST_INDEXED_LINE,
     FOREVER,
+    IN_PART,
     INVALID,
     OUTBOX_ENTRIES,
     PAST_L1,
@@ -106,7 +107,7 @@ def _load(
             cache.hits += 1
             return FINISHED
         mshr = cache.mshr[way]
-        if cache.mshr_count[mshr] >= merged:
+        if cache.miss[mshr].count >= merged:
             return BLOCKED
         wait_for(cache, mshr, access.slot)
         cache.used[way] = cycle
@@ -156,7 +157,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
         there, coming = signed(cache.valid[way]), signed(cache.arriving[way])
     missing, waiting = wanted & ~there & ~coming, wanted & coming
     for sector in range(4):
-        if waiting >> sector & 1 and cache.mshr_count[cache.sector_mshr[way, sector]] >= machine.l1_merged:
+        if waiting >> sector & 1 and cache.miss[cache.sector_mshr[way, sector]].count >= machine.l1_merged:
             return BLOCKED
     if missing != 0:
         if cache.mshrs_used >= machine.l1_mshrs:
@@ -204,29 +205,38 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
 
 @callee
 def _load_constant(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, cycle: int) -> int:
-    """A constant that is looked up by index. A line that is not there is fetched from the cache for code, one after the other."""
-    if pipe.blocked_since > 0 and cycle < pipe.wake < FOREVER:
-        return BLOCKED
+    """Constants that are looked up by index: a warp's addresses one after the other, those of other warps in between.
+
+    A line that is not there is fetched from the cache for code.
+    """
     cache = ldst.l1c
     first = set_of(access.line, machine.l1c_sets, machine.l1c_hashed) * machine.l1c_ways
     way = find(cache, access.line, first, machine.l1c_ways)
-    if way >= 0:
-        cache.used[way] = cycle
-        cache.accesses += 1
-        cache.hits += 1
-        if pipe.blocked_since == 0:
-            return FINISHED
-        ldst.direct_outstanding += 1  # it has been fetched
-        push_reply(ldst, cycle + machine.l1c_behind_latency, access.warp, DIRECT, access.slot)
-        return UNDER_WAY
-    pipe.wake = FOREVER
-    if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, 0) < FOREVER:
+    until = ldst.constant_until[access.warp]
+    starts = cycle + (signed(access.lanes) - 1) * machine.l1c_again_cycles
+    if access.parts != 0:
+        starts = until + signed(access.lanes) * machine.l1c_again_cycles
+    if way < 0:
+        pipe.wake = FOREVER
+        if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, 0) >= FOREVER:
+            return BLOCKED
         cache.misses += 1
         way = victim(cache, first, machine.l1c_ways)
         cache.tag[way] = access.line
         cache.state[way] = VALID
-        pipe.wake = cycle + machine.l1c_behind_cycles
-    return BLOCKED
+        fetches = max(cycle, ldst.constant_fetched)
+        ldst.constant_fetched = fetches + machine.l1c_behind_cycles
+        starts = max(starts, fetches) + machine.l1c_behind_latency
+    else:
+        cache.hits += 1
+    cache.used[way] = cycle
+    cache.accesses += 1
+    ldst.constant_until[access.warp] = starts
+    if starts <= cycle:
+        return FINISHED
+    ldst.direct_outstanding += 1
+    push_reply(ldst, starts, access.warp, DIRECT, access.slot)
+    return UNDER_WAY
 
 
 @callee
@@ -282,7 +292,8 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, 
                 cache.valid[way] = access.sectors
     ldst.store_credits_used += 1
     shift = 2 if machine.l1_line_bytes == 128 else (1 if machine.l1_line_bytes == 64 else 0)
-    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, 0, ACKNOWLEDGE, access.warp)
+    in_part = IN_PART if access.parts != 0 else 0
+    _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, in_part, ACKNOWLEDGE, access.warp)
     return UNDER_WAY
 
 

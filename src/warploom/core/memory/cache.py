@@ -53,8 +53,9 @@ def _miss_register(cache: CacheState, way: int) -> int:
         mshr = cache.fresh
         cache.fresh += 1
     cache.mshrs_used += 1
-    cache.mshr_line[mshr] = way
-    cache.mshr_count[mshr] = 0
+    miss = cache.miss[mshr]
+    miss.way = way
+    miss.count = 0
     return mshr
 
 
@@ -72,14 +73,26 @@ def reserve(cache: CacheState, way: int, line: int, cycle: int) -> int:
 @callee
 def wait_for(cache: CacheState, mshr: int, slot: int) -> None:
     """Let an instruction wait for a line."""
-    cache.mshr_target[mshr, cache.mshr_count[mshr]] = slot
-    cache.mshr_count[mshr] += 1
+    miss = cache.miss[mshr]
+    if miss.count == 0:
+        miss.first = slot
+    else:
+        cache.mshr_target[mshr, miss.count] = slot
+    miss.count += 1
+
+
+@callee
+def waiting_for(cache: CacheState, mshr: int, index: int) -> int:
+    """The instruction that has waited for a line as the first, the second, and so on."""
+    if index == 0:
+        return cache.miss[mshr].first
+    return cache.mshr_target[mshr, index]
 
 
 @callee
 def fill(cache: CacheState, mshr: int) -> None:
     """The line has arrived."""
-    cache.state[cache.mshr_line[mshr]] = VALID
+    cache.state[cache.miss[mshr].way] = VALID
     cache.mshr_spare[cache.spare_count] = mshr
     cache.spare_count += 1
     cache.mshrs_used -= 1
@@ -101,7 +114,7 @@ def sector_victim(cache: CacheState, first: int, ways: int) -> int:
 def reserve_sectors(cache: CacheState, way: int, sectors: int) -> int:
     """Let sectors of a line be fetched; the miss register that stands for them."""
     mshr = _miss_register(cache, way)
-    cache.mshr_sectors[mshr] = sectors
+    cache.miss[mshr].sectors = sectors
     cache.arriving[way] |= sectors
     for sector in range(4):
         if sectors >> sector & 1:
@@ -112,9 +125,10 @@ def reserve_sectors(cache: CacheState, way: int, sectors: int) -> int:
 @callee
 def fill_sectors(cache: CacheState, mshr: int) -> None:
     """The sectors have arrived."""
-    way = cache.mshr_line[mshr]
-    cache.valid[way] |= cache.mshr_sectors[mshr]
-    cache.arriving[way] &= ~cache.mshr_sectors[mshr]
+    miss = cache.miss[mshr]
+    way = miss.way
+    cache.valid[way] |= miss.sectors
+    cache.arriving[way] &= ~miss.sectors
     cache.mshr_spare[cache.spare_count] = mshr
     cache.spare_count += 1
     cache.mshrs_used -= 1

@@ -1,8 +1,9 @@
 """The crossbar: one queue at each input, one flit a cycle through each port.
 
 The packet at the head of a queue waits for its output, and all behind it wait too, wherever they go: this is what keeps such a
-crossbar well below the sum of its ports. There are two of them, for requests and for replies. Departures are found one by
-one in order of time; among those that can go in the same cycle the inputs take turns.
+crossbar well below the sum of its ports. A buffered one has queues at its outputs too: a packet waits there for its port, and
+those behind it go on. There are two crossbars, for requests and for replies. Departures are found one by one in order of time;
+among those that can go in the same cycle the inputs take turns.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def enter_crossbar(memory: Memory, crossbar: Crossbar, port: int, request: int, 
 
 
 @callee
-def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[int, int]:
+def next_departure(crossbar: Crossbar, inputs: int, alternate: bool, buffered: bool) -> tuple[int, int]:
     """When the next packet can go, and from which input; FOREVER if there is none.
 
     Of several that can go, the first in turn; with `alternate` the one whose input has sent nothing for longest. `due` is no
@@ -68,7 +69,7 @@ def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[in
         due = crossbar.due[port]
         if due >= soonest and not (alternate and due == soonest and due < FOREVER):
             continue
-        at = max(due, crossbar.out_free[crossbar.toward[port]])
+        at = due if buffered else max(due, crossbar.out_free[crossbar.toward[port]])
         crossbar.due[port] = at
         if at < soonest or (alternate and at == soonest and crossbar.in_free[port] < crossbar.in_free[chosen]):
             soonest, chosen = at, port
@@ -81,14 +82,16 @@ def next_departure(crossbar: Crossbar, inputs: int, alternate: bool) -> tuple[in
 def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool) -> int:
     """Take a packet from the head of an input through; its request if it was the last one, else 0.
 
-    Both its ports are busy for its flits, but that towards L2 is not if it joins another.
+    Both its ports are busy for its flits, but that towards L2 is not if it joins another. Its `cycle` becomes that in which it
+    leaves at its output: later than `at` where it waits there.
     """
     request = crossbar.head[port]
     node = memory.pool[request - 1]
     joined = node.joined != 0
     crossbar.in_free[port] = at if joined and not to_l2 else at + node.flits
+    node.cycle = max(at, crossbar.out_free[node.destination])
     if not (joined and to_l2):
-        crossbar.out_free[node.destination] = at + node.flits
+        crossbar.out_free[node.destination] = node.cycle + node.flits
     crossbar.now = at
     crossbar.last = port
     node.packets -= 1

@@ -11,33 +11,43 @@ from warploom.core.memory.state import (
     ATOMIC,
     FILL_CODE,
     FILL_CONSTANT,
+    IN_PART,
     READ,
     RECENT,
+    SEVERAL,
     SILENT,
     TICKS,
+    TURNS,
     WRITE,
     L2Line,
     Memory,
     Request,
+    Slice,
 )
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
 
-WORDS, SECTORS = 8, 4  # of a sector, of a line
+LINE_SECTORS = 4
 
 
 @callee
-def _busy_cycles(machine: MachineRecord, node: Request) -> int:
+def _busy_ticks(machine: MachineRecord, part: Slice, node: Request) -> int:
     """How long a request keeps its slice busy."""
     sectors = sectors_in(node.sectors)
     if node.kind == READ:
-        return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle
+        return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle * TICKS
     if node.kind == WRITE:
-        return (sectors * machine.l2_line_write_cycles + SECTORS - 1) // SECTORS
-    if node.lanes > WORDS:  # some meet in a word: 1.5 cycles each, beside 2.1 for a sector (`atomic.red.*.132sm` of an H200)
-        return node.lanes * machine.l2_atomic_cycles * 3 // 4
-    return sectors * machine.l2_atomic_cycles
+        cycles = sectors * machine.l2_line_write_cycles / LINE_SECTORS
+        return int(TICKS * (cycles + machine.l2_part_write_cycles if node.lanes & IN_PART else cycles))
+    # an atomic: lanes that meet in a word take turns, each of which finds the line at hand but for the first
+    several = node.lanes & SEVERAL != 0
+    cycles = machine.l2_atomic_row_cycles if several else machine.l2_atomic_cycles
+    if part.atomic_line == node.line + 1 and (not several or part.atomic_sectors == node.sectors):
+        cycles = machine.l2_atomic_again_cycles
+    part.atomic_line, part.atomic_sectors = node.line + 1, node.sectors
+    turns = max(1, node.lanes & TURNS)
+    return int(TICKS * (sectors * cycles + (turns - 1) * machine.l2_atomic_again_cycles))
 
 
 @callee
@@ -52,7 +62,7 @@ def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cy
         node.flits = machine.xbar_flits[sectors if node.kind == READ else 0]
         node.cycle = cycle + machine.l2_reply_latency
         if node.kind == ATOMIC and machine.l2_atomic_latency > 0:
-            node.cycle += machine.l2_atomic_latency + _busy_cycles(machine, node)
+            node.cycle += machine.l2_atomic_latency + max(0, memory.slice[number].tags_free // TICKS - cycle)
         enter_crossbar(memory, memory.replies, number, request, node.sm)
     else:
         memory.in_flight -= 1
@@ -106,6 +116,8 @@ def _victim(memory: Memory, first: int, ways: int) -> int:
 def _count(memory: Memory, node: Request, missing: int, waiting: int) -> None:
     kind = node.kind
     accesses, misses = sectors_in(node.sectors), sectors_in(missing)
+    if kind == ATOMIC:
+        accesses *= max(1, node.lanes & TURNS)
     memory.l2_accesses += accesses
     memory.l2_misses += misses
     memory.l2_pending_hits += sectors_in(waiting)
@@ -139,9 +151,10 @@ def _distance(machine: MachineRecord, number: int, node: Request, line: L2Line, 
 
 
 @callee
-def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> None:
-    """The head of a slice's queue is at the tags."""
+def access(machine: MachineRecord, memory: Memory, number: int, now: int) -> None:
+    """The head of a slice's queue is at the tags; `now` is in ticks."""
     part = memory.slice[number]
+    cycle = now // TICKS
     request = part.head
     node = memory.pool[request - 1]
     first = first_way(machine, memory, number, node.within)
@@ -176,7 +189,7 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
         return
     part.head = node.next
     node.next = 0
-    part.tags_free = cycle + _busy_cycles(machine, node)
+    part.tags_free = now + _busy_ticks(machine, part, node)
     line = memory.line[way]
     if not found:
         if line.dirty != 0:
@@ -190,13 +203,18 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
         _distance(machine, number, node, line, waiting)
     if machine.xbar_groups > 0 and node.kind == READ:
         lead(machine, memory, node, cycle)
+    written_anew = node.kind != READ and line.dirty == 0 and machine.l2_dirty_ways < machine.l2_ways
     if writes:  # a sector counts as written whole: no fetch
         line.valid |= node.sectors
         line.dirty |= node.sectors
+        if written_anew:
+            _clean(machine, memory, number, first, cycle)
         _reply(machine, memory, number, request, cycle)
         return
     if node.kind == ATOMIC:
         line.dirty |= node.sectors
+        if written_anew:
+            _clean(machine, memory, number, first, cycle)
     if missing == 0 and waiting == 0:
         _reply(machine, memory, number, request, cycle)
         return
@@ -208,6 +226,22 @@ def access(machine: MachineRecord, memory: Memory, number: int, cycle: int) -> N
         line.pending |= brought
         part.mshrs_used += fetched
         _to_dram(machine, memory, number, node.within, brought, way, cycle)
+
+
+@callee
+def _clean(machine: MachineRecord, memory: Memory, number: int, first: int, cycle: int) -> None:
+    """A line of a set is written anew: of more than may wait, the least recently used one goes to DRAM and stays clean."""
+    count, oldest = 0, -1
+    for way in range(first, first + machine.l2_ways):
+        if memory.line[way].dirty != 0:
+            count += 1
+            if oldest < 0 or memory.line[way].used < memory.line[oldest].used:
+                oldest = way
+    if count > machine.l2_dirty_ways:
+        line = memory.line[oldest]
+        memory.l2_write_backs += sectors_in(line.dirty)
+        _to_dram(machine, memory, number, memory.tag[oldest] - 1, line.dirty, -1, cycle)
+        line.dirty = 0
 
 
 @callee

@@ -11,7 +11,7 @@ from __future__ import annotations
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
-from warploom.core.memory.cache import fill, fill_sectors
+from warploom.core.memory.cache import fill, fill_sectors, waiting_for
 from warploom.core.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
 from warploom.core.memory.state import (
     ACKNOWLEDGE,
@@ -33,6 +33,7 @@ from warploom.core.memory.state import (
     PIPE_ENTRIES,
     PIPES,
     READ,
+    SEVERAL,
     SHARED_ENTRIES,
     TEXTURE,
     WRITE,
@@ -51,8 +52,10 @@ _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.AT
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 _PARAM, _TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
 _KIND_SHIFT = 16
-_BANKS = 4  # of a data cache that fetches sectors (`gather.64KB.1sm` and `global.flood.*` of an H200)
-TEXTURE_SHIFT = 16  # above the flags of a texture instruction stands what the trace says of its texels
+# Of the tags of a data cache that fetches sectors, lines by their number: `pattern.ldg.*.by33.32w`, `gather.64KB.1sm` of an H200.
+_BANKS = 4
+ABOUT_SHIFT = 16  # above the flags of an instruction stands what the trace says of its passes, addresses or texels
+_LATER = 16  # cycles more until texels are there, for each cycle more of four lanes (`texture.latency.*`)
 _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
@@ -121,6 +124,7 @@ def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: i
     access.local = local
     access.transactions = 1
     access.lanes = 0
+    access.parts = 0
     return access
 
 
@@ -162,14 +166,21 @@ def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
 
 
 @callee
+def _own_turn(machine: MachineRecord, ldst: Ldst, cycle: int, warp: int, passes: int) -> int:
+    """When a sub-core's passes begin in the banks of shared memory and L1: behind those before, with pauses in between."""
+    if machine.shared_pause_cycles == 0:
+        return cycle
+    core = warp % machine.sub_cores
+    starts = max(cycle, ldst.shared_free[core])
+    ldst.shared_free[core] = starts + passes * (machine.shared_cycles_per_pass + machine.shared_pause_cycles)
+    return starts
+
+
+@callee
 def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, flags: int, passes: int) -> None:
     """Passes keep the memory busy for all, and with pauses between them they keep the sub-core waiting."""
     busy = passes * machine.shared_cycles_per_pass
-    starts = cycle
-    if machine.shared_pause_cycles > 0:
-        core = warp % machine.sub_cores
-        starts = max(cycle, ldst.shared_free[core])
-        ldst.shared_free[core] = starts + busy + passes * machine.shared_pause_cycles
+    starts = _own_turn(machine, ldst, cycle, warp, passes)
     ldst.free_at = cycle + busy
     ldst.shared_accesses += 1
     ldst.shared_conflict_passes += passes - 1
@@ -242,7 +253,7 @@ def ldst_accept(
 
     `count` records of the trace's `sectors` and `lanes` from `first` belong to it (for shared memory `count` is the number of
     passes). `local_base` is the sector where the warp's window of local memory begins. A load or atomic is handed back by
-    `ldst_pop_done` under its `slot`; a store needs no slot.
+    `ldst_pop_done` under its `slot`; a store needs no slot, nor does an atomic without a result that is a store too by its flags.
     """
     ldst = sm.ldst
     if count == 0:  # no lane executes it
@@ -263,8 +274,13 @@ def ldst_accept(
         _accept_fixed(machine, ldst, cycle, slot, warp, space, flags, touched, active)
         return
     if flags & _ATOMIC:
-        transactions = _accept_atomic(machine, ldst, cycle, slot, warp, count, sectors, lanes, first)
-        ldst.pending[slot] = transactions
+        token = -1 - warp if flags & _STORE else slot
+        transactions = _accept_atomic(machine, ldst, cycle, token, warp, count, sectors, lanes, first)
+        if flags & _STORE:
+            ldst.stores_outstanding += transactions
+            ldst.warp_stores[warp] += transactions
+        else:
+            ldst.pending[slot] = transactions
         ldst.free_at = cycle + transactions
         _count(ldst, space, flags, transactions)
         ldst.event = min(ldst.event, cycle + 1)
@@ -281,17 +297,27 @@ def ldst_accept(
         number = TEXTURE
     elif flags & _VOLATILE and not flags & _STORE:
         number = PAST_L1
+    parts = 0
     if flags & _STORE:
-        kind = WRITE
+        kind, parts = WRITE, flags >> ABOUT_SHIFT & 1
     shift = _line_shift(machine, number)
     enters, last = cycle, PIPE_ENTRIES  # accesses enter a cycle apart, but not later than this behind the first
+    addresses = 1
+    busy, ends = 0, 0  # the unit takes others not before it, the last access enters not before it
     if number == TEXTURE and machine.l1_sectored != 0:
-        texels = flags >> TEXTURE_SHIFT
+        texels = flags >> ABOUT_SHIFT
         enters, last = _filtered_from(ldst, cycle, _cycles_of_four(texels), count, lanes, first), 0
+        enters += _LATER * (_cycles_of_four(texels) - 1)
         if texels & FILTERED:
             enters += machine.l1t_filter_cycles
     elif number == DATA and kind == READ and machine.l1_sectored != 0:
-        last = _passes(count, sectors, first) - 1
+        busy = max((flags >> ABOUT_SHIFT) + 1, _tag_passes(count, sectors, first))
+        enters, last = _own_turn(machine, ldst, cycle, warp, busy), busy - 1
+        ends = enters + last * (1 + machine.shared_pause_cycles)
+    elif number == CONSTANT and machine.l1c_address_cycles != 0:
+        addresses = (flags >> ABOUT_SHIFT) + 1
+        enters, last = max(cycle, ldst.constant_free), 0
+        ldst.constant_free = enters + addresses * machine.l1c_address_cycles
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -299,12 +325,18 @@ def ldst_accept(
         line = sector >> shift
         if line != current:
             if current >= 0:
-                _enter(ldst, number, enters + min(accesses, last), current, mask, kind, slot, warp, local)
+                access = _enter(ldst, number, enters + min(accesses, last), current, mask, kind, slot, warp, local)
+                access.parts = parts
+                access.lanes = 1  # of the addresses of an instruction at least one lies in each line
+                addresses -= 1
                 accesses += 1
+                parts = 1 if number == CONSTANT else parts
             current, mask = line, 0
         mask |= 1 << (sector & ((1 << shift) - 1))
-    _enter(ldst, number, enters + min(accesses, last), current, mask, kind, slot, warp, local)
-    ldst.free_at = cycle + min(accesses, last) + 1
+    access = _enter(ldst, number, max(enters + min(accesses, last), ends), current, mask, kind, slot, warp, local)
+    access.parts = parts
+    access.lanes = max(1, addresses)
+    ldst.free_at = cycle + max(min(accesses, last) + 1, busy)
     accesses += 1
     _count(ldst, space, flags, accesses)
     if kind == WRITE:
@@ -316,14 +348,14 @@ def ldst_accept(
 
 
 @callee
-def _passes(count: int, sectors: Array[int], first: int) -> int:
-    """The cycles that a load takes in a data cache of four banks, each of which hands over a sector a cycle."""
-    counts, before = 0, -1  # of the sectors of each bank, in eight bits each
+def _tag_passes(count: int, sectors: Array[int], first: int) -> int:
+    """The cycles that a load takes in the tags of a data cache, of four banks that look up a line a cycle each."""
+    counts, before = 0, -1  # of the lines of each bank, in eight bits each
     for index in range(first, first + count):
-        sector = signed(sectors[index])
-        if sector != before:
-            counts += 1 << 8 * (sector % _BANKS)
-            before = sector
+        line = signed(sectors[index]) >> 2
+        if line != before:
+            counts += 1 << 8 * (line % _BANKS)
+            before = line
     passes = 0
     for bank in range(_BANKS):
         passes = max(passes, counts >> 8 * bank & 0xFF)
@@ -371,12 +403,15 @@ def _accept_atomic(
     while index < end:
         sector = signed(sectors[index])
         access = _enter(ldst, PAST_L1, cycle + transactions, sector >> 2, 1 << (sector & 3), ATOMIC, slot, warp, 0)
-        met = turns = 0
+        met = records = 0
         while index < end and signed(sectors[index]) == sector:
             met += lanes_in(lanes[index])
-            turns += 1 if in_parallel else lanes_in(lanes[index])
+            records += 1
             index += 1
-        access.lanes, access.transactions = (met, 1) if machine.l2_atomic_sectors != 0 else (1, turns)
+        if machine.l2_atomic_sectors != 0:
+            access.lanes = records | (SEVERAL if met > records else 0)
+        else:
+            access.transactions = records if in_parallel else met
         transactions += access.transactions
     return transactions
 
@@ -396,8 +431,8 @@ def _pipe_event(machine: MachineRecord, ldst: Ldst, number: int) -> int:
 def _take_reply(ldst: Ldst, what: int, sectored: bool) -> None:
     reply, token = what & 0xF, what >> TOKEN_SHIFT
     if reply == FILL_DATA:
-        for index in range(ldst.l1.mshr_count[token]):
-            _arrived(ldst, ldst.l1.mshr_target[token, index])
+        for index in range(ldst.l1.miss[token].count):
+            _arrived(ldst, waiting_for(ldst.l1, token, index))
         if sectored:
             fill_sectors(ldst.l1, token)
         else:
@@ -407,17 +442,20 @@ def _take_reply(ldst: Ldst, what: int, sectored: bool) -> None:
         _acknowledged(ldst, token)
     elif reply == DIRECT:
         ldst.direct_outstanding -= 1
-        _arrived(ldst, token)
+        if token < 0:
+            _acknowledged(ldst, -1 - token)
+        else:
+            _arrived(ldst, token)
     elif reply == FILL_CODE:
         fill(ldst.l1i, token)
         ldst.fetch_fills += 1
     elif reply == FILL_CONSTANT:
-        for index in range(ldst.l1c.mshr_count[token]):
-            _arrived(ldst, ldst.l1c.mshr_target[token, index])
+        for index in range(ldst.l1c.miss[token].count):
+            _arrived(ldst, waiting_for(ldst.l1c, token, index))
         fill(ldst.l1c, token)
     elif reply == FILL_TEXTURE:
-        for index in range(ldst.l1t.mshr_count[token]):
-            _arrived(ldst, ldst.l1t.mshr_target[token, index])
+        for index in range(ldst.l1t.miss[token].count):
+            _arrived(ldst, waiting_for(ldst.l1t, token, index))
         fill(ldst.l1t, token)
 
 

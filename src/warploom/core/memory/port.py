@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, OUTBOX_ENTRIES, WRITE, Ldst
+from warploom.core.memory.state import FOREVER, IN_PART, OUTBOX_ENTRIES, WRITE, Ldst
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 
@@ -13,12 +13,23 @@ TOKEN_SHIFT = 4
 
 @callee
 def send(
-    machine: MachineRecord, ldst: Ldst, cycle: int, line: int, sectors: int, kind: int, lanes: int, reply: int, token: int
+    machine: MachineRecord,
+    ldst: Ldst,
+    cycle: int,
+    line: int,
+    sectors: int,
+    kind: int,
+    lanes: int,
+    reply: int,
+    token: int,
 ) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
     packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
     starts = max(ldst.port_free, cycle)
     ldst.port_free = starts + packet
+    if kind == WRITE and machine.xbar_store_cycles != 0:
+        masks = machine.xbar_mask_cycles if lanes & IN_PART else 0  # it says which bytes of sectors it writes, too
+        ldst.port_free = starts + sectors_in(sectors) * machine.xbar_store_cycles + masks
     request = ldst.outbox[(ldst.outbox_head + ldst.outbox_count) % OUTBOX_ENTRIES]
     ldst.outbox_count += 1
     request.cycle = starts

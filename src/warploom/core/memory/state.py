@@ -28,6 +28,8 @@ from warploom.register_file.layout import MAX_SLOTS, MAX_SUB_CORES
 
 FOREVER = 1 << 60
 TICKS = 1024
+TURNS, SEVERAL = 0x3F, 0x40  # of an atomic: how many lanes meet in a word; whether there are lanes on several words
+IN_PART = 0x80  # a store that leaves bytes of a sector as they are
 PIPE_ENTRIES = 1024  # accesses of instructions that the unit has accepted; at most 256 of one instruction
 OUTBOX_ENTRIES = 1024
 REPLY_ENTRIES = 4096
@@ -57,6 +59,15 @@ DONE_LOAD, DONE_STORES = 0, 1
 INVALID, RESERVED, VALID, DIRTY = 0, 1, 2, 3
 
 
+class MissRegister(Record):
+    """A line of a first-level cache, or sectors of it, on its way."""
+
+    way: i2
+    count: i2  # instructions that wait for it
+    first: i2  # of them, mostly the only one
+    sectors: u1  # where sectors are fetched: which
+
+
 class CacheState(Record):
     """A first-level cache."""
 
@@ -64,14 +75,12 @@ class CacheState(Record):
     state: Annotated[Array[u1], MAX_CACHE_LINES]
     mshr: Annotated[Array[i2], MAX_CACHE_LINES]  # of a reserved line
     used: Annotated[Array[i8], MAX_CACHE_LINES]  # cycle of the last use
-    mshr_line: Annotated[Array[i2], MAX_MSHRS]
-    mshr_count: Annotated[Array[i2], MAX_MSHRS]
+    miss: Annotated[Array[MissRegister], MAX_MSHRS]
     mshr_target: Annotated[Array[i2], MAX_MSHRS, MAX_MERGED]
     # where a cache fetches sectors, of each line those that are there and those on their way
     valid: Annotated[Array[u1], MAX_CACHE_LINES]
     arriving: Annotated[Array[u1], MAX_CACHE_LINES]
     sector_mshr: Annotated[Array[i2], MAX_CACHE_LINES, 4]  # of each sector on its way
-    mshr_sectors: Annotated[Array[u1], MAX_MSHRS]
     mshr_spare: Annotated[Array[i2], MAX_MSHRS]  # a stack of numbers that have been freed
     spare_count: i4
     fresh: i4  # numbers from here on have never been used
@@ -96,7 +105,8 @@ class Access(Record):
     warp: u1
     local: u1
     transactions: u1  # of an atomic: one per lane, or one for all lanes in a sector
-    lanes: u1  # of an atomic, in each transaction
+    lanes: u1  # of an atomic in each transaction: TURNS of lanes and SEVERAL; of constants: how many addresses
+    parts: u1  # of a store: 1 if it writes parts of sectors; of constants: 1 if other lines of the instruction come before
 
 
 class CachePipe(Record):
@@ -127,7 +137,7 @@ class Request(Record):
     flits: u1  # of each packet
     packets: u1  # that it still takes through the crossbar
     destination: u1  # the port at which it leaves the crossbar
-    lanes: u1  # of an atomic
+    lanes: u1  # of an atomic: TURNS of lanes and SEVERAL; of a store: IN_PART
     far: u1  # the reply comes from the other half of the chip
     joined: u1  # it travels with the request of another SM of the group, or with the reply to it
 
@@ -139,6 +149,9 @@ class LdstUnit(Record):
     free_at: i8  # the unit takes no instruction before
     port_free: i8  # the SM's way into the crossbar
     texture_free: i8  # the texture unit takes no instruction before
+    constant_free: i8  # the same of what looks up constants by index
+    constant_fetched: i8  # when it can fetch another line
+    constant_until: Annotated[Array[i8], MAX_WARPS]  # when a warp's address that was looked up last has been served
     fixed_sequence: i8
     outbox_head: i4
     outbox_count: i4
@@ -225,7 +238,9 @@ class L2Line(Record):
 class Slice(Record):
     """A slice of L2."""
 
-    tags_free: i8
+    tags_free: i8  # ticks
+    atomic_line: u4  # of its last atomic, + 1
+    atomic_sectors: u1
     head: i4  # pool index + 1
     tail: i4
     stalled: i4  # the head could not be served and waits for a fill or for room at the DRAM

@@ -52,12 +52,12 @@ def _collect(machine: MachineRecord, memory: Memory, sms: Array[Port], end: int)
 def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: int) -> None:
     """Through the crossbar to the queues of the slices."""
     while True:
-        at, port = next_departure(memory.requests, inputs, False)
+        at, port = next_departure(memory.requests, inputs, False, False)
         if at >= until:
             return
         request = depart(memory, memory.requests, port, at, True)
         node = memory.pool[request - 1]
-        node.cycle = at + node.flits + machine.xbar_latency + machine.l2_latency
+        node.cycle += node.flits + machine.xbar_latency + machine.l2_latency
         part = memory.slice[node.destination]
         if part.head == 0:
             part.head = request
@@ -71,14 +71,14 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
     """Through the crossbar to the SMs."""
     alternate = machine.compat_sectors_travel_alone != 0
     while True:
-        at, port = next_departure(memory.replies, machine.l2_slices, alternate)
+        at, port = next_departure(memory.replies, machine.l2_slices, alternate, machine.xbar_buffered != 0)
         if at >= until:
             return
         request = depart(memory, memory.replies, port, at, False)
         if request == 0:
             continue
         node = memory.pool[request - 1]
-        arrival = at + node.flits + machine.xbar_latency
+        arrival = node.cycle + node.flits + machine.xbar_latency
         if node.far:
             arrival += machine.l2_far_cycles
         push_reply(sms[node.sm].ldst, arrival, port, node.reply, node.token)
@@ -101,7 +101,7 @@ def _channel_event(memory: Memory, number: int) -> tuple[int, int, int]:
     for index in range(number * per_channel, (number + 1) * per_channel):
         part = memory.slice[index]
         if part.head != 0 and part.stalled == 0:
-            ready = max(memory.pool[part.head - 1].cycle, part.tags_free) * TICKS
+            ready = max(memory.pool[part.head - 1].cycle * TICKS, part.tags_free)
             if ready < at:
                 at, what, where = ready, _SLICE, index
     return at, what, where
@@ -113,13 +113,13 @@ def _credit_back(machine: MachineRecord, memory: Memory, number: int, sectors: i
     channel = memory.channel[number]
     channel.credits_used -= sectors_in(sectors)
     grant(machine, memory, channel, now)
-    cycle = (now + TICKS - 1) // TICKS
+    earliest = (now + TICKS - 1) // TICKS * TICKS
     per_channel = memory.slices_per_channel
     for index in range(number * per_channel, (number + 1) * per_channel):
         part = memory.slice[index]
         if part.head != 0:
             part.stalled = 0
-            part.tags_free = max(part.tags_free, cycle)
+            part.tags_free = max(part.tags_free, earliest)
 
 
 @callee
@@ -164,7 +164,7 @@ def _run_channel(machine: MachineRecord, memory: Memory, number: int, until: int
         if at >= until:
             return
         if what == _SLICE:
-            access(machine, memory, where, at // TICKS)
+            access(machine, memory, where, at)
         elif what == _PICK:
             _command(machine, memory, number)
         elif what == _ARRIVAL:
@@ -238,8 +238,9 @@ def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
-    soonest, _ = next_departure(memory.replies, machine.l2_slices, False)
-    request, _ = next_departure(memory.requests, machine.sms, False)
+    buffered = machine.xbar_buffered != 0
+    soonest, _ = next_departure(memory.replies, machine.l2_slices, False, buffered)
+    request, _ = next_departure(memory.requests, machine.sms, False, False)
     soonest = min(soonest, request)
     for number in range(machine.dram_channels):
         at, _, _ = _channel_event(memory, number)

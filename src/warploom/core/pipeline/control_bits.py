@@ -13,13 +13,13 @@ from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.code.table import Flag
 from warploom.core.memory import FOREVER, Port, constant_access
 from warploom.core.memory.state import FIRST_INDEXED_LINE, INDEXED_LINES
-from warploom.core.pipeline.examine import skip_metadata, tell_hierarchy
+from warploom.core.pipeline.examine import begin_to_wait, cease_to_wait, skip_metadata, tell_hierarchy
 from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
 from warploom.register_file.columns import mask_at, memory_at, pc_at, sector_at
 from warploom.register_file.context import INDEXED_CONSTANT, NO_CONSTANT, CodeRow, Context
-from warploom.register_file.hooks import hook, on_blocked, on_unblocked
+from warploom.register_file.hooks import hook
 from warploom.register_file.layout import Sm, Warp
 from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined, separate
@@ -114,23 +114,17 @@ def examine_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
             slow = state.memory_in_flight > 0
             if observed(ctx.observers):
                 sm.slow = sm.slow | mine if slow else sm.slow & ~mine
-            if not has(sm.waiting, warp):
-                sm.waiting |= mine
-                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow)
+            begin_to_wait(ctx, sm, cycle, warp, slow)
             continue
         if row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0):
             sm.stalled_memory |= mine
-            if not has(sm.waiting, warp):
-                sm.waiting |= mine
-                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, True)
+            begin_to_wait(ctx, sm, cycle, warp, True)
             continue
         if row.constant != NO_CONSTANT:
             line = _constant_line(ctx, state, row)
             if line != NO_CONSTANT and not _constant_there(ctx, sm, port, cycle, warp, line):
                 continue
-        if has(sm.waiting, warp):
-            sm.waiting &= ~mine
-            on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
+        cease_to_wait(ctx, sm, cycle, warp)
         own.ready[row.pipe] |= mine
         own.wanted |= bit(row.pipe)
         own.all_ready |= mine

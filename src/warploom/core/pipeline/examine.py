@@ -37,6 +37,22 @@ def skip_metadata(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         update_fetchable(ctx, sm, warp)
 
 
+@inlined
+def begin_to_wait(ctx: Context, sm: Sm, cycle: int, warp: int, slow: bool) -> None:
+    """A warp must wait, for memory if ``slow``: the scheduler is told once."""
+    if not has(sm.waiting, warp):
+        sm.waiting |= bit(warp)
+        on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow)
+
+
+@inlined
+def cease_to_wait(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A warp need not wait any more; the scheduler is told if it was told that it must."""
+    if has(sm.waiting, warp):
+        sm.waiting &= ~bit(warp)
+        on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
+
+
 @hook()
 def examine_woken(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     """Sort the woken warps into ready and blocked, and tell the scheduler of changes."""
@@ -59,20 +75,14 @@ def examine_woken(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> 
             sm.blocked |= mine
             if observed(ctx.observers):
                 sm.slow = sm.slow | mine if slow != NOTHING else sm.slow & ~mine
-            if not has(sm.waiting, warp):
-                sm.waiting |= mine
-                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow != NOTHING)
+            begin_to_wait(ctx, sm, cycle, warp, slow != NOTHING)
             continue
         fence = row.traits & FENCE != 0 and (state.memory_in_flight > 0 or port.ldst.warp_stores[warp] > 0)
         if fence or state.atomics > 0:
             sm.stalled_memory |= mine
-            if not has(sm.waiting, warp):
-                sm.waiting |= mine
-                on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, True)
+            begin_to_wait(ctx, sm, cycle, warp, True)
             continue
-        if has(sm.waiting, warp):
-            sm.waiting &= ~mine
-            on_unblocked(ctx.design.scheduler, ctx, sm, cycle, warp)
+        cease_to_wait(ctx, sm, cycle, warp)
         sm.ready[row.unit] |= mine
     if sm.active != sm.known_active:
         tell_hierarchy(ctx, sm, cycle)

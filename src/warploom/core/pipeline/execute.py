@@ -6,15 +6,16 @@ from typing import Any
 
 from warploom.code.classes import Unit
 from warploom.code.table import Flag, Space
-from warploom.core.memory import TEXTURE_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
+from warploom.core.memory import ABOUT_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
 from warploom.core.pipeline.writeback import finish_work, plan
+from warploom.register_file.bits import signed
 from warploom.register_file.columns import lanes_at, sector_at
 from warploom.register_file.context import Context
 from warploom.register_file.hooks import hook
 from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
 from warploom.register_file.observing import EXECUTE, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
-from warploom.trace.format import PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
+from warploom.trace.format import MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
 STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
 SHARED, TEXTURE = int(Space.SHARED), int(Space.TEXTURE)
@@ -90,13 +91,15 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         slot = int(_pop(sm, number))
         work = sm.slot[slot]
         warp = int(work.warp)
-        space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), int(work.traits), int(work.memory & 0xFF)
+        space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), signed(work.traits), int(work.memory & 0xFF)
         if ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
             parts = int(work.memory >> PARALLEL_SHIFT) + 1
-        elif ctx.machine.shared_halves != 0 and space == SHARED and flags & ATOMIC == 0:
-            parts -= int(work.memory >> PARALLEL_SHIFT)
-        elif space == TEXTURE:
-            flags |= int(work.memory >> PARALLEL_SHIFT) << TEXTURE_SHIFT
+        elif ctx.machine.shared_pairs != 0 and space == SHARED and flags & ATOMIC == 0:
+            parts -= (int(work.memory >> PARALLEL_SHIFT) - MOST_EMPTY) if parts > 0 else 0
+        elif space != SHARED:
+            flags |= signed(work.memory >> PARALLEL_SHIFT) << ABOUT_SHIFT
+            if flags & ATOMIC != 0 and work.n_writes == 0 and ctx.machine.stage_stores_awaited == 0:
+                flags |= STORE  # nobody waits for it
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, EXECUTE)
             base = sm.warp[warp].local_base
@@ -111,7 +114,7 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
                 sm.lanes[quarter] = 0xFF << (8 * quarter)
             base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * MAX_REGISTERS
         ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sm.sectors, sm.lanes, 0, base)
-        if work.traits & STORE != 0:
+        if flags & STORE != 0:
             finish_work(ctx, sm, cycle, slot)
         return True
     return False

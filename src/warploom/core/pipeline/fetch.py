@@ -96,8 +96,12 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
             sm.count.wrong_path_fetches += 1
             sm.fetchable |= bit(warp)
             continue
-        end = _group_end(ctx, sm, cycle, warp)
-        if end == state.decoded:  # only metadata that needed no fetch, or the line has not arrived
+        end, skipped = _group(ctx, sm, cycle, warp)
+        if skipped == end - state.decoded:  # nothing to fetch: the flags were at hand
+            sm.count.metadata_skipped += skipped
+            state.decoded = end
+            sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
+            update_fetchable(ctx, sm, warp)
             continue
         ready = code_ready(ctx.stages, ctx, memory, sm, port, cycle, warp, pc_at(ctx, state.decoded))
         sm.count.fetches += 1
@@ -105,6 +109,7 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
             sm.no_code |= bit(warp)
             sm.fills_seen = port.ldst.fetch_fills
         else:
+            sm.count.metadata_skipped += skipped
             state.decode_at = ready
             state.decode_end = end
             sm.fetching |= bit(warp)
@@ -112,26 +117,24 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
 
 
 @inlined
-def _group_end(ctx: Context, sm: Sm, cycle: int, warp: int) -> int:
-    """Where the instructions of one fetch end: full, at a jump, at the end of a cache line, or of the buffer."""
+def _group(ctx: Context, sm: Sm, cycle: int, warp: int) -> tuple[int, int]:
+    """Where the instructions of one fetch end, and how many of them are metadata that needs no fetch.
+
+    A group ends when it is full, at a jump, and at the end of a cache line or of the buffer.
+    """
     state = sm.warp[warp]
     shift = ctx.info.line_shift
     room = fetch_room(ctx.stages, ctx, state.decoded - state.next)
     start = state.decoded
     end = start
-    taken = 0
-    while end < state.end and taken < room:
+    skipped = 0
+    while end < state.end and end - start - skipped < room:
         pc = pc_at(ctx, end)
         if end > start and (jumps_after(ctx, end - 1) or pc >> shift != pc_at(ctx, start) >> shift):
             break
         if ctx.code[pc].metadata and metadata_cached(ctx.design.allocation, ctx, sm, cycle, warp, pc):
-            sm.count.metadata_skipped += 1
-        else:
-            taken += 1
+            skipped += 1
         end += 1
-    if taken == 0 and end > start:  # nothing to fetch: the flags were at hand
-        state.decoded = end
-        sm.woken |= bit(warp) & ~(sm.held | sm.blocked | sm.at_barrier | sm.stalled_memory)
-        update_fetchable(ctx, sm, warp)
+    taken = end - start - skipped
     state.full_group = taken == ctx.machine.decode_width or (pc_at(ctx, end - 1) + 1) & ((1 << shift) - 1) == 0
-    return end
+    return end, skipped

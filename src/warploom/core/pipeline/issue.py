@@ -245,7 +245,7 @@ def _group(ctx: Context, warp: int, register: int, entry: int) -> int:
 
 
 @inlined
-def _add_write(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
+def add_write(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
     """Note a destination: scoreboard and physical entry."""
     number = work.n_writes
     work.n_writes = number + 1
@@ -259,7 +259,7 @@ def _add_write(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry
 
 
 @inlined
-def _add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
+def add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: int) -> None:
     """Note a source that is read from a bank."""
     number = work.n_reads
     work.n_reads = number + 1
@@ -274,7 +274,7 @@ def _add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry:
 
 
 @inlined
-def _wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
+def wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
     """Tell the power policy which entries will be accessed; the instruction is given a collector when its sources can be read."""
     arrival = work.ready_at  # in front of the collectors: one takes it then, and reads in the cycle after
     for operand in range(work.n_reads):
@@ -290,7 +290,7 @@ def _wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
 
 
 @inlined
-def _begin(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
+def begin_work(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -> None:
     work = sm.slot[slot]
     work.kind = kind
     work.warp = warp
@@ -325,18 +325,18 @@ def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
             return False  # what the upper level had is on its way down
     slot = new_slot(sm)
     work = sm.slot[slot]
-    _begin(sm, cycle, slot, queued.kind, queued.warp, MEM)
+    begin_work(sm, cycle, slot, queued.kind, queued.warp, MEM)
     work.mask = FULL
     work.memory = 4 | LOCAL << 8
     if queued.kind == SPILL:
         work.traits = STORE
-        _add_read(ctx, sm, work, queued.warp, queued.register, queued.entry)
+        add_read(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.spills += 1
     else:
         work.traits = LOAD
-        _add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
+        add_write(ctx, sm, work, queued.warp, queued.register, queued.entry)
         sm.count.refills += 1
-    _wake_entries(ctx, sm, work)
+    wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.warp[queued.warp].in_flight += 1
     sm.warp[queued.warp].memory_in_flight += 1
@@ -365,11 +365,11 @@ def _issue_move(ctx: Context, sm: Sm, cycle: int, core: int, warp: int, row: Cod
             return 2
         slot = new_slot(sm)
         work = sm.slot[slot]
-        _begin(sm, cycle, slot, MOVE, warp, SP)
+        begin_work(sm, cycle, slot, MOVE, warp, SP)
         work.mask = FULL
-        _add_read(ctx, sm, work, warp, register, entry)
-        _add_write(ctx, sm, work, warp, register, entry)
-        _wake_entries(ctx, sm, work)
+        add_read(ctx, sm, work, warp, register, entry)
+        add_write(ctx, sm, work, warp, register, entry)
+        wake_entries(ctx, sm, work)
         check_issue(ctx.check, ctx, sm, cycle, slot)
         sm.warp[warp].in_flight += 1
         sm.count.moves += 1
@@ -407,7 +407,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
 
     slot = new_slot(sm)
     work = sm.slot[slot]
-    _begin(sm, cycle, slot, INSTRUCTION, warp, row.unit)
+    begin_work(sm, cycle, slot, INSTRUCTION, warp, row.unit)
     work.index = index
     work.mask = mask
     work.pc = pc
@@ -422,13 +422,13 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         entry = map_write(ctx.design.allocation, ctx, sm, cycle, warp, register, pc, index)
         if entry < 0:
             check_unmapped(ctx.check, ctx, sm, cycle, warp, register, True)
-        _add_write(ctx, sm, work, warp, register, entry)
+        add_write(ctx, sm, work, warp, register, entry)
         if row.slow:
             state.long_latency[register >> 6] |= bit(register & 63)
     work.value = state.value
     state.value += row.n_writes
     state.pending_predicates |= row.predicates_written
-    _wake_entries(ctx, sm, work)
+    wake_entries(ctx, sm, work)
     check_issue(ctx.check, ctx, sm, cycle, slot)
     sm.count.rf_reads += row.n_reads
     sm.count.rf_writes += row.n_writes
@@ -499,14 +499,14 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, war
         if reads_once(ctx.stages) and _is_read_already(work, register):
             sm.count.forwarded_reads += 1
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
-            _add_read(ctx, sm, work, warp, register, -1)
+            add_read(ctx, sm, work, warp, register, -1)
             continue
         place = lookup(ctx.design.hierarchy, ctx, sm, coming, warp, register, work.pc, operand)
         if place >= 0:
             sm.count.upper_reads += 1
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, HIT)
             check_cached(ctx.check, ctx, sm, cycle, slot, operand, place)
-            _add_read(ctx, sm, work, warp, register, -1)
+            add_read(ctx, sm, work, warp, register, -1)
             work.places[operand] = place
             continue
         entry = int(sm.map[warp, register])
@@ -517,7 +517,7 @@ def _resolve_sources(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, war
             sm.count.forwarded_reads += 1
             on_upper_level(ctx.observers, sm.observed, ctx, cycle, work.pc, FORWARDED)
             entry = -1
-        _add_read(ctx, sm, work, warp, register, entry)
+        add_read(ctx, sm, work, warp, register, entry)
 
 
 @hook()
@@ -546,7 +546,7 @@ def _read_destinations(ctx: Context, sm: Sm, work: Slot, warp: int, row: CodeRow
             continue
         below = sm.entry[entry].evictions == 0 and not holds(ctx.design.hierarchy, ctx, sm, warp, register)
         if below and work.n_reads < MAX_READS:
-            _add_read(ctx, sm, work, warp, register, entry)
+            add_read(ctx, sm, work, warp, register, entry)
             work.whole |= 1 << number
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import Instruction, Modified, Reg
+from warploom.code.instruction import Bank, Instruction, Modified, Reg
+from warploom.code.sass_classes import WARPGROUP_PRODUCTS
 from warploom.machines import Machine
 
 
@@ -25,16 +26,20 @@ class Pipe(IntEnum):
     PAIRED = 10  # both halves of the FP32 unit at once: half precision
     CONSTANTS = 11  # constants, and special registers for uniform ones: to another unit of the SM
     UNIFORM_CONSTANTS = 12
+    PRODUCTS = 13  # of many registers: to the tensor core, in front of which some wait
 
 
 PIPES = len(Pipe)
+LARGE_BEGINS = 5  # cycles from the issue of a large product to its begin; its latency counts from its end
+_ROWS, _INNER_BYTES, _A_REGISTERS = 64, 32, 4  # of a warpgroup's product: A has 16 rows in each warp
+_PASS_BYTES = 128  # of shared memory
 _BY_NAME: dict[str, Pipe] = {
-    **dict.fromkeys(("HMMA", "IMMA", "BMMA", "DMMA", "QGMMA", "HGMMA", "IGMMA"), Pipe.TENSOR),
+    **dict.fromkeys(("HMMA", "IMMA", "BMMA", "DMMA", "QMMA"), Pipe.TENSOR),
     **dict.fromkeys(("HFMA2", "HADD2", "HMUL2"), Pipe.PAIRED),
     **dict.fromkeys(("POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND", "MUFU"), Pipe.SPECIAL),
     **dict.fromkeys(("LDC", "S2UR"), Pipe.CONSTANTS),
     "ULDC": Pipe.UNIFORM_CONSTANTS,
-    **dict.fromkeys(("S2R", "SHFL", "REDUX", "MATCH", "MOVM", "R2UR", "LEPC", "BMOV", "B2R"), Pipe.LANES),
+    **dict.fromkeys(("S2R", "SHFL", "REDUX", "MATCH", "MOVM", "LEPC", "BMOV", "B2R"), Pipe.LANES),
     **dict.fromkeys(("VOTEU", "R2UR"), Pipe.UNIFORM),
     **dict.fromkeys(("DADD", "DMUL", "DFMA", "DSETP"), Pipe.F64),
     "NOP": Pipe.NONE,
@@ -51,9 +56,11 @@ _BY_CLASS = {
 }
 
 
-def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
-    """The pipe of an instruction whose class and unit are known."""
+def pipe_of(instruction: Instruction, kind: OpClass, unit: int, wide: bool) -> Pipe:
+    """The pipe of an instruction whose class and unit are known, and whether it has more registers than a record names."""
     name = instruction.op.name
+    if wide:  # those with control bits for their time alone go when the tensor core is free, as smaller ones do
+        return Pipe.PRODUCTS if name in WARPGROUP_PRODUCTS or name == "DMMA" else Pipe.TENSOR
     if unit == Unit.MEM:
         return Pipe.MEMORY
     if unit == Unit.NONE:
@@ -67,7 +74,7 @@ def pipe_of(instruction: Instruction, kind: OpClass, unit: int) -> Pipe:
     return _BY_CLASS.get(kind, Pipe.ALU)
 
 
-def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine) -> int:
+def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, machine: Machine) -> int:
     """Cycles from issue to the issue of an instruction that needs the result."""
     stages = machine.stages
     if instruction.op.name == "S2UR":
@@ -78,6 +85,12 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
         return stages.constant_cycles
     if instruction.op.name == "REDUX":
         return stages.reduction_cycles
+    if instruction.op.name in WARPGROUP_PRODUCTS:
+        columns = -(-columns_of(instruction) // stages.product_columns)  # no result waits for A's registers that take longer
+        return stages.product_cycles + columns - _product_cycles(instruction, wide, machine)
+    if instruction.op.name == "DMMA":
+        made = _double_products(instruction) // stages.double_products
+        return stages.double_product_cycles - LARGE_BEGINS if wide else stages.double_product_cycles + made - 1
     if pipe is Pipe.SPECIAL:
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:
@@ -87,7 +100,7 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Mac
     return machine.latency[kind]
 
 
-def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Machine, registers: int) -> int:
+def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, machine: Machine, registers: int) -> int:
     """Cycles for which an instruction that reads so many registers keeps its pipe."""
     stages = machine.stages
     if pipe is Pipe.CONSTANTS:
@@ -100,8 +113,8 @@ def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Ma
         return 1
     if pipe is Pipe.HEAVY and "WIDE" in instruction.op.modifiers:
         return stages.wide_product_cycles
-    if pipe is Pipe.TENSOR:
-        return stages.tensor_cycles
+    if pipe in (Pipe.TENSOR, Pipe.PRODUCTS):
+        return _product_cycles(instruction, wide, machine)
     if pipe is Pipe.UNIFORM:
         return stages.uniform_cycles
     if pipe is Pipe.SPECIAL:
@@ -113,6 +126,53 @@ def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, machine: Ma
     if pipe is Pipe.F64:
         return machine.initiation[OpClass.F64_MAD]
     return machine.initiation[kind]
+
+
+def _product_cycles(instruction: Instruction, wide: bool, machine: Machine) -> int:
+    """Cycles for which a product of matrices keeps the tensor core of a sub-core.
+
+    All products of warpgroups have an inner dimension of 256 bits, whatever their elements are, and take as long for a column.
+    """
+    stages = machine.stages
+    if instruction.op.name in WARPGROUP_PRODUCTS:
+        columns = columns_of(instruction)
+        least = stages.product_register_cycles if columns > 0 and isinstance(instruction.srcs[0], Reg) else 0
+        return max(least, -(-columns // stages.product_columns))
+    if instruction.op.name == "DMMA":
+        return max(stages.double_product_interval, _double_products(instruction) // stages.double_products)
+    if "SP" in instruction.op.modifiers and wide:
+        return stages.sparse_cycles
+    return stages.tensor_cycles
+
+
+def _double_products(instruction: Instruction) -> int:
+    """The products of two numbers in a DMMA (``DMMA.16x8x4``)."""
+    rows, columns, inner = (int(size) for size in instruction.op.modifiers[0].split("x"))
+    return rows * columns * inner
+
+
+def columns_of(instruction: Instruction) -> int:
+    """The columns of a warpgroup's product (``HGMMA.64x256x16``); 0: it makes none and only ends a group of products."""
+    return int(instruction.op.modifiers[0].split("x")[1]) if instruction.dsts[0].bank is not Bank.RZ else 0
+
+
+def quarter_passes_of(instruction: Instruction) -> int:
+    """Passes that four warps together make in shared memory for a warpgroup's product: one for 128 bytes.
+
+    Rows of A, 64 of 32 bytes, are read where they are not in registers; a column of B, 32 bytes, is read once for all four.
+    """
+    if instruction.op.name not in WARPGROUP_PRODUCTS:
+        return 0
+    columns = columns_of(instruction)
+    in_memory = columns > 0 and not isinstance(instruction.srcs[0], Reg)
+    return (_ROWS * in_memory + columns) * _INNER_BYTES // _PASS_BYTES
+
+
+def cycles_for_a(instruction: Instruction) -> int:
+    """Cycles until a warpgroup's product has its A: the passes in shared memory, or one for each register."""
+    if instruction.op.name not in WARPGROUP_PRODUCTS or columns_of(instruction) == 0:
+        return 0
+    return _A_REGISTERS if isinstance(instruction.srcs[0], Reg) else _ROWS * _INNER_BYTES // _PASS_BYTES
 
 
 def unit_cycles_of(instruction: Instruction, machine: Machine) -> int:

@@ -1,9 +1,11 @@
 """Operands through reserved read ports: no collectors, and an instruction of fixed latency is never late.
 
-Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into the
-cycles that follow; only then does it go on, and what is behind it waits. Because that is decided in order, the cycle in which an
-instruction passes is known when it is issued, and the ports are reserved then. Who depends on it counts on its latency: stall
-counts grow by as much as it waits. Instructions of variable latency wait in front of their unit and take the ports that are left.
+Behind issue comes a stage for control, then one in which an instruction of fixed latency waits until all its reads fit into that
+cycle and those that follow; only then does it go on, and what is behind it waits. Each read takes the last of these cycles that
+has a port left, so that what one instruction leaves serves those close behind it, and later ones no more (lost.hole). Because
+that is decided in order, the cycle in which an instruction passes is known when it is issued, and the ports are reserved then.
+Who depends on it counts on its latency: stall counts grow by as much as it waits. Instructions of variable latency wait in front
+of their unit and take the ports that are left.
 """
 
 from __future__ import annotations
@@ -20,16 +22,23 @@ from warploom.register_file.observing import COLLECT, DISPATCH, on_conflict, on_
 from warploom.register_file.services import INSTRUCTION, inlined, separate
 from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
 
-FMA, HEAVY, PAIRED = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED)
+FMA, HEAVY, PAIRED, F64 = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED), int(Pipe.F64)
 SPECIAL, LANES, MEMORY, CONSTANTS = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY), int(Pipe.CONSTANTS)
+PRODUCTS, TENSOR = int(Pipe.PRODUCTS), int(Pipe.TENSOR)
 OF_LANES = int(OpClass.SHUFFLE)
 LIGHT = FMA  # the field of the light half; the heavy one has its own
-SHARED = int(Space.SHARED)
-STORE = int(Flag.STORE)
+SHARED, GLOBAL = int(Space.SHARED), int(Space.GLOBAL)
+STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
+ADDRESS = 2  # registers of an address in device memory
 MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
 CONTROL = 2  # cycles from issue to the stage that reserves ports
+# Cycles after which the rest of an instruction for FP64 passes that stage, and nothing else: lost.bubble.hfma, .dadd on an H200.
+HALVES = 2
+# By how much an instruction of variable latency reads later than one of fixed latency: lost.read.mufu_even, .popc_even; no port
+# that it left at its own place serves it then.
+QUEUED = 4
 
 
 @inlined
@@ -39,7 +48,7 @@ def _taken(own: SubCores, group: int, at: int) -> int:
 
 
 @inlined
-def _window(ctx: Context, work: Slot, again: int) -> int:
+def window_of(ctx: Context, work: Slot, again: int) -> int:
     """Cycles that the reads of work may take: the machine's, and more where one bank has more reads than that."""
     most = ctx.machine.stage_read_cycles
     ports = ctx.machine.rf_read_ports
@@ -54,8 +63,8 @@ def _window(ctx: Context, work: Slot, again: int) -> int:
 
 
 @inlined
-def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> bool:
-    """Whether all reads of work find a port in the cycles after one."""
+def fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> bool:
+    """Whether all reads of work find a port in a cycle and those after it."""
     ports = ctx.machine.rf_read_ports
     for operand in range(work.n_reads):
         if work.reads[operand] < 0:
@@ -66,7 +75,7 @@ def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: 
             if work.reads[other] >= 0 and work.read_group[other] == group:
                 needed += 1 + (again >> other & 1)
         free = 0
-        for ahead in range(1, window + 1):
+        for ahead in range(window + 1):
             free += ports - _taken(own, group, at + ahead)
         if free < needed:
             return False
@@ -74,14 +83,15 @@ def _fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: 
 
 
 @inlined
-def _reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> None:
+def reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> None:
+    """Reserve ports for all reads of work, each in the last cycle of the window that has one left."""
     ports = ctx.machine.rf_read_ports
     for operand in range(work.n_reads):
         if work.reads[operand] < 0:
             continue
         group = work.read_group[operand]
         reads = 1 + (again >> operand & 1)
-        for ahead in range(1, window + 1):
+        for ahead in range(window, -1, -1):
             used = _taken(own, group, at + ahead)
             if used < ports:
                 moment = (at + ahead) % AHEAD
@@ -108,24 +118,25 @@ def enters_at(sm: Sm, cycle: int, core: int) -> int:
 
 
 @inlined
-def _pass(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, window: int, again: int) -> int:
+def _pass(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, window: int, again: int, barred: int) -> int:
     """Reserve ports for work of fixed latency as soon as its reads fit; the cycle in which it passes the stage."""
     own: SubCores = sm.stages
     work = sm.slot[slot]
-    while not _fits(ctx, own, work, at, window, again):
+    while at == barred or not fits(ctx, own, work, at, window, again):
+        if at != barred:
+            sm.count.bank_conflicts += 1
+            on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
         at += 1
-        sm.count.bank_conflicts += 1
-        on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
-    _reserve(ctx, own, work, at, window, again)
+    reserve(ctx, own, work, at, window, again)
     return at
 
 
 @separate
-def _pass_reading_twice(ctx: Context, sm: Sm, cycle: int, slot: int, at: int) -> int:
+def _pass_reading_twice(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, barred: int) -> int:
     """The same where operands are read twice: who reads for longer than the stage looks ahead waits in it for the rest."""
     again = int(ctx.code[sm.slot[slot].pc].read_again)
-    window = _window(ctx, sm.slot[slot], again)
-    return _pass(ctx, sm, cycle, slot, at, window, again) + window - ctx.machine.stage_read_cycles
+    window = window_of(ctx, sm.slot[slot], again)
+    return _pass(ctx, sm, cycle, slot, at, window, again, barred) + window - ctx.machine.stage_read_cycles
 
 
 @inlined
@@ -136,12 +147,18 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     entered = enters_at(sm, cycle, core)
     at = max(entered, int(work.ready_at) + 1)
     window = ctx.machine.stage_read_cycles
-    if work.reads_left > 0:
-        if ctx.code[work.pc].read_again != 0:
-            at = _pass_reading_twice(ctx, sm, cycle, slot, at)
-        else:
-            window = _window(ctx, work, 0)
-            at = _pass(ctx, sm, cycle, slot, at, window, 0)
+    double = ctx.code[work.pc].pipe == F64
+    barred = -1 if double else own.second_half[core]
+    if work.reads_left == 0:
+        if at == barred:
+            at += 1
+    elif ctx.code[work.pc].read_again != 0:
+        at = _pass_reading_twice(ctx, sm, cycle, slot, at, barred)
+    else:
+        window = window_of(ctx, work, 0)
+        at = _pass(ctx, sm, cycle, slot, at, window, 0, barred)
+    if double:
+        own.second_half[core] = at + HALVES
     if at > entered:
         _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
@@ -162,12 +179,12 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
         at = max(at, own.pipe_unit_from[pipe])
     window = ctx.machine.stage_read_cycles
     if work.reads_left > 0:
-        window = _window(ctx, work, 0)
-        while at < cycle + AHEAD - 16 and not _fits(ctx, own, work, at, window, 0):
+        window = window_of(ctx, work, 0)
+        while at < cycle + AHEAD - 16 and not fits(ctx, own, work, at + QUEUED, window, 0):
             at += 1
         if at < cycle + AHEAD - 16:
-            _reserve(ctx, own, work, at, window, 0)
-    own.pipe_free[core, pipe] = at + row.initiation
+            reserve(ctx, own, work, at + QUEUED, window, 0)
+    own.pipe_free[core, pipe] = at + row.initiation - (CONTROL if pipe == TENSOR else 0)  # none waits in front of that
     if row.unit_cycles > 0:
         own.pipe_unit_from[pipe] = at + row.unit_cycles
     if pipe == SPECIAL:
@@ -179,11 +196,9 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
 
 
 @inlined
-def _half(own: SubCores, cycle: int, core: int) -> int:
-    """The half of the FP32 unit that takes an instruction now: the light one, unless it has the last; or the one that is free."""
-    if own.pipe_free[core, LIGHT] > cycle or (own.was_light[core] and own.pipe_free[core, HEAVY] <= cycle):
-        return HEAVY
-    return LIGHT
+def _half(own: SubCores, core: int) -> int:
+    """The half of the FP32 unit that takes the next instruction that may go to either: the one that has not had the last."""
+    return HEAVY if own.was_light[core] else LIGHT
 
 
 @inlined
@@ -194,7 +209,7 @@ def take_pipe(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int, interval: 
         own.pipe_free[core, LIGHT] = cycle + interval
         pipe = HEAVY
     elif pipe == FMA:
-        pipe = _half(own, cycle, core)
+        pipe = _half(own, core)
     if pipe in (LIGHT, HEAVY):
         own.was_light[core] = pipe == LIGHT
     own.pipe_free[core, pipe] = cycle + interval
@@ -205,19 +220,31 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
     """Whether a pipe takes an instruction that is issued now."""
     own: SubCores = sm.stages
     if pipe == FMA:
-        return own.pipe_free[core, LIGHT] <= cycle or own.pipe_free[core, HEAVY] <= cycle
+        return own.pipe_free[core, _half(own, core)] <= cycle
     if pipe == PAIRED:
         return own.pipe_free[core, LIGHT] <= cycle and own.pipe_free[core, HEAVY] <= cycle
     if pipe == MEMORY:
         return own.memory_inside[core] < ctx.machine.stage_memory_queue
     if pipe == SPECIAL:
         return own.special_held[core, 0] <= cycle
+    if pipe == PRODUCTS:
+        return own.products_issued[core] - own.products_begun[core] < ctx.machine.stage_product_queue
     if pipe in (LANES, CONSTANTS):  # of variable latency: some wait in front of the unit
         return (
             own.pipe_free[core, pipe]
             <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * ctx.machine.initiation[OF_LANES]
         )
     return own.pipe_free[core, pipe] <= cycle
+
+
+@inlined
+def _on_its_way(ctx: Context, work: Slot, space: int) -> int:
+    """For how many cycles a memory instruction keeps its sub-core's way to the shared unit."""
+    machine = ctx.machine
+    if space == GLOBAL and machine.stage_global_interval > 0:
+        values = max(1, work.n_reads - ADDRESS) if work.traits & (STORE | ATOMIC) != 0 else 0
+        return machine.stage_global_interval + values * machine.stage_value_interval
+    return machine.stage_store_interval if work.traits & STORE != 0 else machine.stage_memory_interval
 
 
 @separate
@@ -233,19 +260,17 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
         work = sm.slot[slot]
         if work.ready_at >= cycle:
             continue
-        window = _window(ctx, work, 0)
+        window = window_of(ctx, work, 0)
         if work.reads_left > 0:
-            if not _fits(ctx, own, work, cycle, window, 0):
+            if not fits(ctx, own, work, cycle, window, 0):
                 sm.count.bank_conflicts += 1
                 on_conflict(ctx.observers, sm.observed, ctx, cycle, asked_by(work))
                 continue
-            _reserve(ctx, own, work, cycle, window, 0)
+            reserve(ctx, own, work, cycle, window, 0)
         leave_latch(sm, number)
-        stores = work.traits & STORE != 0
-        own.memory_from[core] = cycle + (ctx.machine.stage_store_interval if stores else ctx.machine.stage_memory_interval)
-        reading = ctx.machine.stage_global_read_cycles
-        if work.memory >> SPACE_SHIFT & SPACE_MASK == SHARED:
-            reading = ctx.machine.stage_shared_read_cycles
+        space = work.memory >> SPACE_SHIFT & SPACE_MASK
+        own.memory_from[core] = cycle + _on_its_way(ctx, work, space)
+        reading = ctx.machine.stage_shared_read_cycles if space == SHARED else ctx.machine.stage_global_read_cycles
         work.storing = TO_READ
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)

@@ -13,6 +13,7 @@ from warploom.register_file.bits import bit
 from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
 from warploom.register_file.services import inlined
 
+COUNTERS = CONTROL_COUNTERS + 2  # of the compiler's control bits, then of groups of products that are under way
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
 SPECIAL_PLACES = 2  # of instructions that are in the unit for functions or wait for it
 CODE_LINES = MAX_L0_LINES + MAX_PREFETCHED  # of the cache, then of the stream buffer
@@ -28,7 +29,7 @@ class SubCoreWarp(Record):
     groups: i8  # of copies that a counter is held for
     group_end: Annotated[Array[i8], GROUPS]  # how many copies must be done
     group_counter: Annotated[Array[u1], GROUPS]
-    counter: Annotated[Array[u1], CONTROL_COUNTERS]
+    counter: Annotated[Array[u1], COUNTERS]
 
 
 class SubCores(Record):
@@ -43,6 +44,7 @@ class SubCores(Record):
     fills_seen: i8  # lines of code and constants that had arrived when `no_constant` was looked at last
     pipe_free: Annotated[Array[i8], MAX_SUB_CORES, PIPES]
     was_light: Annotated[Array[u1], MAX_SUB_CORES]  # whether the last instruction of the FP32 unit went to its light half
+    second_half: Annotated[Array[i8], MAX_SUB_CORES]  # when the rest of the last instruction for FP64 passes
     special_held: Annotated[Array[i8], MAX_SUB_CORES, SPECIAL_PLACES]  # until when the places in the unit for functions are taken
     allocated_at: Annotated[Array[i8], MAX_SUB_CORES]  # when the last instruction of fixed latency had its read ports
     slipped: Annotated[Array[i8], MAX_SUB_CORES]  # cycles that the instruction being issued comes late to its ports
@@ -54,6 +56,11 @@ class SubCores(Record):
     pipe_unit_from: Annotated[Array[i8], PIPES]  # nor does the one that a pipe of every sub-core leads to
     port_at: Annotated[Array[i8], MAX_RF_BANKS, AHEAD]  # the cycle for which ports are reserved
     port_used: Annotated[Array[u1], MAX_RF_BANKS, AHEAD]  # how many of them
+    # products of many registers, which a sub-core makes in the order of their issue
+    products_issued: Annotated[Array[i8], MAX_SUB_CORES]
+    products_begun: Annotated[Array[i8], MAX_SUB_CORES]  # those whose last piece has been begun
+    product_from: Annotated[Array[i8], MAX_SUB_CORES]  # the next piece is not begun before
+    matrices_from: i8  # shared memory hands over no more elements of matrices before, in quarters of a cycle
     line: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # of code, + 1
     line_at: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]  # when it is there
     line_used: Annotated[Array[i8], MAX_SUB_CORES, CODE_LINES]

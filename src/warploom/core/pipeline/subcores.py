@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from warploom.code.classes import Unit
-from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.memory import Memory, Port
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
@@ -17,6 +16,7 @@ from warploom.core.pipeline.control_bits import (
     release_counter,
 )
 from warploom.core.pipeline.pipes import Pipe
+from warploom.core.pipeline.products import TO_MAKE, make_piece, send_product
 from warploom.core.pipeline.read_ports import (
     CONTROL,
     TO_READ,
@@ -29,7 +29,7 @@ from warploom.core.pipeline.read_ports import (
     start_addresses,
     take_pipe,
 )
-from warploom.core.pipeline.subcore_state import SubCores
+from warploom.core.pipeline.subcore_state import COUNTERS, SubCores
 from warploom.core.pipeline.writeback import plan
 from warploom.records import Mask
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
@@ -71,7 +71,7 @@ class ControlledSubCores(NamedTuple):
         mine.copies_issued = 0
         mine.copies_done = 0
         mine.groups = 0
-        for number in range(CONTROL_COUNTERS):
+        for number in range(COUNTERS):
             mine.counter[number] = 0
 
     def examine_woken(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
@@ -133,7 +133,10 @@ class ControlledSubCores(NamedTuple):
             sm.in_latches += 1
             own.memory_inside[core] += 1
         elif ctx.code[work.pc].variable:
-            send_variable(ctx, sm, cycle, core, slot, int(ctx.code[work.pc].pipe))
+            if ctx.code[work.pc].wide:
+                send_product(ctx, sm, cycle, core, slot)
+            else:
+                send_variable(ctx, sm, cycle, core, slot, int(ctx.code[work.pc].pipe))
         else:
             row = ctx.code[work.pc]
             coming = enters_at(sm, cycle, core)
@@ -173,7 +176,7 @@ class ControlledSubCores(NamedTuple):
     def read_first(stages, ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
         work = sm.slot[slot]
         if work.storing != TO_READ:
-            return False
+            return work.storing == TO_MAKE and make_piece(ctx, sm, cycle, slot)
         read_operands(ctx, sm, cycle, slot)
         if work.kind == INSTRUCTION:
             let_go(stages, ctx, sm, cycle, int(work.warp), ctx.code[work.pc])

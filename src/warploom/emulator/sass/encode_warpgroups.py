@@ -19,7 +19,10 @@ _WORDS = {"tnspA", "tnspB", "negA", "negB"}
 
 
 def _encode_product(rows: SassRows, instruction: Instruction, record: np.void, known: set[str]) -> None:
-    """Rows: the result, A or -1, the descriptors, the addend or -1."""
+    """Rows: the result, A or -1, the descriptors, the addend or -1. One without a result only ends a group of products."""
+    if instruction.dsts[0].bank is Bank.RZ:
+        record["kind"] = Kind.NOTHING
+        return
     shape = warpgroup_shape(instruction.op.modifiers)
     if shape is None or not set(instruction.op.modifiers[1:]) <= known:
         raise rows.trouble("the emulator does not know this product of matrices")

@@ -454,6 +454,9 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             else:
                 fine = synchronise(machine, cta, instruction, rows, predicates, mask)
             warp.polled |= 1 if instruction.polling else 2
+            if instruction.polling and get32(predicates + 4 * instruction.predicate_out) & mask != mask:
+                warp.turn = np.int32(executed)  # a real one waits for a while before it says no: others have their turns
+                steps = executed
         elif kind == CLUSTER_ARRIVE:
             if mask != 0:
                 arrive_in_cluster(machine, cta, warp, mask)

@@ -19,6 +19,7 @@ from warploom.emulator.memory import allocated, fail, log_access, updated32, upd
 from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
 from warploom.emulator.records import Fault
 from warploom.jit import callee
+from warploom.trace.format import MOST_EMPTY
 
 
 class Transaction(IntEnum):
@@ -137,7 +138,7 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         at = predicates + 4 * instruction.predicate_out
         put32(at, (get32(at) & ~mask) | over)
     if machine.tracing:
-        log_access(machine, SHARED, np.int64(count_ones(mask)))
+        log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
     return True
 
 
@@ -167,7 +168,7 @@ def store_and_count(machine, cta, instruction, rows, mask):
                 put32(place + 4 * element, get32(rows + instruction.rows[element] + 4 * lane))
         _arrive(count, np.int64(0), -size, False)
     if machine.tracing:
-        log_access(machine, SHARED, np.int64(count_ones(mask)))
+        log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
     return True
 
 

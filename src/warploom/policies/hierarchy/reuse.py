@@ -21,11 +21,7 @@ from warploom.register_file.services import fill, inlined
 OPERANDS = 3  # A, B and C
 SLICES = 8  # of 128 bits, for which energy tables have their numbers, in a warp's register
 NOT_CACHED = -1  # an operand that never goes through the cache
-# Cycles from an instruction that has its read ports to the first that does not find what it wrote: microbenchmarks
-# reuse.written.FFMA, .IADD3, .IMAD, .MUFU and reuse.written.HFMA2.MMA on an H200.
-LOST_AFTER, LOST_AFTER_HALF = 4, 5
-RECENT = 16  # registers written by the last instructions of a sub-core; in five cycles they write no more than ten
-NEVER = 1 << 62
+RECENT = 16  # registers written by the last instructions of a sub-core
 
 
 class Kept(Record):
@@ -35,11 +31,10 @@ class Kept(Record):
     entries: Annotated[Array[i8], MAX_SUB_CORES]  # that hold something, of each sub-core
     warp: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]  # + 1; 0: nothing
     register: Annotated[Array[i2], MAX_RF_BANKS * OPERANDS]
-    lost_at: Annotated[Array[i8], MAX_RF_BANKS * OPERANDS]  # when nobody finds it any more, for it has been overwritten
     writes: Annotated[Array[i8], MAX_SUB_CORES]  # of registers, counted
     written_by: Annotated[Array[i2], MAX_SUB_CORES, RECENT]  # the warps of the last of them, + 1
     written: Annotated[Array[i2], MAX_SUB_CORES, RECENT]  # the registers
-    written_at: Annotated[Array[i8], MAX_SUB_CORES, RECENT]  # when entries of before are lost
+    written_at: Annotated[Array[i8], MAX_SUB_CORES, RECENT]  # when their banks have them
 
 
 class Operands(Record):
@@ -48,7 +43,6 @@ class Operands(Record):
     operand: Annotated[Array[i1], MAX_READS]
     keep: Annotated[Array[u1], MAX_READS]
     keeps: u1  # whether it keeps any of them
-    lost_after: u1  # cycles after which entries of the registers that it writes are lost
 
 
 @inlined
@@ -59,25 +53,13 @@ def _first_place(ctx: Context, core: int, register: int) -> int:
 
 
 @inlined
-def _recently_written(kept: Kept, core: int, cycle: int, warp: int, register: int) -> int:
-    """When an entry that is made at a cycle is lost to an instruction before it whose result is still under way."""
-    lost = NEVER
+def _under_way(kept: Kept, core: int, cycle: int, warp: int, register: int) -> bool:
+    """Whether a register is still to be written by an instruction of before: its value comes by bypass, not from the bank."""
     for number in range(RECENT):
         same = kept.written_by[core, number] == warp + 1 and kept.written[core, number] == register
-        if same and cycle < kept.written_at[core, number] < lost:
-            lost = kept.written_at[core, number]
-    return lost
-
-
-@inlined
-def _lose(ctx: Context, kept: Kept, core: int, warp: int, row: CodeRow, at: int) -> None:
-    """Let entries of the registers that an instruction writes be lost at a cycle."""
-    for number in range(row.n_writes):
-        register = int(row.writes[number])
-        first = _first_place(ctx, core, register)
-        for place in range(first, first + OPERANDS):
-            if kept.warp[place] == warp + 1 and kept.register[place] == register:
-                kept.lost_at[place] = min(kept.lost_at[place], at)
+        if same and kept.written_at[core, number] > cycle:
+            return True
+    return False
 
 
 @inlined
@@ -93,10 +75,9 @@ def _take_and_drop(ctx: Context, sm: Sm, kept: Kept, core: int, cycle: int, warp
         if kept.warp[place] != 0:
             kept.warp[place] = 0
             kept.entries[core] -= 1
-        if notes.keep[operand] != 0:
+        if notes.keep[operand] != 0 and not _under_way(kept, core, cycle, warp, register):
             kept.warp[place] = warp + 1
             kept.register[place] = register
-            kept.lost_at[place] = _recently_written(kept, core, cycle, warp, register)
             kept.entries[core] += 1
             kept.fills += 1
             fill(ctx, sm, cycle, warp, register, place)
@@ -106,8 +87,8 @@ def _take_and_drop(ctx: Context, sm: Sm, kept: Kept, core: int, cycle: int, warp
 class Reuse(NamedTuple):
     """A value for each bank and operand of a sub-core; any read of that bank and operand drives it out unless it is kept too.
 
-    Who overwrites a kept register lets the entry be lost some cycles later, just before an instruction could have the new
-    value. An entry that the overwriting instruction makes itself stays: no compiler flags such a register.
+    What comes by bypass, not from its bank, is not kept. An instruction that overwrites a kept register leaves the entry as
+    it is: no compiler uses it from there on.
     """
 
     CHOICE = "hierarchy"
@@ -120,8 +101,6 @@ class Reuse(NamedTuple):
         notes = np.zeros(len(table), dtype_of(Operands))
         notes["operand"] = NOT_CACHED
         for pc, instruction in enumerate(code.instructions()):
-            half = instruction.op.name == "HFMA2" and "MMA" in instruction.op.modifiers
-            notes["lost_after"][pc] = LOST_AFTER_HALF if half else LOST_AFTER
             found = list(_operands(instruction))
             if len(found) == table["n_reads"][pc]:
                 for number, (operand, keep) in enumerate(found):
@@ -137,7 +116,7 @@ class Reuse(NamedTuple):
         if slot < 0 or kept.entries[core] == 0:
             return -1
         place = _first_place(ctx, core, register) + slot
-        found = kept.warp[place] == warp + 1 and kept.register[place] == register and cycle < kept.lost_at[place]
+        found = kept.warp[place] == warp + 1 and kept.register[place] == register
         return place if found else -1
 
     def on_ports(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, at: int) -> None:
@@ -145,17 +124,15 @@ class Reuse(NamedTuple):
         row = ctx.code[pc]
         notes: Operands = row.hierarchy
         core = warp % ctx.machine.sub_cores
-        lost = at + notes.lost_after
-        if kept.entries[core] > 0:
-            _lose(ctx, kept, core, warp, row, lost)
         if kept.entries[core] > 0 or notes.keeps != 0:
             _take_and_drop(ctx, sm, kept, core, cycle, warp, row)
-        for number in range(row.n_writes):
-            last = kept.writes[core] % RECENT
-            kept.writes[core] += 1
-            kept.written_by[core, last] = warp + 1
-            kept.written[core, last] = row.writes[number]
-            kept.written_at[core, last] = lost
+        if row.variable == 0:
+            for number in range(row.n_writes):
+                last = kept.writes[core] % RECENT
+                kept.writes[core] += 1
+                kept.written_by[core, last] = warp + 1
+                kept.written[core, last] = row.writes[number]
+                kept.written_at[core, last] = at + row.latency
 
     def on_warp_launch(policy, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         kept: Kept = sm.hierarchy

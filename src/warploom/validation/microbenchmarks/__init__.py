@@ -4,13 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks import branches, caches, chip, latencies, memory, pipes, queues, registers, textures
+from warploom.validation.microbenchmarks import (
+    atomics,
+    branches,
+    bulk,
+    caches,
+    chip,
+    constants,
+    flight,
+    latencies,
+    lost,
+    memory,
+    patterns,
+    pipes,
+    queues,
+    registers,
+    steady,
+    textures,
+    traffic,
+    turns,
+    warpgroups,
+)
 from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
 
 __all__ = ["Launch", "Microbenchmark", "ModelRun", "Outputs", "Reading", "all_microbenchmarks"]
 
+_SUB_CORES = registers, steady, turns, lost, pipes, latencies, queues, branches, caches, warpgroups
+_MEMORY = memory, constants, patterns, flight, atomics, chip, textures, traffic, bulk
+
 
 def all_microbenchmarks() -> Iterator[Microbenchmark]:
     """Every microbenchmark of the project."""
-    for group in (registers, pipes, latencies, queues, branches, caches, memory, chip, textures):
+    for group in (*_SUB_CORES, *_MEMORY):
         yield from group.benchmarks()

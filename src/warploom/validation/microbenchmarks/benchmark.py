@@ -25,6 +25,7 @@ class Launch:
     kernel: str = "bench"
     shared_bytes: int = 0
     repeats: int = 3
+    counted: str = ""  # what of it Nsight Compute counts, "dram" or "l2": its outputs are counters then, by `LAUNCH/COUNTER`
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Microbenchmark:
 
 @dataclass(frozen=True)
 class ModelRun:
-    """How the model gives the same number as a reading: cycles of whole launches, added and subtracted, for each unit of work.
+    """How the model gives the same number as a reading: cycles or a counter of launches, added and subtracted, by unit of work.
 
     A term is a sign, a launch by name, and how often the template's region runs in it (None: as the launch says). One run of the
     region more than another costs what the clocks around it show on a real chip, once caches and loops are subtracted.
@@ -59,6 +60,7 @@ class ModelRun:
     terms: tuple[tuple[int, str, int | None], ...]
     work: float
     added: float = 0  # cycles that the terms leave out, of a region whose time is known
+    counter: str = ""  # of the memory system, where a launch's number is not its cycles
 
 
 def steady(launch: str) -> tuple[tuple[int, str, int | None], ...]:
@@ -66,10 +68,17 @@ def steady(launch: str) -> tuple[tuple[int, str, int | None], ...]:
     return (1, launch, REPS + 1), (-1, launch, REPS)
 
 
+def clocks(output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The readings of the clock in the template's output, before and after the region: by repetition and warp that ran it."""
+    rows = output.reshape(output.shape[0], -1, WARP_WORDS).astype(np.int64)
+    start, end = (rows[:, :, at] + (rows[:, :, at + 1] << 32) for at in (2, 4))
+    ran = (end > 0).all(axis=0)
+    return start[:, ran], end[:, ran]
+
+
 def took(output: np.ndarray) -> float:
     """The time in the template's output: from the first warp's start to the last one's end, the least of the repetitions."""
-    rows = output.reshape(output.shape[0], -1, WARP_WORDS).astype(np.uint64)
-    start, end = (rows[:, :, at] + (rows[:, :, at + 1] << np.uint64(32)) for at in (2, 4))
+    start, end = clocks(output)
     return float((end.max(axis=1) - start.min(axis=1)).min())
 
 

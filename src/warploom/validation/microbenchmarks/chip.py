@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.memory import MB, NOTHING, launch
+from warploom.validation.microbenchmarks.steps import MB, NOTHING, SMS, launch
 
-SMS = 132
 LINES = 4096  # timed one by one
 STREAMS = {  # name: kernel, megabytes, how often over them
     "read.16MB": ("stream_read", 16, 64),
@@ -26,6 +25,8 @@ WAIT = 20_000  # cycles that a CTA stays
 FAR = ((0, 0), (0, 1), (0, 2), (0, 3), (0, 50), (0, 97), (0, 130))  # CTAs that read lines and those that time them after
 STARTS = {32: 32, 128: 16, 256: 8, 512: 4, 1024: 2}  # CTAs of so many threads that are on an SM together
 SHORT_ROUNDS = 12  # times as many CTAs, where they end at once
+
+_launch = functools.partial(launch, "memory.cu")
 
 
 def benchmarks() -> Iterator[Microbenchmark]:
@@ -47,7 +48,7 @@ def _single_loads(block: int) -> Microbenchmark:
 
     def launches() -> list[Launch]:
         given = ("random", 64 * MB), ("u32", block), ("u32", LINES), ("u32", 640)
-        return [launch(name, "each", 1 + LINES, *given, grid=SMS, block=1)]
+        return [_launch(name, "each", 1 + LINES, *given, grid=SMS, block=1)]
 
     def read(outputs: Outputs) -> list[Reading]:
         times = outputs[name][-1, 1:].astype(np.int64)
@@ -65,8 +66,8 @@ def _second_loads(name: str, first: int, second: int, what: str) -> Microbenchma
 
     def launches() -> list[Launch]:
         given = ("random", 1024 * MB), ("u32", first), ("u32", second), ("u32", LINES), ("u32", 8192)
-        one = launch(name, "after", 2 + LINES, *given, grid=SMS, block=1)
-        return [replace(one, repeats=1)]  # a second launch would find the lines in L2
+        # a second launch would find the lines in L2
+        return [_launch(name, "after", 2 + LINES, *given, grid=SMS, block=1, repeats=1)]
 
     def read(outputs: Outputs) -> list[Reading]:
         times = outputs[name][0, 2:].astype(np.int64)
@@ -90,7 +91,7 @@ def _starts() -> Microbenchmark:
         for threads, fitting in STARTS.items():
             for name, wait, rounds in zip(names(threads), (WAIT, 0), (2, SHORT_ROUNDS), strict=True):
                 grid = SMS * fitting * rounds
-                made.append(launch(name, "starts", 4 * grid * (threads // 32), NOTHING, ("u32", wait), grid=grid, block=threads))
+                made.append(_launch(name, "starts", 4 * grid * (threads // 32), NOTHING, ("u32", wait), grid=grid, block=threads))
         return made
 
     def read(outputs: Outputs) -> list[Reading]:
@@ -126,7 +127,7 @@ def _starts() -> Microbenchmark:
 
 def _stream(name: str, kernel: str, size: int, rounds: int) -> Microbenchmark:
     def launches() -> list[Launch]:
-        return [launch(name, kernel, 4, ("memory", size), ("u64", size // 16), ("u32", rounds), grid=SMS * 8, block=256)]
+        return [_launch(name, kernel, 4, ("memory", size), ("u64", size // 16), ("u32", rounds), grid=SMS * 8, block=256)]
 
     def read(outputs: Outputs) -> list[Reading]:
         rate = size * rounds / float(outputs[f"{name}/seconds"].min()) / 1e9
@@ -141,7 +142,7 @@ def _residency() -> Microbenchmark:
 
     def launches() -> list[Launch]:
         return [
-            launch(name, "residency", 8 * grid, NOTHING, ("u32", WAIT), grid=grid, block=block)
+            _launch(name, "residency", 8 * grid, NOTHING, ("u32", WAIT), grid=grid, block=block)
             for name, (grid, block) in SHAPES.items()
         ]
 

@@ -43,6 +43,8 @@ DOUBLES = "\n".join(f"cvt.f64.f32 %y{i}, %v{i};" for i in range(16))
 # Without a use behind the region ptxas would drop what made the values.
 LIVE_DOUBLES = "\n".join(f"mov.b64 {{%v{16 + 2 * i},%v{17 + 2 * i}}}, %y{i};" for i in range(16))
 SUM, A, B = "{%v0,%v1,%v2,%v3}", "{%v4,%v5,%v6,%v7}", "{%v8,%v9}"
+B4 = "{%v8,%v9,%v10,%v11}"
+DOUBLE_SUM, DOUBLE_A, DOUBLE_B = ("{" + ",".join(f"%y{n}" for n in range(*ends)) + "}" for ends in ((0, 4), (4, 12), (12, 16)))
 CHAINS = {  # the PTX of one link
     "MUFU.EX2": "ex2.approx.ftz.f32 %v0, %v0;",
     "MUFU.SQRT": "sqrt.approx.ftz.f32 %v0, %v0;",
@@ -51,12 +53,19 @@ CHAINS = {  # the PTX of one link
     "VOTE": "setp.ne.u32 %q0, %v0, 0; vote.sync.ballot.b32 %v0, %q0, -1;",
     "REDUX": "redux.sync.add.u32 %v0, %v0, -1;",
     "I2F.F64": "cvt.rn.f64.s32 %y0, %v0; cvt.rzi.s32.f64 %v0, %y0;",
+    "I2D": "cvt.rn.f64.s32 %y0, %v0; mov.b64 {%v0, %s1}, %y0;",
+    "D2I": "cvt.rzi.s32.f64 %v0, %y0; mov.b64 %y0, {%v0, %v1};",
     "DFMA": "fma.rn.f64 %y0, %y0, %y0, %y0;",
     "DADD": "add.f64 %y0, %y0, %y0;",
     "F2I": "cvt.rzi.s32.f32 %v0, %v0;",
     "HMMA.16816.F32": f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {SUM},{A},{B},{SUM};",
     "HMMA.1688.F32": f"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {SUM},{{%v4,%v5}},{{%v8}},{SUM};",
     "IMMA.16832": f"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {SUM},{A},{B},{SUM};",
+    "HMMA.SP.16832.F32": f"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {SUM},{A},{B4},{SUM},%v12,0;",
+    "DMMA.8x8x4": "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0,%y1},{%y4},{%y5},{%y0,%y1};",
+    "DMMA.16x8x4": f"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {DOUBLE_SUM},{{%y4,%y5}},{{%y6}},{DOUBLE_SUM};",
+    "DMMA.16x8x8": f"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {DOUBLE_SUM},{{%y4,%y5,%y6,%y7}},{{%y8,%y9}},{DOUBLE_SUM};",
+    "DMMA.16x8x16": f"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {DOUBLE_SUM},{DOUBLE_A},{DOUBLE_B},{DOUBLE_SUM};",
     "BAR.SYNC": "bar.sync 0;",
     "FFMA": "fma.rn.f32 %v0, %v0, %v1, %v2;",
     "IMAD": "mad.lo.s32 %v0, %v0, %v1, %v2;",
@@ -68,6 +77,8 @@ FLOODS = {  # the same on sixteen values in turn
     "SHFL": "shfl.sync.idx.b32 %v{i}, %v{i}, %v21, 31, -1;",
     "F2I": "cvt.rzi.s32.f32 %v{i}, %v{i};",
     "I2F.F64": "cvt.rn.f64.s32 %y{i}, %v{i}; cvt.rzi.s32.f64 %v{i}, %y{i};",
+    "I2D": "cvt.rn.f64.s32 %y{i}, %v{i}; mov.b64 {%v{i}, %s1}, %y{i};",
+    "D2I": "cvt.rzi.s32.f64 %v{i}, %y{i}; mov.b64 %y{i}, {%v{i}, %v16};",
     "DFMA": "fma.rn.f64 %y{i}, %y{i}, %y{i}, %y{i};",
     "REDUX": "redux.sync.add.u32 %v{i}, %v{i}, -1;",
 }
@@ -92,6 +103,11 @@ def benchmarks() -> Iterator[Microbenchmark]:
     for warps in (1, 4, 8, 16):
         what = f"cycles for each HMMA.16816.F32 of a sub-core, five accumulators in turn, {warps} warps on the SM"
         yield Slope(f"flood.HMMA.16816.F32.{warps}w", what, tensor, per=5, warps=warps).microbenchmark()
+    for name in CHAINS:
+        if name.startswith(("DMMA", "HMMA.SP")):
+            for warps in (4, 16):
+                what = f"cycles for each {name} of a sub-core, a chain in each of {warps} warps on the SM"
+                yield _ptx(f"flood.{name}.{warps}w", what, CHAINS[name], warps)
 
 
 def results_read() -> Iterator[tuple[str, str, Code]]:

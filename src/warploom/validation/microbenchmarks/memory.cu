@@ -261,6 +261,24 @@ extern "C" __global__ void constant_chase(u32* out, u32* p, u32 span, u32 stride
     out[1] = at;
 }
 
+// The same places one after the other as operands of the uniform datapath: ULDC with an index, which waits for nothing but itself.
+extern "C" __global__ void constant_walk(u32* out, const float* p, u32 span, u32 stride, u32 steps) {
+    u64 t0, t1;
+    float x = p[threadIdx.x], sum = 0;
+    u32 at = 0;
+    CLOCK(t0);
+    _Pragma("unroll 1") for (u32 i = 0; i < steps; i++) {
+        sum = sum * x + __uint_as_float(constants[at]);
+        at += stride;
+        at = at < span ? at : 0;
+    }
+    CLOCK(t1);
+    if (threadIdx.x % 32 == 0) {
+        out[2 * (threadIdx.x / 32)] = (u32)(t1 - t0);
+        out[2 * (threadIdx.x / 32) + 1] = (u32)sum;
+    }
+}
+
 // Where CTAs go, and when: SM, clock and time at the start and at the end of a CTA that waits.
 extern "C" __global__ void residency(u32* out, u32* p, u32 wait) {
     u32 sm;

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom.validation.microbenchmarks.benchmark import Microbenchmark
+from warploom.validation.microbenchmarks.steps import KB, MB, NOTHING, STEPS, per_step
 
-KB, MB = 1 << 10, 1 << 20
 LARGEST_MODELLED = 4 * MB  # larger chases take the model too long
 L1_KB = (4, 16, 64, 128, 160, 192, 208, 224, 240, 256, 320)
 L2_MB = (1, 4, 8, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 256, 1024)
-STEPS = ("steps", 0)  # stands for the argument that says how many steps are made
-NOTHING = ("u64", 0)
 ATOMICS = {  # name: kernel, words between lanes, threads of a CTA, CTAs, what one step is
     "global.chain": ("atom_global", 1, 32, 1, "an atom.global of a warp, 32 words in a row, that needs the one before"),
     "global.chain.one": ("atom_global", 0, 32, 1, "an atom.global of a warp, one word, that needs the one before"),
@@ -47,49 +44,7 @@ STORES = {  # name: words between lanes, threads of a CTA, CTAs, what one step i
 GATHERS = {"64KB": 64 * KB, "8MB": 8 * MB, "16MB": 16 * MB, "1GB": 1024 * MB}
 PAGES = (16, 64, 256, 512, 1024, 2048, 4096)  # of 2 MB
 
-
-@functools.cache
-def cubin() -> bytes:
-    """The machine code of memory.cu."""
-    from warploom.sass.module import from_cuda
-
-    source = Path(__file__).parent / "memory.cu"
-    return from_cuda(source.read_text(encoding="utf-8"), source.name, "sm_90").make(None)
-
-
-def launch(name: str, kernel: str, out: int, *arguments: tuple[str, Any], grid: int = 1, block: int = 32) -> Launch:
-    """A launch of a kernel of memory.cu, whose first argument is an array for so many words."""
-    return Launch(name, cubin(), grid, block, (("out", out), *arguments), kernel=kernel)
-
-
-def _per_step(
-    name: str,
-    kernel: str,
-    what: str,
-    *arguments: tuple[str, Any],
-    block: int = 32,
-    grid: int = 1,
-    lengths: tuple[int, int] = (256, 1280),
-    shared_out: int = 1,
-    modelled: bool = True,
-) -> Microbenchmark:
-    """Cycles for each step: the slowest warp's time with many steps less that with few; ``shared_out`` among so many warps."""
-    warps = grid * max(1, block // 32)
-    work = (lengths[1] - lengths[0]) * shared_out
-
-    def launches() -> list[Launch]:
-        given = ([("u32", steps) if one == STEPS else one for one in arguments] for steps in lengths)
-        names = (f"{name}.{steps}" for steps in lengths)
-        return [
-            launch(one, kernel, 2 * max(2, warps), *some, grid=grid, block=block) for one, some in zip(names, given, strict=True)
-        ]
-
-    def read(outputs: Outputs) -> list[Reading]:
-        short, long = (outputs[f"{name}.{steps}"][:, : 2 * warps : 2].max(axis=1).min() for steps in lengths)
-        return [Reading(name, float(int(long) - int(short)) / work, "cycles", what)]
-
-    terms = ((1, f"{name}.{lengths[1]}", None), (-1, f"{name}.{lengths[0]}", None))
-    return Microbenchmark(name, launches, read, ModelRun(name, terms, work) if modelled else None)
+_per_step = functools.partial(per_step, "memory.cu")
 
 
 def _chase(size: int, stride: int, random: bool = False) -> tuple[str, dict[str, Any]]:
@@ -109,10 +64,7 @@ def benchmarks() -> Iterator[Microbenchmark]:
         yield _per_step(f"store.{name}", "store_global", f"cycles for {what}", *given, block=block, grid=grid, lengths=(64, 320))
     yield from _behind_l1()
     yield from _pages()
-    for size in (1, 2, 3, 4, 8, 16, 32, 64):
-        what = f"cycles of a step that loads a constant by index and computes the next, {size} KB in steps of 64 bytes"
-        constants = NOTHING, ("u32", size * KB // 4), ("u32", 16), STEPS
-        yield _per_step(f"constant.{size}KB", "constant_chase", what, *constants, lengths=(2048, 4096))
+    yield from _constants()
 
 
 def _latencies() -> Iterator[Microbenchmark]:
@@ -165,6 +117,24 @@ def _pages() -> Iterator[Microbenchmark]:
         stride = 2 * MB + 128
         given = _chase(pages * stride, stride, random=True), ("u32", pages), STEPS
         yield _per_step(f"pages.{pages}", "chase_cg", text, *given, lengths=(256, 4352), modelled=False)
+
+
+def _constants() -> Iterator[Microbenchmark]:
+    """Constants by index: LDC, and ULDC, whose index is the same for all lanes."""
+    sizes = {f"{size}KB": (size * KB, 64) for size in (1, 2, 3, 4, 8, 16, 32, 64)}
+    ways = {f"by{apart}.{lines}": (lines * apart, apart) for apart in (256, 512, 1024, 2048) for lines in (2, 3, 4, 5, 6, 8)}
+    steps = {f"32KB.by{apart}": (32 * KB, apart) for apart in (4, 16, 32, 128, 256)}
+    for name, (span, apart) in (sizes | ways | steps).items():
+        where = f"{span} bytes in steps of {apart}"
+        places = ("u32", span // 4), ("u32", apart // 4), STEPS
+        what = f"cycles of a step that loads a constant by index and computes the next, {where}"
+        yield _per_step(f"constant.{name}", "constant_chase", what, NOTHING, *places, lengths=(2048, 4096))
+        what = f"cycles of a step that has a constant by an index of all lanes as an operand, {where}"
+        yield _per_step(f"uniform.{name}", "constant_walk", what, ("zeros", 128), *places, lengths=(2048, 4096))
+    for warps in (4, 32):
+        what = f"cycles of a step of {warps} warps that has a constant by an index of all lanes as an operand, 16 KB by 64 bytes"
+        given = ("zeros", 4 * KB), ("u32", 4 * KB), ("u32", 16), STEPS
+        yield _per_step(f"uniform.16KB.{warps}w", "constant_walk", what, *given, lengths=(2048, 4096), block=32 * warps)
 
 
 def _shared() -> Iterator[Microbenchmark]:

@@ -53,6 +53,11 @@ MIXES = (
     ("LDC", "MUFU.EX2"),
     ("LDC", "ULDC"),
     ("S2R", "FFMA", "FFMA", "FFMA"),
+    ("S2UR", "FFMA"),
+    ("S2UR", "UIADD3"),
+    ("S2UR", "ULDC"),
+    ("S2UR", "S2UR", "LDC"),
+    ("S2UR", "LDC", "LDC"),
 )
 IN_SHARED_MEMORY = 0x400  # an address there; below it is what the system keeps for itself
 

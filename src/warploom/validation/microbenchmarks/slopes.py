@@ -9,11 +9,10 @@ import numpy as np
 
 from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, took
 from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.template import from_instructions, from_ptx_body
+from warploom.validation.microbenchmarks.template import SUB_CORES, from_instructions, from_ptx_body
 
 SHORT, LONG = 96, 288  # instructions of a region
 MORE = 8  # repetitions by which two launches differ, where the time of all repetitions is measured
-SUB_CORES = 4
 RANDOM_VALUES = np.random.default_rng(90).uniform(0.5, 1.5, (48, 32)).astype(np.float32).view(np.uint32)
 
 
@@ -34,6 +33,7 @@ class Slope:
     memory: tuple[str, object] = ("u64", 0)
     inputs: np.ndarray | None = None
     ctas: int = 1
+    cores: int = SUB_CORES  # sub-cores whose warps run the region; the others' leave before it
 
     @property
     def _whole(self) -> bool:
@@ -67,12 +67,13 @@ class Slope:
         if isinstance(self.pattern, str):
             body = [self.pattern.replace("{i}", str(i % 16)) for i in range(length)]
             return from_ptx_body(
-                body, self.name, before=self.before, after=self.after, shared_bytes=self.shared_bytes, whole=self._whole
-            )
+                body, self.name, before=self.before, after=self.after, shared_bytes=self.shared_bytes, whole=self._whole,
+                cores=self.cores,
+            )  # fmt: skip
         code: list[WrittenInstruction] = []
         for number in range(length):
             code.extend(self.pattern(number) if callable(self.pattern) else self.pattern)
-        return from_instructions(code, self.name, self._whole)
+        return from_instructions(code, self.name, self._whole, self.cores)
 
     def launches(self) -> list[Launch]:
         """The short and the long region."""

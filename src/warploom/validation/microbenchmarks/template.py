@@ -6,11 +6,14 @@ one warp does; or, where ``whole`` is asked for, around all times together, whic
 (Around the last time alone it would not: a warp goes on after BAR.SYNC.DEFER_BLOCKING while others are behind it.) ptxas keeps
 instructions between the readings in order and moves none out, which the builder checks. Around all times together the loop's own
 three are among them, so that a region with branches, or one that writes the loop's guard P0, is refused there.
+
+Where only the warps of some ``cores`` are to run, the others leave before the region, and nobody waits at a barrier.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import struct
 from collections.abc import Sequence
 
@@ -24,14 +27,20 @@ VALUES = 48
 LEAST = 96  # instructions of a region; from here on ptxas gives the values the same registers whatever the length
 WORDS_PER_WARP = 64  # took, SM, first clock (64 bits), second clock (64 bits), two free, then the values
 KERNEL = "bench"
+SUB_CORES = 4
 
 
-def template_ptx(body: Sequence[str], before: str = "", after: str = "", shared_bytes: int = 4, whole: bool = False) -> str:
+def template_ptx(
+    body: Sequence[str], before: str = "", after: str = "", shared_bytes: int = 4, whole: bool = False, cores: int = SUB_CORES
+) -> str:
     """The kernel in PTX. The body may use %v0 to %v47 (32 bits), %x0 to %x3 (64 bits; %x0 is the second argument's address)."""
     loads = "\n".join(f"ld.global.b32 %v{i}, [%in+{128 * i}];" for i in range(VALUES))
     stores = "\n".join(f"st.global.b32 [%to+{32 + 4 * i}], %v{i};" for i in range(VALUES))
     use = "\n".join(f"xor.b32 %s0, %s0, %v{i};" for i in range(VALUES))
-    first, again = ("bar.sync 0;\nmov.u64 %t0, %clock64;", "") if whole else ("", "bar.sync 0;\nmov.u64 %t0, %clock64;")
+    begin = "bar.sync 0;\nmov.u64 %t0, %clock64;"
+    if cores < SUB_CORES:
+        begin = f"bfe.u32 %s1, %thread, 5, 2; setp.ge.u32 %q0, %s1, {cores}; @%q0 bra DONE;\nmov.u64 %t0, %clock64;"
+    first, again = (begin, "") if whole else ("", begin)
     last, end = ("", "mov.u64 %t1, %clock64;") if whole else ("mov.u64 %t1, %clock64;", "")
     return f""".version 8.0
 .target {ARCHITECTURE}
@@ -90,14 +99,15 @@ def between_clocks(cubin: bytes, place: str) -> list[Line]:
 
 
 def from_ptx_body(
-    body: Sequence[str], place: str, *, before: str = "", after: str = "", shared_bytes: int = 4, whole: bool = False
-) -> bytes:
+    body: Sequence[str], place: str, *, before: str = "", after: str = "", shared_bytes: int = 4, whole: bool = False,
+    cores: int = SUB_CORES,
+) -> bytes:  # fmt: skip
     """A cubin whose region is what ptxas makes of PTX instructions."""
-    return assemble(template_ptx(body, before, after, shared_bytes, whole), place, ARCHITECTURE)
+    return assemble(template_ptx(body, before, after, shared_bytes, whole, cores), place, ARCHITECTURE)
 
 
 @functools.lru_cache(maxsize=64)
-def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...], tuple[int, ...], int]:
+def placeholder(slots: int, whole: bool = False, cores: int = SUB_CORES) -> tuple[bytes, tuple[int, ...], tuple[int, ...], int]:
     """A cubin with a region of so many instructions.
 
     With it where in the file each of them is, the registers of %v0 to %v47, and the region's address in the kernel.
@@ -106,7 +116,7 @@ def placeholder(slots: int, whole: bool = False) -> tuple[bytes, tuple[int, ...]
         raise WarploomError(f"a region of {slots} instructions is too short; {LEAST} is the least.")
     place = f"placeholder of {slots}"
     body = [f"fma.rn.f32 %v{i % VALUES}, %v{i % VALUES}, %v{i % VALUES}, %v{i % VALUES};" for i in range(slots)]
-    cubin = from_ptx_body(body, place, whole=whole)
+    cubin = from_ptx_body(body, place, whole=whole, cores=cores)
     region = [line for line in between_clocks(cubin, place) if line.text.startswith("FFMA ")]
     others = len(between_clocks(cubin, place)) - len(region)
     if len(region) != slots or (others and not whole):
@@ -125,9 +135,21 @@ def usable_registers() -> tuple[int, ...]:
     return tuple(sorted(set(placeholder(LEAST)[2]) & set(placeholder(LEAST, whole=True)[2])))
 
 
-def from_instructions(code: Sequence[WrittenInstruction], place: str, whole: bool = False) -> bytes:
+@functools.cache
+def stored_registers(slots: int) -> dict[int, int]:
+    """The registers whose contents at the end of a region of so many instructions are stored, each with the value that it is."""
+    cubin, _, registers, _ = placeholder(slots)
+    found = {}
+    for line in _section(cubin, f"placeholder of {slots}"):
+        store = re.fullmatch(r"STG\.E desc\[UR\d+\]\[R\d+\.64\+(0x[0-9a-f]+)\], R(\d+)", line.text)
+        if store and int(store[2]) in registers and (number := (int(store[1], 16) - 32) // 4) >= 0:
+            found[int(store[2])] = number
+    return found
+
+
+def from_instructions(code: Sequence[WrittenInstruction], place: str, whole: bool = False, cores: int = SUB_CORES) -> bytes:
     """A cubin whose region is exactly these instructions; they may use the registers of the 48 values and no others."""
-    cubin, places, registers, _ = placeholder(len(code), whole)
+    cubin, places, registers, _ = placeholder(len(code), whole, cores)
     for one in code:
         used = {one.d, one.a, one.b, one.c} - {RZ}
         if one.operation not in UNIFORM and not used <= set(registers):

@@ -9,15 +9,15 @@ typedef unsigned long long u64;
     u64 t0, t1;
 #define DONE(VALUE)                                                                  \
     if (lane == 0) {                                                                 \
-        u32 at = blockIdx.x * (blockDim.x / 32) + warp;                              \
-        out[2 * at] = (u32)(t1 - t0);                                                \
-        out[2 * at + 1] = (u32)(VALUE);                                              \
+        u32* to = out + 2 * (blockIdx.x * (blockDim.x / 32) + warp);                 \
+        to[0] = (u32)(t1 - t0);                                                      \
+        to[1] = (u32)(VALUE);                                                        \
     }
 #define FETCH_1D asm volatile("tex.1d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5}];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(texture), "f"(u))
 #define FETCH_2D asm volatile("tex.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%6}];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(texture), "f"(u), "f"(v))
 
 // Each fetch needs the one before, at the same place: the unit's latency.
-#define CHASE(NAME, FETCH)                                                           \
+#define CHASE(NAME, FETCH, FOUND)                                                    \
     extern "C" __global__ void NAME(u32* out, u64 texture, u32 across, u32 steps) {  \
         PLACE                                                                        \
         float u = x, v = y, a, b, c, d;                                              \
@@ -25,14 +25,15 @@ typedef unsigned long long u64;
         u += a;                                                                      \
         CLOCK(t0);                                                                   \
         for (u32 i = 0; i < steps; i += 16) {                                        \
-            _Pragma("unroll") for (int k = 0; k < 16; k++) { FETCH; u += a; }        \
+            _Pragma("unroll") for (int k = 0; k < 16; k++) { FETCH; u += FOUND; }    \
         }                                                                            \
         asm volatile("" ::"f"(u) : "memory");                                        \
         CLOCK(t1);                                                                   \
         DONE(u + v)                                                                  \
     }
-CHASE(chase_1d, FETCH_1D)
-CHASE(chase_2d, FETCH_2D)
+CHASE(chase_1d, FETCH_1D, a)
+CHASE(chase_2d, FETCH_2D, a)
+CHASE(chase_2d_all, FETCH_2D, (a + b) + (c + d))
 
 // The same over a square of `side` texels, every fourth in both directions.
 extern "C" __global__ void chase_over(u32* out, u64 texture, u32 across, u32 steps, u32 side) {
@@ -54,27 +55,31 @@ extern "C" __global__ void chase_over(u32* out, u64 texture, u32 across, u32 ste
     DONE(at)
 }
 
-// Fetches that need nothing, each warp in a window of 64 x 64 texels: the rate of the unit.
-#define FLOOD(NAME, FETCH)                                                           \
-    extern "C" __global__ void NAME(u32* out, u64 texture, u32 across, u32 steps) {  \
+// Fetches that need nothing, each warp in a window of 64 x 64 texels: the rate of the unit. They move to and fro, or they would be made
+// once for all steps; with FOUND the results that are wanted.
+#define FLOOD(NAME, FETCH, FOUND)                                                    \
+    extern "C" __global__ void __launch_bounds__(1024) NAME(u32* out, u64 texture, u32 across, u32 steps) { \
         PLACE                                                                        \
-        float sum = 0, a, b, c, d;                                                   \
+        float sum = 0, to_and_fro = 1, a, b, c, d;                                   \
         for (u32 i = 0; i < 64; i++) { float u = x + (i & 31), v = y + i / 2; FETCH; sum += a; } \
         __syncthreads();                                                             \
         CLOCK(t0);                                                                   \
-        for (u32 i = 0; i < steps; i += 16) {                                        \
-            _Pragma("unroll") for (int k = 0; k < 16; k++) {                         \
+        _Pragma("unroll 1") for (u32 i = 0; i < steps; i += 8) {                     \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) {                          \
                 float u = x + 2 * k, v = y + k;                                      \
                 FETCH;                                                               \
-                sum += a + b + c + d;                                                \
+                sum += FOUND;                                                        \
             }                                                                        \
+            x += to_and_fro;                                                         \
+            to_and_fro = -to_and_fro;                                                \
         }                                                                            \
         asm volatile("" ::"f"(sum) : "memory");                                      \
         CLOCK(t1);                                                                   \
         DONE(sum)                                                                    \
     }
-FLOOD(flood_1d, FETCH_1D)
-FLOOD(flood_2d, FETCH_2D)
+FLOOD(flood_1d, FETCH_1D, a)
+FLOOD(flood_2d, FETCH_2D, a)
+FLOOD(flood_2d_all, FETCH_2D, a + b + c + d)
 
 // Which texels come together: a fetch of the corner of a fresh square of 64 x 64, then a timed one at each of 32 x 32 places in it.
 extern "C" __global__ void together(u32* out, u64 texture) {

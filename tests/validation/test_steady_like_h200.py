@@ -1,0 +1,55 @@
+"""Warps of a sub-core of `hopper` beside each other in long loops: as on an H200, wherever that is one number there.
+
+The one that has waited longest comes next: the usual design has the youngest instead, with which many of these differ.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from warploom.errors import WarploomError
+from warploom.machines import load_machine
+from warploom.validation.microbenchmarks import Microbenchmark, steady
+from warploom.validation.recorded import folder_of, read_numbers
+from warploom.validation.runs import run_numbers
+
+MEASURED = {number.name: number for number in read_numbers(folder_of("h200"))[1]}
+ONE_NUMBER = 0.06  # cycles by which launches and sub-cores may differ
+NEAR = 0.05
+DESIGN = "modern + scheduler=cggty(then=longest)"
+OTHERWISE = {"steady.eee.stall7.16w", "steady.eee.stall8.16w"}  # three reads of one bank, four warps: not explained
+AT_ONCE = {  # one of each kind for every run of the tests; the others take minutes
+    *("steady.alu.stall4.12w", "steady.eee.stall6.16w", "steady.eeo.stall3.16w", "steady.ezz.stall3.16w"),
+    *("steady.eez.stall5.12w", "steady.FFMA+HFMA2.8w", "steady.FFMA+FFMA+IMAD.12w"),
+}
+
+
+def _chosen() -> list[Microbenchmark]:
+    plain = [one for one in steady.benchmarks() if ".yields" not in one.name]
+    return [one for one in plain if MEASURED[f"{one.name}.spread"].value <= ONE_NUMBER]
+
+
+CHOSEN = _chosen()
+
+
+def _fail(name: str, error: WarploomError) -> None:
+    raise error
+
+
+def test_most_are_one_number() -> None:
+    names = {one.name for one in CHOSEN}
+    assert len(names) >= 118
+    assert names >= AT_ONCE | OTHERWISE
+
+
+@pytest.mark.parametrize(
+    "one",
+    [pytest.param(one, id=one.name, marks=() if one.name in AT_ONCE else pytest.mark.slow) for one in CHOSEN],
+)
+def test_cycles(one: Microbenchmark) -> None:
+    measured = MEASURED[one.name]
+    ((_, ours),) = run_numbers([one], [measured], load_machine("hopper"), DESIGN, lambda _: None, _fail)
+    if one.name in OTHERWISE:
+        assert abs(ours - measured.value) >= NEAR, "it agrees now: strike it off the list of what differs"
+    else:
+        assert ours == pytest.approx(measured.value, abs=NEAR)
