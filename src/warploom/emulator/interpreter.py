@@ -195,12 +195,12 @@ def finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
 
 
 @callee
-def end_turn(machine, warp, pc, active, executed, threads, issued):
+def end_turn(machine, warp, pc, active, executed, threads, idle):
     """A warp stops running for now."""
     warp.pc, warp.active = pc, active
     machine.executed += executed
     machine.thread_executed += threads
-    machine.thread_issued += issued
+    machine.thread_idle += idle
 
 
 @callee
@@ -260,7 +260,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
     executed = np.int64(0)
-    threads = issued = np.int64(0)
+    threads = idle = np.int64(0)
     reason = TURN_OVER
     pc, active = warp.pc, warp.active
     while executed < steps:
@@ -279,7 +279,8 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             log_instruction(machine, pc, active if kind == BRANCH else mask)
         executed += 1
         threads += count_ones(active if kind == BRANCH else mask)
-        issued += count_ones(active)
+        if mask != active and kind != BRANCH:
+            idle += count_ones(active & ~mask)
         fine = True
         moved = False  # whether control went elsewhere than to the next instruction
         if kind == COMPUTE:
@@ -354,5 +355,5 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
                 break
         if reason == AT_BARRIER:
             break
-    end_turn(machine, warp, pc, active, executed, threads, issued)
+    end_turn(machine, warp, pc, active, executed, threads, idle)
     return reason, executed

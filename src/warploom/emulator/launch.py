@@ -51,7 +51,8 @@ class LaunchStats:
     @classmethod
     def of(cls, state: np.void) -> LaunchStats:
         """As the record of the machine has counted them."""
-        return cls(int(state["executed"]), int(state["thread_executed"]), int(state["thread_issued"]))
+        threads, idle = int(state["thread_executed"]), int(state["thread_idle"])
+        return cls(int(state["executed"]), threads, threads + idle)
 
 
 @dataclass

@@ -339,7 +339,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
     executed = np.int64(0)
-    threads = issued = np.int64(0)
+    threads = idle = np.int64(0)
     reason = TURN_OVER
     if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
@@ -376,7 +376,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             _count(machine, warp, pc, active, mask)
         executed += 1
         threads += count_ones(active if kind in (BRANCH, JUMP) else mask)
-        issued += count_ones(active)
+        if mask != active and kind not in (BRANCH, JUMP):
+            idle += count_ones(active & ~mask)
         fine = True
         moved = False
         if kind == COMPUTE:
@@ -525,5 +526,5 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if reason == AT_BARRIER:
             break
     warp.polls |= warp.polled & 1
-    end_turn(machine, warp, pc, active, executed, threads, issued)
+    end_turn(machine, warp, pc, active, executed, threads, idle)
     return reason, executed
