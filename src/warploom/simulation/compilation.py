@@ -43,21 +43,6 @@ def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, 
 
 
 def _compiled(module: Kernels, kernel: str, limit: int | None, machine: Machine) -> Code:
-    """A kernel's code under a limit of registers, and compiled again if it names more than the machine's instructions can.
-
-    So code that has no need of it is what it is without the machine's limit. Machine code that was compiled elsewhere stays as
-    it is, and so does a kernel in which some instruction needs more.
-    """
-    code = _under_limit(module, kernel, limit, machine)
-    if code.registers <= machine.sm.max_registers_per_thread:
-        return code
-    try:
-        return _under_limit(module, kernel, machine.sm.max_registers_per_thread, machine)
-    except WarploomError:
-        return code
-
-
-def _under_limit(module: Kernels, kernel: str, limit: int | None, machine: Machine) -> Code:
     """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
     if isinstance(module, Module):
         return compile_kernel(module, kernel, Options(max_registers=limit))
@@ -116,8 +101,7 @@ def compile_key(design: Design, machine: Machine) -> tuple[Any, ...]:
     passes = tuple(_pass_key(policy) for policy in design.policies if hasattr(policy, "compile"))
     share = design.register_file if passes or design.max_registers == FIT else 1.0
     sm = machine.sm if passes or design.max_registers == FIT else None
-    own_code = (machine.sm.uniform_registers > 0, machine.sm.max_registers_per_thread)
-    return (passes, design.max_registers, share, sm, own_code)
+    return (passes, design.max_registers, share, sm, machine.sm.uniform_registers > 0)
 
 
 def _pass_key(policy: Any) -> tuple[Any, ...]:
