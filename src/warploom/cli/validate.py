@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TITLES = {"own": "single kernels", "fresh": "fresh single kernels"}
 _TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "read": "dram_read_bytes", "write": "dram_write_bytes"}
 
+_WITH_CACHES = {"cold": "; caches empty before every launch", "warm": "; caches as the program left them"}
 _MEANT = {"read": "DRAM reads", "write": "DRAM writes"}
 
 
@@ -42,6 +43,9 @@ def command(
         str | None, typer.Option(help="A design as text, its name, or a .toml file; else the machine's usual.")
     ] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
+    caches: Annotated[
+        str, typer.Option(help="cold: empty before every launch; warm: as the program's copies and launches before leave them.")
+    ] = "cold",
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
     out: Annotated[
@@ -54,8 +58,10 @@ def command(
     from warploom.cli.machine_options import chosen_machine
     from warploom.jit.announcement import announce_compilation
     from warploom.report.charts import check_picture_name
-    from warploom.validation.recorded import folder_of, read_launches, read_numbers
+    from warploom.simulation.caches import WARM, check_caches
+    from warploom.validation.recorded import folder_of, read_launches, read_numbers, with_caches_as_left
 
+    check_caches(caches)
     if out is not None:
         check_picture_name(out)
     chip = chosen_machine(machine, override or (), None)
@@ -64,10 +70,14 @@ def command(
     point = design or chip.design
     announce_compilation()
     if microbenchmarks:
+        if caches == WARM:
+            raise WarploomError("microbenchmarks fill the caches themselves: leave --caches away")
         facts, numbers = read_numbers(folder)
         return _microbenchmarks(numbers, facts, names, chip, point, out, json)
     facts, launches = read_launches(folder)
-    return _kernels(_chosen(launches, size, names, part), facts, chip, point, jobs, store, folder, out, json)
+    if caches == WARM:
+        launches = with_caches_as_left(launches)
+    return _kernels(_chosen(launches, size, names, part), facts, chip, point, caches, jobs, store, folder, out, json)
 
 
 def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
@@ -95,8 +105,8 @@ def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, 
 
 
 def _kernels(
-    launches: list[MeasuredLaunch], facts: dict[str, Any], chip: Any, design: str, jobs: int, store: Path, folder: Path,
-    out: Path | None, json: bool,
+    launches: list[MeasuredLaunch], facts: dict[str, Any], chip: Any, design: str, caches: str, jobs: int, store: Path,
+    folder: Path, out: Path | None, json: bool,
 ) -> int:  # fmt: skip
     from warploom.report.validation import draw_validation
     from warploom.simulation.workers import local_workers
@@ -105,21 +115,22 @@ def _kernels(
     from warploom.validation.recorded import SINGLE_SIZES
     from warploom.validation.runs import run_kernels, tasks_of
 
-    steps = len(tasks_of(launches, chip, design)) + sum(launch.size in SINGLE_SIZES for launch in launches)
+    steps = len(tasks_of(launches, chip, design, caches)) + sum(launch.size in SINGLE_SIZES for launch in launches)
     kept = Store(store)
     with progress_bar(steps, "simulating") as step, local_workers(jobs or os.cpu_count() or 1) as workers:
-        rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused)
+        rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused, caches)
     if not rows:
         raise WarploomError("nothing could be compared: the machine refuses every kernel")
     totals = summaries(rows, chip.chip.sms)
-    picture = out or (None if json else _usual_picture(kept.folder, chip.name, folder.name))
+    picture = out or (None if json else _usual_picture(kept.folder, chip.name, folder.name, caches))
     if picture is not None:
-        draw_validation(rows, f"{chip.name} beside {facts['name']}", picture)
+        draw_validation(rows, f"{chip.name} beside {facts['name']}{_WITH_CACHES[caches]}", picture)
         message(f"wrote {picture}")
     if json:
         print_json(
             {
                 "machine": chip.name,
+                "caches": caches,
                 "measured": facts,
                 "summaries": [_plain(one) for one in totals],
                 "launches": [_row(row) for row in rows],
@@ -127,19 +138,19 @@ def _kernels(
         )
         return 0
     _print_rows(rows)
-    _print_summaries(totals)
-    print(f"measured on {facts['name']}, driver {facts['driver_version']}, {facts['date']}; caches empty before every launch")
+    _print_summaries(totals, traffic=caches == "cold")
+    print(f"measured on {facts['name']}, driver {facts['driver_version']}, {facts['date']}{_WITH_CACHES[caches]}")
     return 0
 
 
-def _usual_picture(store: Path, machine: str, device: str) -> Path | None:
+def _usual_picture(store: Path, machine: str, device: str, caches: str) -> Path | None:
     """Where the picture goes that nobody asked for by name; None where nothing can draw it."""
     import importlib.util
 
     if importlib.util.find_spec("altair") is None:
         return None
     store.mkdir(parents=True, exist_ok=True)
-    return store / f"{Path(machine).stem}-beside-{device}.svg"
+    return store / f"{Path(machine).stem}-beside-{device}{'-warm' if caches == 'warm' else ''}.svg"
 
 
 def _refused(what: str, error: WarploomError) -> None:
@@ -178,15 +189,16 @@ def _print_rows(rows: list[Compared]) -> None:
         some = [row for row in rows if (row.measured.part, row.measured.size) == (part, size)]
         if some:
             some.sort(key=lambda one: (one.measured.name, one.measured.launch))
+            traffic = [heading for heading, name in _TRAFFIC.items() if getattr(some[0].measured, name) is not None]
             named_table(
                 console,
                 f"{part}, {_TITLES.get(size, f'size {size}')}",
-                ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC),
-                list(map(_cells, some)),
+                ("kernel", "measured", "ours", "error", "instr", *traffic),
+                [_cells(row, traffic) for row in some],
             )
 
 
-def _cells(row: Compared) -> list[str]:
+def _cells(row: Compared, traffic: list[str]) -> list[str]:
     measured = row.measured
     more = row.instructions - measured.instructions
     return [
@@ -195,12 +207,12 @@ def _cells(row: Compared) -> list[str]:
         f"{row.cycles:,}",
         f"{row.error:+.1%}",
         "exact" if more == 0 else f"{more:+,}",
-        *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
+        *(_percent(row.traffic_error(_TRAFFIC[heading]), "+.0%") for heading in traffic),
     ]
 
 
-def _print_summaries(totals: list[Summary]) -> None:
-    """A row for each measure, a column for each part."""
+def _print_summaries(totals: list[Summary], traffic: bool) -> None:
+    """A row for each measure, a column for each part; of traffic, too, if it was measured."""
     table = plain_table("", *(one.part for one in totals))
     table.add_row("launches", *(str(one.launches) for one in totals))
     table.add_row("kernels", *(str(one.kernels) for one in totals))
@@ -212,10 +224,12 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("workloads with such a launch", *(f"{one.filling_workloads} of {one.workloads}" for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
-    for heading, name in _TRAFFIC.items():
-        table.add_row(f"median error, {_MEANT.get(heading, heading)}", *(_percent(one.traffic[name], ".1%") for one in totals))
-    table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
-    table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
+    if traffic:
+        for heading, name in _TRAFFIC.items():
+            errors = (_percent(one.traffic[name], ".1%") for one in totals)
+            table.add_row(f"median error, {_MEANT.get(heading, heading)}", *errors)
+        table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
+        table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
     results_console().print(table)
 
 

@@ -44,6 +44,9 @@ FIRST_CONSTANT_LINES = 128
 FIRST_INDEXED_LINE = 2 * FIRST_CONSTANT_LINES
 INDEXED_LINES = 1024  # 64 KB
 ALL_CONSTANT_LINES = FIRST_INDEXED_LINE + INDEXED_LINES
+OPERAND_CONSTANT_SECTORS = 2 * ALL_CONSTANT_LINES
+
+KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 
 # The ways through the load/store unit besides shared memory; all but the last have a cache.
 DATA, CONSTANT, TEXTURE, PAST_L1 = 0, 1, 2, 3
