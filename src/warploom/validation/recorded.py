@@ -37,10 +37,10 @@ class MeasuredLaunch:
     measurements: int
     spread: float | None  # from the least to the most of them, as a share of the median; None: not known
     cycles_as_is: float  # with caches as the program left them
-    instructions: int  # executed by warps
-    thread_instructions: int
-    registers: int
-    l1_load_sectors: int | None  # of global loads, each 32 bytes; None, of this and all that follows: not measured
+    instructions: int | None  # executed by warps; None, of this and all that follows: not measured
+    thread_instructions: int | None
+    registers: int | None
+    l1_load_sectors: int | None  # of global loads, each 32 bytes
     l1_load_hits: int | None
     l2_sectors: int | None  # that the SMs asked for: loads, stores, atomics, textures
     dram_read_bytes: int | None
