@@ -46,7 +46,7 @@ def test_sectors_that_were_not_left_come_from_dram(machine: Machine) -> None:
 
 def test_of_more_than_l2_holds_the_last_stays(machine: Machine) -> None:
     whole = capacity(machine)
-    stream = Stream().line(5).line(whole - 5).line(whole + 5, alone=True).line(2 * whole - 5)
+    stream = Stream().line(5).line(whole // 2).line(3 * whole // 2).line(2 * whole - 5)
     outcome = run(machine, stream, left=[lines(0, 2 * whole)])
     assert outcome.counters["dram_reads"] == 8  # the first two lines
 

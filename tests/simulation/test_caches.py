@@ -36,10 +36,10 @@ def _program(host, code="ptx"):
 
 
 def test_what_the_host_has_copied_is_not_read_from_dram() -> None:
-    """128 KB, and the outputs are written without being read."""
+    """L1 fetches whole lines, so the half of the last one that is behind each input comes from DRAM."""
     cold, warm = (simulate("vectoradd", size="tiny", caches=caches) for caches in ("cold", "warm"))
     assert cold.counters["dram_reads"] > 2 * 30_000 * 4 // 32
-    assert warm.counters["dram_reads"] == 0 and warm.counters["l2_misses"] == warm.counters["l2_write_misses"] == 0
+    assert warm.counters["dram_reads"] == warm.counters["l2_misses"] == 4 and warm.counters["l2_write_misses"] == 0
     assert warm.cycles < cold.cycles and warm.warp_instructions == cold.warp_instructions
     assert warm.provenance is not None and cold.provenance is not None and warm.provenance.key != cold.provenance.key
 

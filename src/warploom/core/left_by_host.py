@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ PARAMETER_SECTORS = 4096 // SECTOR_BYTES  # the most that a kernel of PTX has
 Runs = list[tuple[int, int]]  # of sectors, as the memory system numbers them: the first, and one past the last
 
 
-def runs_left(copied: Sequence[Copied], code: Code, loaded: int | None, machine: Machine) -> tuple[np.ndarray, np.ndarray]:
+def runs_left(copied: Sequence[Copied], code: Code, loaded: int | None, machine: Machine) -> tuple[Any, Any]:
     """The runs of sectors that a launch finds in L2 because of the host, oldest first, as compiled code takes them.
 
     ``loaded`` is the kernel's number on the chip if its code has been loaded for this launch, else None.

@@ -129,8 +129,19 @@ def read_launches(folder: Path) -> tuple[dict[str, Any], list[MeasuredLaunch]]:
 
 def with_caches_as_left(launches: Iterable[MeasuredLaunch]) -> list[MeasuredLaunch]:
     """The same launches with caches as the program had left them, of which cycles alone were measured."""
-    unknown = dict.fromkeys(("spread", "l1_load_sectors", "l1_load_hits", "l2_sectors", "dram_read_bytes", "dram_write_bytes"))
-    return [replace(launch, cycles=launch.cycles_as_is, **unknown) for launch in launches]
+    return [
+        replace(
+            launch,
+            cycles=launch.cycles_as_is,
+            spread=None,
+            l1_load_sectors=None,
+            l1_load_hits=None,
+            l2_sectors=None,
+            dram_read_bytes=None,
+            dram_write_bytes=None,
+        )
+        for launch in launches
+    ]
 
 
 def read_numbers(folder: Path) -> tuple[dict[str, Any], list[MeasuredNumber]]:

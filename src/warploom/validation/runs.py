@@ -58,8 +58,8 @@ def run_kernels(
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
-                program, launch = described_program(kernels, one.program), (one.kernel, one.launch)
-                run = simulate(program, design, machine, launches=(launch,), caches=caches)
+                described = described_program(kernels, one.program)
+                run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
                 ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
             except WarploomError as error:
                 refused(one.program, error)
