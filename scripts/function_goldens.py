@@ -3,7 +3,7 @@
     python3 scripts/function_goldens.py --out FOLDER [--every 16]
 
 Needs NumPy and CuPy. The emulator rounds these functions correctly; hardware is a unit or two off for one input in ten (RCP) to
-one in three (LG2), and TANH by a hundred units, which shows where a program compares what it made of them. Hardware interpolates
+two in five (LG2), and TANH by a hundred units, which shows where a program compares what it made of them. Hardware interpolates
 between the entries of a table, so a model of it needs answers to many neighbouring inputs in each of the table's intervals. The
 cases of `instruction_cases.py` have some 200 different inputs of each function and are too few.
 

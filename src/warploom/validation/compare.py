@@ -34,16 +34,18 @@ class Compared:
         return self.cycles / self.measured.cycles - 1
 
     def traffic_error(self, name: str) -> float | None:
-        """Of one kind of traffic; None where nothing much is moved or the model does not say."""
+        """Of one kind of traffic; None where nothing much is moved, or one of both does not say."""
         measured, ours = getattr(self.measured, name), self.traffic[name]
-        return None if ours is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
+        return None if ours is None or measured is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
 
     @property
     def dram_error(self) -> float | None:
         """Of all that is moved between L2 and DRAM."""
         ours = [self.traffic[name] for name in DRAM_TRAFFIC]
-        measured = sum(getattr(self.measured, name) for name in DRAM_TRAFFIC)
-        return None if None in ours or measured < LEAST_TRAFFIC[DRAM_TRAFFIC[0]] else sum(filter(None, ours)) / measured - 1
+        moved = [getattr(self.measured, name) for name in DRAM_TRAFFIC]
+        if None in ours or None in moved or sum(moved) < LEAST_TRAFFIC[DRAM_TRAFFIC[0]]:
+            return None
+        return sum(filter(None, ours)) / sum(moved) - 1
 
 
 @dataclass(frozen=True)
