@@ -7,6 +7,7 @@ from warploom.core.memory.state import RECENT, Memory
 from warploom.jit import callee, whole
 from warploom.machines import MachineRecord
 from warploom.records import Array, i8
+from warploom.register_file.bits import signed
 
 
 @callee
@@ -28,9 +29,11 @@ def _leave(machine: MachineRecord, memory: Memory, line: int, first_sector: int,
     if memory.tag[oldest] != within + 1:
         memory.tag[oldest] = within + 1
         entry.valid, entry.dirty, entry.copied = 0, 0, 0
+    written = 0
     for sector in range(max(4 * line, first_sector), min(4 * line + 4, end_sector)):
-        entry.valid |= 1 << (sector & 3)
-        entry.copied &= ~(1 << (sector & 3))
+        written |= 1 << (sector & 3)
+    entry.valid |= written
+    entry.copied = signed(entry.copied) & ~written
     entry.used = used
 
 
