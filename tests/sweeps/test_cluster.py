@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pandas
 import pytest
-from sweeping import outcome
+from sweeping import begin, outcome
 
 import warploom as wl
+from warploom.cli.app import run_command
 from warploom.errors import WarploomError
+from warploom.papers.reproduce import reproduce, scorecard, select
 from warploom.sweeps.cluster import COUNT_SECONDS, WORKER_SETTINGS, Cluster
+from warploom.sweeps.store import Store
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -44,6 +49,42 @@ def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path, monkeyp
         made = wl.sweep(PLAN, tmp_path / "there", scheduler=cluster.scheduler_address, step=kill_one)
         assert len(done) == 12 and not made.refused
     pandas.testing.assert_frame_equal(outcome(tmp_path / "there"), outcome(tmp_path / "here"))
+
+
+def test_a_lost_scheduler_is_one_sentence_and_the_sweep_goes_on(tmp_path: Path) -> None:
+    plan, folder = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in PLAN.items()))
+    about: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **about) as cluster:
+        process = begin(plan, "--out", folder, "--scheduler", cluster.scheduler_address)
+        while process.poll() is None and not list((folder / "runs").glob("*.json")):
+            time.sleep(0.01)
+    _, said = process.communicate(timeout=600)
+    assert process.returncode == 2 and "Traceback" not in said
+    assert said.splitlines()[-1].endswith("the Dask scheduler is lost; start again to go on")
+    assert len(wl.sweep(plan, folder, jobs=1).table()) == 12
+
+
+def test_figures_are_reproduced_by_a_cluster_as_they_are_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warploom.register_file.user_files._loaded", {})
+    selected, told = select("rfv", "figure 1"), (lambda task: None, None, None)
+    here = scorecard(list(reproduce(selected, "tiny", Store(tmp_path / "here"), 1, *told)))
+    about: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **about) as cluster:
+        address = cluster.scheduler_address
+        there = scorecard(list(reproduce(selected, "tiny", Store(tmp_path / "there"), 1, *told, scheduler=address)))
+    assert [score.ours for score in there] == [score.ours for score in here] != []
+    again = reproduce(selected, "tiny", Store(tmp_path / "there"), 1, *told, scheduler="tcp://127.0.0.1:9")
+    assert len(list(again)) == 1  # all is stored, and nobody is asked
+
+
+@pytest.mark.parametrize("command", [["reproduce", "rfv", "--figure", "1"], ["report", "--workloads", "vectoradd"]])
+def test_whatever_makes_many_runs_takes_a_scheduler(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command([*command, "--size", "tiny", "--scheduler", "nonsense"]) == 2
+    assert "--scheduler nonsense: it is not an address such as tcp://host:8786" in capsys.readouterr().err
 
 
 def test_workers_heed_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,13 @@ def test_replicates_are_the_own_seed_and_those_that_follow() -> None:
     assert "not random" in next(iter(found.skipped)) and sum(found.skipped.values()) == 2
 
 
+def test_without_a_code_each_machine_has_its_usual_one() -> None:
+    found = points(machines=["gtx480", "hopper"])
+    assert where(found, "machine", "code") == [("gtx480", "ptx"), ("hopper", "sm_90")]
+    assert [point.task.code for point in found.points] == ["ptx", "sm_90"]
+    assert where(points(machines=["gtx480", "hopper"], codes="sm_75"), "code") == [("sm_75",), ("sm_75",)]
+
+
 def test_overlapping_grids_make_each_run_once() -> None:
     grid = {"designs": ["baseline", "rfv"]}
     found = points(grid=[grid, grid, {"designs": ["rfv", "regmutex"]}])
@@ -201,5 +208,5 @@ def test_expansion_counts_every_combination_once(
     identities = {tuple(point.coordinates.items()) for point in everything.points}
     assert len(identities) == len(everything.points)
     assert {tuple(point.coordinates.items()) for point in found.points} <= identities
-    assert len(found.points) + found.skipped[f"not {kept}"] == len(everything.points)
+    assert len(found.points) + found.skipped[f"it does not fulfil `{kept}`"] == len(everything.points)
     assert len(set(content_keys(everything.tasks))) == len(everything.points)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,62 @@ def test_a_search_finds_designs_that_run_and_goes_on_where_it_was(tmp_path: Path
     assert rows[0]["unseen energy"] == measure(*unseen, best, machine, table)["energy"]
 
 
+def test_what_a_killed_process_had_begun_is_tried_again(tmp_path: Path) -> None:
+    """Killed while its first design is measured: that design, of the start list, must not be taken for one that was tried."""
+    file, folder = tmp_path / "goal.toml", tmp_path / "out"
+    file.write_text(_toml(goal(trials=2, test=[])))
+    command = [sys.executable, "-m", "warploom", "search", str(file), "--out", str(folder), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not list((folder / "runs").glob("*.json")):
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert [trial.state.name for trial in _trials(folder)] == ["RUNNING"]
+    made = wl.search(file, folder, jobs=1)
+    begun, again = _trials(folder)[:2]
+    assert made.trials == 2 and (begun.state.name, again.state.name) == ("FAIL", "COMPLETE") and begun.params == again.params
+
+
+def test_what_a_living_process_has_begun_is_left_to_it(tmp_path: Path) -> None:
+    wanted = make_goal(goal(trials=1, test=[]))
+    one, other = (Search(wanted, tmp_path, Here(), lambda what, finished: None) for _ in range(2))
+    with one.searcher.present():
+        with one.searcher.turn():
+            begun = one._choose()
+        assert begun is not None and begun[1] == design("rfv", shrink=0.5)
+        with other.searcher.present(), other.searcher.turn():
+            other._take_over()
+            assert [trial.state.name for trial in _trials(tmp_path)] == ["RUNNING"]
+    with other.searcher.present(), other.searcher.turn():  # the first is gone
+        other._take_over()
+        again = other._choose()
+    assert again is not None and again[1] == begun[1]
+
+
+def test_a_start_list_that_was_cut_off_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = make_goal(goal(start=["rfv(shrink=0.5)", "rfv(shrink=0.75)"]))
+    whole = optuna.Study.enqueue_trial
+
+    def once(study: Any, *words: Any, **entries: Any) -> None:
+        if study.trials:
+            raise KeyboardInterrupt
+        whole(study, *words, **entries)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(optuna.Study, "enqueue_trial", once)
+        with pytest.raises(KeyboardInterrupt):
+            Search(wanted, tmp_path, Here(), lambda what, finished: None)
+    assert len(_trials(tmp_path)) == 1
+    for _ in range(2):
+        Search(wanted, tmp_path, Here(), lambda what, finished: None)
+        assert len(_trials(tmp_path)) == 2
+
+
+def test_the_usual_code_of_the_machine_is_searched_on(tmp_path: Path) -> None:
+    entries = {"workloads": ["vectoradd"], "machine": "hopper", "size": "tiny", "sms": 1}
+    assert Search(make_goal(entries), tmp_path, Here(), lambda what, finished: None).goal.code == "sm_90"
+
+
 def test_few_workloads_come_before_many(tmp_path: Path) -> None:
     made = wl.search(goal(trials=8, keep=0.3, stages=[1], test=[], constraints=[]), tmp_path, jobs=1)
     assert made.trials == 8 and made.stopped > 0
@@ -155,9 +212,12 @@ def test_what_was_measured_before_there_was_area_is_still_shown() -> None:
 
 
 def _complete(folder: Path) -> int:
+    return sum("stage 2" in trial.user_attrs for trial in _trials(folder))
+
+
+def _trials(folder: Path) -> list[Any]:
     backend = optuna.storages.journal.JournalFileBackend(str(folder / "journal.log"))
-    study = optuna.load_study(study_name="search", storage=optuna.storages.JournalStorage(backend))
-    return sum("stage 2" in trial.user_attrs for trial in study.trials)
+    return optuna.load_study(study_name="search", storage=optuna.storages.JournalStorage(backend)).trials
 
 
 @pytest.mark.parametrize(

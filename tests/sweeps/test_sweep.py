@@ -189,5 +189,5 @@ def test_errors_are_one_sentence(tmp_path: Path) -> None:
     process = begin(plan, "--out", tmp_path / "out")
     _, said = process.communicate(timeout=120)
     assert process.returncode == 2
-    assert said == f"error: {plan}: no combination is left: not size == 'small' (1 times)\n"
+    assert said == f"error: {plan}: no combination is left (left out, 1: it does not fulfil `size == 'small'`)\n"
     assert not (tmp_path / "out").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from warploom.cli.code_option import Code, check_given
 from warploom.cli.machine_options import MachineName
 from warploom.cli.output import message, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Check, Jobs, PolicyFiles, Size, load_policies
+from warploom.cli.run_options import Check, Jobs, PolicyFiles, Scheduler, Size, load_policies
 from warploom.errors import WarploomError
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ def command(
         bool, typer.Option(help="Also run the first design once more to see what each instruction costs.")
     ] = True,
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     results: Annotated[Path, typer.Option(help="The folder of stored runs and of the scorecard.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
 ) -> int:
@@ -53,9 +53,9 @@ def command(
     from warploom.report.page import write_page
     from warploom.simulation.provenance import described
     from warploom.simulation.result import result_from_dict
-    from warploom.simulation.workers import local_workers
     from warploom.sweeps.engine import load_results, missing, perform
     from warploom.sweeps.store import Store
+    from warploom.sweeps.sweep import hire
     from warploom.workloads.program import check_size
 
     load_papers(paper)
@@ -70,10 +70,8 @@ def command(
     runs = [Run(name, text, machine, size, technology, check, asked) for name in programs for text in texts]
     store = Store(results / "runs")
     tasks = tasks_of(runs)
-    with (
-        progress_bar(len(missing(tasks, store)), "running") as step,
-        local_workers(jobs or os.cpu_count() or 1) as workers,
-    ):
+    to_make = missing(tasks, store)
+    with progress_bar(len(to_make), "running") as step, hire(jobs, scheduler if to_make else None) as workers:
         perform(tasks, store, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
     loaded = [result_from_dict(result) for result in load_results(tasks, store)]
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from warploom.cli.code_option import Code, check_given
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Jobs, Size
+from warploom.cli.run_options import Jobs, Scheduler, Size
 from warploom.errors import WarploomError
 from warploom.library.shelves import expected_names
 
@@ -27,6 +26,7 @@ def command(
         typer.Option(help="A folder of your own recordings, named after workloads (hotspot.wlr): they are run in their places."),
     ] = None,
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
@@ -59,8 +59,8 @@ def command(
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running") as step:
-        workers = jobs or os.cpu_count() or 1
-        for item in reproduce(selected, size, store, workers, lambda task: step(task.workload), code, recorded):
+        made = reproduce(selected, size, store, jobs, lambda task: step(task.workload), code, recorded, scheduler)
+        for item in made:
             write_reproduction(item, out)
             done.append(item)
     for run in dict.fromkeys(run for item in done for run in item.unverified):

@@ -18,6 +18,9 @@ Caches = Annotated[
 Check = Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")]
 MaxInstructions = Annotated[int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
+]
 PolicyFiles = Annotated[list[str] | None, typer.Option(help="Also load policies from this file.", metavar="FILE")]
 
 

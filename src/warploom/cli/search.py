@@ -9,7 +9,7 @@ import typer
 
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import PolicyFiles, load_policies
+from warploom.cli.run_options import PolicyFiles, Scheduler, load_policies
 
 
 def command(
@@ -21,9 +21,7 @@ def command(
         typer.Option(help="A bound in place of those that the goal names: 'time <= 1.01', 'area <= 1.1'. Repeatable."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, and designs that are chosen at a time; 0: one for each core.", min=0)] = 0,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
-    ] = None,
+    scheduler: Scheduler = None,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of the designs found, with their measures.")] = False,

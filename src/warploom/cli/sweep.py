@@ -10,7 +10,7 @@ import typer
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import EXIT_WRONG_OUTPUT
-from warploom.cli.run_options import Jobs, PolicyFiles, load_policies
+from warploom.cli.run_options import Jobs, PolicyFiles, Scheduler, load_policies
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -31,9 +31,7 @@ def command(
         "results/sweep"
     ),
     jobs: Jobs = 0,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
-    ] = None,
+    scheduler: Scheduler = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs, how long, how much disk.")] = False,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,

@@ -18,9 +18,9 @@ from warploom.programs.recording import SUFFIX
 from warploom.programs.replay import is_recording
 from warploom.simulation.provenance import Provenance, described, provenance_from_dict
 from warploom.simulation.task import Task
-from warploom.simulation.workers import local_workers
-from warploom.sweeps.engine import load_results, perform
+from warploom.sweeps.engine import load_results, missing, perform
 from warploom.sweeps.store import Store
+from warploom.sweeps.sweep import hire
 from warploom.workloads.registry import workload_names
 
 
@@ -132,11 +132,15 @@ def reproduce(
     step: Callable[[Task], None],
     code: str | None = None,
     programs: Mapping[str, str] | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[Reproduction]:
-    """Make what is missing, then evaluate one experiment after the other."""
+    """Make what is missing, then evaluate one experiment after the other.
+
+    ``jobs`` processes of this machine make it, one for each core where it is 0, or the workers of a Dask ``scheduler``.
+    """
     runs = runs_of(selected, size, code, programs)
     tasks = tasks_of(runs)
-    with local_workers(min(jobs, len(tasks))) as workers:
+    with hire(jobs, scheduler if missing(tasks, store) else None) as workers:  # what is stored needs no cluster
         perform(tasks, store, workers, step)
     results = dict(zip(runs, load_results(tasks, store), strict=True))
     wrong = {

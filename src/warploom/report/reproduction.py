@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ def figure(
     if out is not None:
         check_picture_name(Path(out))
     ((name, experiment),) = select(paper, place)
-    (item,) = reproduce([(name, experiment)], size, Store(Path(results) / "runs"), jobs or os.cpu_count() or 1, lambda _: None)
+    (item,) = reproduce([(name, experiment)], size, Store(Path(results) / "runs"), jobs, lambda _: None)
     if item.outcome.chart is None:
         raise WarploomError(f"paper {paper!r}: {place} is a table, which is not drawn")
     drawn = _drawn(item)

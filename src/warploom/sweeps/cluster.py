@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import logging
 import math
 import os
 import re
@@ -105,8 +106,12 @@ def cluster_workers(address: str) -> Iterator[Cluster]:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise WarploomError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
+    spoken = logging.getLogger("distributed.client")
+    level = spoken.level
+    spoken.setLevel(logging.CRITICAL)  # that the scheduler is lost is one sentence of ours, not a traceback of Dask's before it
     try:
         yield Cluster(client, address)
     finally:
         with suppress(OSError, TimeoutError):
             client.close()
+        spoken.setLevel(level)

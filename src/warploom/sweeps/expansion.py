@@ -79,14 +79,16 @@ class _Grid:
         with refused_at(self.place):
             self.designs = [(text, parse_design(text)) for text in designs]
             self.sizes = [check_size(size) for size in sizes]
-            self.codes = [check_code(code) for code in codes]
+            self.codes = [code and check_code(code) for code in codes]
             self.caches = [check_caches(word) for word in self._words("caches", plan.caches)]
         self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
         self.machines = self._words("machines", plan.machines)
         self.overrides = {name: self._axis(f"overrides, {name}", axis) for name, axis in plan.overrides.items()}
         self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
         self.kernels = plan.kernels
-        self.programs = planned_programs(self._words("workloads", plan.workloads), plan.kernels, self.codes, self.place)
+        with refused_at(self.place):
+            executed = sorted({code or load_machine(name).code for name in self.machines for code in self.codes})
+        self.programs = planned_programs(self._words("workloads", plan.workloads), plan.kernels, executed, self.place)
         self.technologies = self._words("technologies", plan.technologies)
         self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
         self.replicates = self._whole("replicates", plan.replicates)
@@ -102,7 +104,8 @@ class _Grid:
         asked = list(product(self.programs, machines, self.codes, self.caches, self.technologies))
         for text, base in self.designs:
             for varied, design in self._varied(text, base):
-                for program, ((machine_name, sms, changed), chip), code, caches, technology in asked:
+                for program, ((machine_name, sms, changed), chip), asked_code, caches, technology in asked:
+                    code = asked_code or chip.code
                     sizes = program.sizes(self.sizes, self.skipped)
                     with refused_at(self.place):
                         seeds = program.seeds(self.seeds, self.replicates, self.skipped)
@@ -130,7 +133,7 @@ class _Grid:
         values = {**_values_of_design(design), **where}
         for condition in self.conditions:
             if not condition.holds(values):
-                self.skipped[f"not {condition.text}"] += 1
+                self.skipped[f"it does not fulfil `{condition.text}`"] += 1
                 return False
         return True
 

@@ -55,7 +55,7 @@ class Goal:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     sms: int = 0
     size: str = "small"
-    code: str = "ptx"
+    code: str = ""  # what is executed; empty: the machine's usual code
     technology: str = ""
     space: Mapping[str, Any] = field(default_factory=dict)
     place: str = "goal"
@@ -116,8 +116,7 @@ def goal_from_dict(data: Mapping[str, Any], place: str = "goal") -> Goal:
     )
     with refused_at(place):  # what does not exist is found before anything is run
         check_size(made.size)
-        check_code(made.code)
-        _ = made.chip
+        check_code(made.code or made.chip.code)
         _ = made.energy_table
     return made
 
@@ -184,5 +183,5 @@ def _number(
     fits = isinstance(value, int) or (isinstance(value, float) and not whole)
     if not fits or isinstance(value, bool) or not low <= value <= high:
         kind = "a whole number" if whole else "a number"
-        raise WarploomError(f"{place}: {name} must be {kind} from {low:g} to {high:g}, not {value!r}")
+        raise WarploomError(f"{place}: {name} must be {kind} from {low:,} to {high:,}, not {value!r}")
     return value

@@ -37,7 +37,7 @@ class Plan:
     overrides: Mapping[str, Axis] = field(default_factory=dict)
     sms: Axis = 0  # so many SMs with their share of L2 and bandwidth; 0: all that the machine has
     sizes: Axis = "small"
-    codes: Axis = "ptx"
+    codes: Axis = ""  # what is executed; empty: the machine's usual code
     caches: Axis = COLD  # in what condition launches find them: cold, warm
     technologies: Axis = ""  # energy tables; empty: the machine's own, or the common one
     seeds: Axis = ()

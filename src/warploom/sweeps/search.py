@@ -21,6 +21,7 @@ from warploom.sweeps.goal import Goal, make_goal
 from warploom.sweeps.keys import content_keys
 from warploom.sweeps.measures import measure
 from warploom.sweeps.plan import refused_at
+from warploom.sweeps.searchers import Searcher
 from warploom.sweeps.space import SearchSpace, space_of
 from warploom.sweeps.store import Store
 from warploom.sweeps.sweep import hire
@@ -28,7 +29,7 @@ from warploom.sweeps.sweep import hire
 DEFAULT_FOLDER = "results/search"
 FEW = 4  # designs that must have been measured at a stage before any is stopped there
 TRIES = 50  # how often a trial may choose again because its choice makes no sense
-_STAGE, _DESIGN, _REASON, _SENSELESS = "stage {}", "design", "refused", "makes no sense"  # what is noted on a trial
+_STAGE, _DESIGN, _REASON, _SENSELESS, _BY = "stage {}", "design", "refused", "makes no sense", "by"  # what is noted on a trial
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Search:
     """One process of a search. What was tried is in the folder's journal, what was run in its store."""
 
     def __init__(self, goal: Goal, folder: Path, workers: Workers, step: Callable[[str, int], None]) -> None:
-        self.goal, self.folder, self.workers, self.step = goal, folder, workers, step
+        self.goal, self.folder, self.workers, self.step = replace(goal, code=goal.code or goal.chip.code), folder, workers, step
+        self.searcher = Searcher(folder)
         self.space: SearchSpace = space_of(goal.space, goal.place)
         self.start = self._places_to_start()
         self.store = Store(folder / "runs")
@@ -87,12 +89,13 @@ class Search:
 
     def run(self) -> SearchOutcome:
         """Try designs until there are enough, then run what was found on workloads that were never seen."""
-        try:
-            while (finished := len(self._finished())) < self.goal.trials:
-                if not self._try_some(min(self.workers.slots, self.goal.trials - finished)):
-                    break
-        finally:
-            self.store.fold_if_many()
+        with self.searcher.present():
+            try:
+                while (finished := len(self._finished())) < self.goal.trials:
+                    if not self._try_some(min(self.workers.slots, self.goal.trials - finished)):
+                        break
+            finally:
+                self.store.fold_if_many()
         outcome = self._outcome()
         outcome.write(self.folder)
         return outcome
@@ -121,10 +124,9 @@ class Search:
         asked = {"goal": repr(replace(self.goal, trials=0, place=""))}
         if study.user_attrs.get("goal", asked["goal"]) != asked["goal"]:
             raise WarploomError(f"{self.folder}: it holds a search with another goal; name another folder with --out")
-        if not study.trials:
-            study.set_user_attr("goal", asked["goal"])
-            for place in self.start:
-                study.enqueue_trial(place)
+        study.set_user_attr("goal", asked["goal"])
+        for place in self.start:
+            study.enqueue_trial(place, skip_if_exists=True)  # some are there already if we, or others, began before
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # what it calls experimental is what we want
             seed = self.goal.seed + len(study.trials)
@@ -133,11 +135,21 @@ class Search:
 
     def _try_some(self, number: int) -> bool:
         """Let so many trials choose designs, and take them through the stages together; False: there is nothing new to try."""
-        trials = dict(chosen for _ in range(number) if (chosen := self._choose()) is not None)
+        with self.searcher.turn():
+            self._take_over()
+            trials = dict(chosen for _ in range(number) if (chosen := self._choose()) is not None)
         found = bool(trials)
         for place, many in enumerate(self.goal.stages):
             trials = self._stage(trials, many, last=place + 1 == len(self.goal.stages))
         return found
+
+    def _take_over(self) -> None:
+        """Put what processes that are gone had begun before everything else that is to be tried."""
+        for trial in self.study.get_trials(deepcopy=False, states=(self._optuna.trial.TrialState.RUNNING,)):
+            if _BY in trial.user_attrs and not self.searcher.is_gone(trial.user_attrs[_BY]):
+                continue  # one without a name was begun in somebody's turn, and the turn is ours now
+            self.study.tell(trial.number, state=self._optuna.trial.TrialState.FAIL)
+            self.study.enqueue_trial(trial.system_attrs.get("fixed_params", {}) | trial.params)
 
     def _choose(self) -> tuple[Any, Design] | None:
         """A trial with the design that it chose. What cannot be combined or was tried before is no trial: another one chooses.
@@ -147,6 +159,7 @@ class Search:
         tried_before = False
         for _ in range(TRIES):
             trial = self.study.ask()
+            trial.set_user_attr(_BY, self.searcher.name)
             try:
                 design = self.space.design(trial)
                 if self._is_new(trial):
@@ -163,7 +176,7 @@ class Search:
     def _is_new(self, trial: Any) -> bool:
         """Whether no other trial has made the same choices."""
         return not any(
-            other.params == trial.params and other.number != trial.number and _SENSELESS not in other.user_attrs
+            other.params == trial.params and other.number != trial.number and self._counts(other)
             for other in self.study.get_trials(deepcopy=False)
         )
 
@@ -196,7 +209,7 @@ class Search:
         known = {
             trial.number: trial.user_attrs[at_stage]
             for trial in self.study.get_trials(deepcopy=False)
-            if at_stage in trial.user_attrs
+            if at_stage in trial.user_attrs and self._counts(trial)
         }
         if len(known) < FEW:
             return set(known)
@@ -243,7 +256,12 @@ class Search:
 
     def _finished(self) -> list[Any]:
         trials = self.study.get_trials(deepcopy=False)
-        return [trial for trial in trials if trial.state.is_finished() and _SENSELESS not in trial.user_attrs]
+        return [trial for trial in trials if trial.state.is_finished() and self._counts(trial)]
+
+    def _counts(self, trial: Any) -> bool:
+        """Whether a trial stands for a design: not one that made no sense, nor one that was begun and then taken over."""
+        failed = trial.state == self._optuna.trial.TrialState.FAIL
+        return _SENSELESS not in trial.user_attrs and not (failed and _REASON not in trial.user_attrs)
 
     def _outcome(self) -> SearchOutcome:
         finished, all_of_them = self._finished(), _STAGE.format(self.goal.stages[-1])

@@ -118,8 +118,8 @@ def prepare(plan: Plan | Mapping[str, Any] | str | Path, folder: str | Path = DE
     """A sweep before anything is run."""
     expansion: Expansion = expand(make_plan(plan))
     if not expansion.points:
-        reasons = "; ".join(f"{reason} ({number} times)" for reason, number in expansion.skipped.most_common(3))
-        raise WarploomError(f"{make_plan(plan).place}: no combination is left: {reasons}")
+        reasons = "; ".join(f"{number:,}: {reason}" for reason, number in expansion.skipped.most_common(3))
+        raise WarploomError(f"{make_plan(plan).place}: no combination is left (left out, {reasons})")
     return Sweep(Path(folder), tuple(expansion.points), expansion.skipped)
 
 
