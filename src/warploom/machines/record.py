@@ -89,6 +89,8 @@ class MachineRecord(Record):
     stage_shared_read_cycles: i8
     stage_variable_queue: i8
     stage_special_held_cycles: i8
+    stage_variable_read_cycles: i8
+    stage_double_pass_cycles: i8
     stage_uniform_cycles: i8
     stage_special_register_cycles: i8
     stage_special_uniform_cycles: i8
@@ -104,6 +106,7 @@ class MachineRecord(Record):
     stage_product_register_cycles: i8
     stage_double_products: i8
     stage_double_product_cycles: i8
+    stage_large_double_product_cycles: i8
     stage_double_product_interval: i8
     stage_sparse_cycles: i8
     stage_barrier_interval: i8
@@ -176,6 +179,7 @@ class MachineRecord(Record):
     l1t_merged: i8
     l1t_miss_queue: i8
     l1t_filter_cycles: i8
+    l1t_word_cycles: i8
     # [interconnect]
     xbar_latency: i8
     xbar_flit_bytes: i8

@@ -174,6 +174,12 @@ class Stages:
     special_held_cycles: int = number(
         0, 64, "cycles after its turn in the unit for functions that one of its two places stays taken"
     )
+    variable_read_cycles: int = number(
+        0, 32, "cycles by which an instruction of variable latency reads its operands later than one of fixed latency"
+    )
+    double_pass_cycles: int = number(
+        1, 32, "cycles after which the rest of an instruction for FP64 passes to its operands, in which nothing else does"
+    )
     uniform_cycles: int = number(1, 64, "cycles between two instructions of the uniform datapath")
     special_register_cycles: int = number(1, 512, "issue of S2R to the issue of an instruction that waits for it")
     special_uniform_cycles: int = number(1, 512, "the same for S2UR")
@@ -189,6 +195,7 @@ class Stages:
     product_register_cycles: int = number(1, 512, "least cycles between two products of warpgroups with A in registers")
     double_products: int = number(1, 1024, "products of doubles that a sub-core's tensor core adds up in a cycle")
     double_product_cycles: int = number(1, 512, "cycles to the result of a product of doubles, beside those of making it")
+    large_double_product_cycles: int = number(1, 512, "the same for one of 16 rows, from the cycle in which it has been made")
     double_product_interval: int = number(1, 512, "least cycles between two products of doubles in a sub-core")
     sparse_cycles: int = number(1, 512, "cycles between two sparse products (16 x 8 x 32, half precision) in a sub-core")
     barrier_interval: int = number(1, 16, "cycles between two warps that go on when all have arrived at their barrier")
@@ -282,6 +289,7 @@ class L1T(Cache):
 
     PREFIX: ClassVar[str] = "l1t_"
     filter_cycles: int = number(0, 1000, "cycles more of a fetch that filters texels, where textures share the data cache")
+    word_cycles: int = number(0, 1000, "cycles more of a fetch there for each cycle after the first that four of its lanes take")
 
 
 @dataclass(frozen=True, slots=True)

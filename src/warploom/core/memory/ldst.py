@@ -55,7 +55,6 @@ _KIND_SHIFT = 16
 # Of the tags of a data cache that fetches sectors, lines by their number: `pattern.ldg.*.by33.32w`, `gather.64KB.1sm` of an H200.
 _BANKS = 4
 ABOUT_SHIFT = 16  # above the flags of an instruction stands what the trace says of its passes, addresses or texels
-_LATER = 16  # cycles more until texels are there, for each cycle more of four lanes (`texture.latency.*`)
 _WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
@@ -307,7 +306,7 @@ def ldst_accept(
     if number == TEXTURE and machine.l1_sectored != 0:
         texels = flags >> ABOUT_SHIFT
         enters, last = _filtered_from(ldst, cycle, _cycles_of_four(texels), count, lanes, first), 0
-        enters += _LATER * (_cycles_of_four(texels) - 1)
+        enters += machine.l1t_word_cycles * (_cycles_of_four(texels) - 1)
         if texels & FILTERED:
             enters += machine.l1t_filter_cycles
     elif number == DATA and kind == READ and machine.l1_sectored != 0:

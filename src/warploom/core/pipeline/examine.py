@@ -13,7 +13,7 @@ from warploom.core.pipeline.fetch import update_fetchable
 from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.columns import pc_at
 from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook, on_activate, on_blocked, on_metadata, on_suspend, on_unblocked
+from warploom.register_file.hooks import hook, on_activate, on_blocked, on_metadata, on_suspend, on_unblocked, on_wait
 from warploom.register_file.layout import Sm
 from warploom.register_file.observing import observed
 from warploom.register_file.services import inlined
@@ -43,6 +43,14 @@ def begin_to_wait(ctx: Context, sm: Sm, cycle: int, warp: int, slow: bool) -> No
     if not has(sm.waiting, warp):
         sm.waiting |= bit(warp)
         on_blocked(ctx.design.scheduler, ctx, sm, cycle, warp, slow)
+
+
+@inlined
+def begin_to_stand(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
+    """A warp must wait at a barrier or for registers: the scheduler is told once."""
+    if not has(sm.waiting, warp):
+        sm.waiting |= bit(warp)
+        on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
 
 
 @inlined

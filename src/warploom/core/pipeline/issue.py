@@ -14,7 +14,7 @@ from warploom.code.classes import Unit
 from warploom.code.lanes import FULL
 from warploom.code.table import Flag, Space
 from warploom.core.memory import Port
-from warploom.core.pipeline.examine import examine_woken
+from warploom.core.pipeline.examine import begin_to_stand, examine_woken
 from warploom.core.pipeline.fetch import jumps_after, update_fetchable
 from warploom.core.pipeline.residency import arrive_at_barrier
 from warploom.core.pipeline.waits import tell_waits
@@ -40,7 +40,6 @@ from warploom.register_file.hooks import (
     next_warp,
     on_issue,
     on_ports,
-    on_wait,
     prepare_read,
     prepare_write,
     shares_reads,
@@ -394,9 +393,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
         return False
     if not may_issue(ctx.design.allocation, ctx, sm, cycle, warp, pc, index):
         sm.held |= mine
-        if not has(sm.waiting, warp):
-            sm.waiting |= mine
-            on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
+        begin_to_stand(ctx, sm, cycle, warp)
         return False
     partial = not covers(sm, warp, mask)
     if partial:

@@ -30,7 +30,6 @@ class Pipe(IntEnum):
 
 
 PIPES = len(Pipe)
-LARGE_BEGINS = 5  # cycles from the issue of a large product to its begin; its latency counts from its end
 _ROWS, _INNER_BYTES, _A_REGISTERS = 64, 32, 4  # of a warpgroup's product: A has 16 rows in each warp
 _PASS_BYTES = 128  # of shared memory
 _BY_NAME: dict[str, Pipe] = {
@@ -90,7 +89,7 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, 
         return stages.product_cycles + columns - _product_cycles(instruction, wide, machine)
     if instruction.op.name == "DMMA":
         made = _double_products(instruction) // stages.double_products
-        return stages.double_product_cycles - LARGE_BEGINS if wide else stages.double_product_cycles + made - 1
+        return stages.large_double_product_cycles if wide else stages.double_product_cycles + made - 1
     if pipe is Pipe.SPECIAL:
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:

@@ -34,11 +34,6 @@ MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
 CONTROL = 2  # cycles from issue to the stage that reserves ports
-# Cycles after which the rest of an instruction for FP64 passes that stage, and nothing else: lost.bubble.hfma, .dadd on an H200.
-HALVES = 2
-# By how much an instruction of variable latency reads later than one of fixed latency: lost.read.mufu_even, .popc_even; no port
-# that it left at its own place serves it then.
-QUEUED = 4
 
 
 @inlined
@@ -158,7 +153,7 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         window = window_of(ctx, work, 0)
         at = _pass(ctx, sm, cycle, slot, at, window, 0, barred)
     if double:
-        own.second_half[core] = at + HALVES
+        own.second_half[core] = at + ctx.machine.stage_double_pass_cycles
     if at > entered:
         _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
@@ -180,10 +175,11 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
     window = ctx.machine.stage_read_cycles
     if work.reads_left > 0:
         window = window_of(ctx, work, 0)
-        while at < cycle + AHEAD - 16 and not fits(ctx, own, work, at + QUEUED, window, 0):
+        later = ctx.machine.stage_variable_read_cycles
+        while at < cycle + AHEAD - 16 and not fits(ctx, own, work, at + later, window, 0):
             at += 1
         if at < cycle + AHEAD - 16:
-            reserve(ctx, own, work, at + QUEUED, window, 0)
+            reserve(ctx, own, work, at + later, window, 0)
     own.pipe_free[core, pipe] = at + row.initiation - (CONTROL if pipe == TENSOR else 0)  # none waits in front of that
     if row.unit_cycles > 0:
         own.pipe_unit_from[pipe] = at + row.unit_cycles

@@ -8,9 +8,10 @@ import numpy as np
 
 from warploom.code.lanes import FULL, LANES
 from warploom.core.memory import Port
+from warploom.core.pipeline.examine import begin_to_stand
 from warploom.core.pipeline.fetch import update_fetchable
 from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, count, lowest, without_lowest
 from warploom.register_file.checking import check_launch
 from warploom.register_file.columns import start_at
 from warploom.register_file.context import Context
@@ -20,7 +21,6 @@ from warploom.register_file.hooks import (
     hook,
     on_cta_exit,
     on_cta_launch,
-    on_wait,
     on_warp_exit,
     on_warp_launch,
 )
@@ -208,9 +208,7 @@ def arrive_at_barrier(ctx: Context, sm: Sm, cycle: int, warp: int, entry: int, a
     if not arrives_only:
         cta.arrived[barrier] |= bit(warp)
         sm.at_barrier |= bit(warp)
-        if not has(sm.waiting, warp):
-            sm.waiting |= bit(warp)
-            on_wait(ctx.design.scheduler, ctx, sm, cycle, warp)
+        begin_to_stand(ctx, sm, cycle, warp)
     _open_barrier(ctx, sm, cycle, slot, barrier)
 
 

@@ -1,4 +1,4 @@
-"""Compiler-guided: greedy, then the youngest, or the warp that has waited longest."""
+"""Compiler-guided: greedy, then those that have just issued, then the youngest, or the warp that has waited longest."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated, NamedTuple
 from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i8
 from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
+from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
 from warploom.register_file.context import Context
 from warploom.register_file.layout import Sm
-from warploom.register_file.services import YOUNGEST, first_by_age, inlined, scheduler_of
+from warploom.register_file.services import OLDEST, YOUNGEST, first_by_age, inlined, scheduler_of
 
 YOUNGEST_NEXT = 0
 
@@ -23,40 +23,46 @@ class Turns(Record):
 
 
 @inlined
-def _longest_waiting(sm: Sm, warps: Mask) -> int:
-    """Of some warps the one that issued longest ago, of equals the youngest; -1: there are none."""
+def _by_issue(sm: Sm, warps: Mask, order: int) -> int:
+    """Of some warps, one at least, the one that issued longest ago (`OLDEST`) or last (`YOUNGEST`); of equals the youngest."""
     state: Turns = sm.scheduler
-    if warps == NOTHING:
-        return -1
-    first = lowest(warps)
-    rest = without_lowest(warps)
-    while rest != NOTHING:
-        warp = lowest(rest)
-        rest = without_lowest(rest)
-        later = state.issued_at[warp] - state.issued_at[first]
-        if later < 0 or (later == 0 and sm.warp[warp].age > sm.warp[first].age):
-            first = warp
-    return first
+    best = order * state.issued_at[lowest(warps)]
+    equals = NOTHING
+    while warps != NOTHING:
+        warp = lowest(warps)
+        warps = without_lowest(warps)
+        key = order * state.issued_at[warp]
+        if key < best:
+            best, equals = key, NOTHING
+        if key == best:
+            equals |= bit(warp)
+    return first_by_age(sm, equals, YOUNGEST)
 
 
 @policy
 class Cggty(NamedTuple):
-    """Each scheduler stays with a warp as long as its control bits let it, then turns to the one that was launched last.
+    """Each scheduler stays with a warp as long as its control bits let it, then turns to one that has just issued, then others.
 
-    That is what the paper found. On an H200 warps that could all go on share (microbenchmarks ``steady.*``), as they do with
-    ``then=longest``; its kernels are a little nearer with the youngest.
+    The paper found the warp that was launched last to be next. On an H200 warps that wait for no more than their stall count keep
+    those out that wait longer (microbenchmarks ``turns.*``), and one that comes back from a branch finds its turn taken
+    (``steady.*.12w``): of those that have issued in the last cycles (``stays``) the latest is next. Who comes behind them is not
+    settled: kernels are nearer with the youngest, ``steady.*.16w`` with the one that has waited longest.
     """
 
     CHOICE = "scheduler"
     NAME = "cggty"
     SOURCE = (
-        "Huerta et al.: Analyzing Modern NVIDIA GPU cores, MICRO 2025, section 5.1; longest: microbenchmarks steady.* of an H200"
+        "Huerta et al.: Analyzing Modern NVIDIA GPU cores, MICRO 2025, section 5.1; microbenchmarks turns.*, steady.* of an H200"
     )
-    MEANING = {"then": "whom a scheduler turns to: the one that was launched last, or the one that issued longest ago"}
-    LIMITS = {"then": ("youngest", "longest")}
+    MEANING = {
+        "stays": "cycles after its last instruction in which a warp comes before those that issued earlier: a stall count's",
+        "then": "whom a scheduler turns to where none stays: the one that was launched last, or the one that issued longest ago",
+    }
+    LIMITS = {"then": ("youngest", "longest"), "stays": (0, 1 << 20)}
     STATE = Turns
 
     then: str = "youngest"
+    stays: int = 16
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: Turns = sm.scheduler
@@ -68,9 +74,12 @@ class Cggty(NamedTuple):
         last = state.last[scheduler]
         if last >= 0 and has(ready, last):
             return last
+        latest = _by_issue(sm, ready, YOUNGEST)
+        if cycle - state.issued_at[latest] < policy.stays:
+            return latest
         if policy.then == YOUNGEST_NEXT:
             return first_by_age(sm, ready, YOUNGEST)
-        return _longest_waiting(sm, ready)
+        return _by_issue(sm, ready, OLDEST)
 
     def on_issue(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int, index: int) -> None:
         state: Turns = sm.scheduler
