@@ -147,6 +147,18 @@ def test_dram_is_read_in_pairs_of_sectors(machine: Machine) -> None:
     assert counters["l2_misses"] == 2 and counters["dram_reads"] == 4
 
 
+def test_a_bank_that_is_refreshed_lets_loads_wait(machine: Machine) -> None:
+    """Single loads at any time, each from a row of its own: one in twenty waits, none longer than a refresh takes."""
+    stream, rows = Stream(), (1 << machine.dram.row_bit) * machine.dram.channels // 128
+    for number in range(2000):
+        stream.line(number * (rows + 1), flags=LOAD | VOLATILE, alone=True, at=2011 * number)
+    without = replace(machine, dram=replace(machine.dram, rfc=0))
+    waits = run(machine, stream).latencies - run(without, stream).latencies
+    ratio = machine.chip.clock_core_mhz / machine.chip.clock_dram_mhz
+    assert waits.max() <= machine.dram.rfc * ratio + 1
+    assert 0.8 < (waits > 0).mean() / (machine.dram.rfc / machine.dram.refi) < 1.2
+
+
 def test_no_stride_meets_only_a_few_channels(machine: Machine) -> None:
     stream = Stream()
     for number in range(machine.dram.channels):

@@ -233,6 +233,8 @@ class MachineRecord(Record):
     dram_cdlr: i8
     dram_wr: i8
     dram_rtpl: i8
+    dram_rfc: i8
+    dram_refi: i8
     # [memory]
     fixed_model: i8  # the word's number in `schema`
     fixed_latency: i8

@@ -367,6 +367,8 @@ class Dram:
     cdlr: int = number(1, 200, "end of written data to read command")
     wr: int = number(1, 200, "end of written data to precharge")
     rtpl: int = number(1, 200, "read command to precharge")
+    rfc: int = number(0, 10000, "how long the refresh of a bank takes; 0: there is no refresh")
+    refi: int = number(1, 1_000_000, "from one refresh of a bank to the next")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,10 @@ from their results.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import Memory
+from warploom.core.memory.state import GOLDEN, Memory
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
-
-GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
 
 
 @callee
