@@ -13,7 +13,7 @@ from warploom.machines import Machine, load_machine
 from warploom.trace.format import FILTERED
 
 ON_ONE_WORD = [1 << lane for lane in range(32)]  # each in its turn
-LINES = 192  # two for each channel of the two halves, and as many again
+LINES = 1536  # in blocks of two, as many as the hash exchanges: 16 blocks for each channel of the two halves
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_store_takes_copies_away(machine: Machine) -> None:
     stream = Stream()
     for number in range(LINES):
         for flags in (LOAD | VOLATILE, STORE, LOAD | VOLATILE, LOAD | VOLATILE):
-            stream.add([BASE + 4 * number], flags=flags, warp=number % 32, alone=True, at=2000 * len(stream.rows))
+            stream.add([BASE + 4 * number], flags=flags, warp=number % 32, alone=True, at=700 * len(stream.rows))
     latencies = run(machine, stream, warm=(BASE, 4 * LINES)).latencies.reshape(LINES, 4)
     assert (latencies[:, 0] == latencies[:, 2]).all() and (latencies[:, 3] == _past_l1(machine)).all()
     assert (latencies[:, 2] > latencies[:, 3]).sum() == LINES // 2

@@ -243,7 +243,7 @@ class Slice(Record):
 
     tags_free: i8  # ticks
     atomic_line: u4  # of its last atomic, + 1
-    atomic_sectors: u1
+    atomic_sectors: u1  # of this line, that atomics have changed since one was on another line
     head: i4  # pool index + 1
     tail: i4
     stalled: i4  # the head could not be served and waits for a fill or for room at the DRAM
