@@ -107,6 +107,16 @@ def test_a_packet_that_waits_for_its_port_holds_up_none_behind_it(machine: Machi
     assert sum(free.latencies) < sum(held.latencies)
 
 
+def test_an_sm_takes_a_reply_a_cycle(machine: Machine) -> None:
+    """Slices send lines in three cycles each; those of many come to an SM one a cycle, as `flight.load_32.lines.32w.l2` has it."""
+    stream = Stream()
+    for number in range(256):
+        stream.line(number, flags=LOAD | VOLATILE)
+    narrow = replace(machine, interconnect=replace(machine.interconnect, taken_cycles=0))
+    wide, slow = (run(one, stream, warm=(BASE, 1024)).last for one in (machine, narrow))
+    assert slow > 3 * 256 and wide < 3 * 256
+
+
 def test_passes_of_one_sub_core_leave_room_for_others(machine: Machine) -> None:
     """32 passes take one sub-core 64 cycles, and two of them together no longer."""
     alone = run(machine, Stream().add([0], space=SHARED, count=32)).latencies[0]

@@ -182,6 +182,7 @@ class MachineRecord(Record):
     xbar_header_bytes: i8
     xbar_store_cycles: i8
     xbar_mask_cycles: i8
+    xbar_taken_cycles: i8
     xbar_groups: i8
     xbar_joined: i8
     xbar_joined_code: i8

@@ -294,6 +294,7 @@ class Interconnect:
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
     store_cycles: int = number(0, 64, "cycles that an SM's port takes for a sector that it stores; 0: those of its bytes")
     mask_cycles: int = number(0, 64, "cycles more for a line of whose sectors parts are stored")
+    taken_cycles: int = number(0, 64, "cycles in which an SM's port takes a reply, whatever its bytes; 0: those of its bytes")
     groups: int = number(0, 16, "groups of SMs whose reads of the same sectors are joined on their way to L2; 0: none are")
     joined: int = number(1, 64, "reads of data that are joined at most")
     joined_code: int = number(1, 64, "reads of code and constants that are joined at most")
