@@ -108,7 +108,7 @@ def test_a_packet_that_waits_for_its_port_holds_up_none_behind_it(machine: Machi
 
 
 def test_an_sm_takes_a_reply_a_cycle(machine: Machine) -> None:
-    """Slices send lines in three cycles each; those of many come to an SM one a cycle, as `flight.load_32.lines.32w.l2` has it."""
+    """Slices send lines in three cycles each; to an SM they come one a cycle, as `flight.load_32.lines.32w.l2` has it."""
     stream = Stream()
     for number in range(256):
         stream.line(number, flags=LOAD | VOLATILE)
