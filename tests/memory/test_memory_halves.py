@@ -13,7 +13,7 @@ from warploom.machines import Machine, load_machine
 from warploom.trace.format import FILTERED
 
 ON_ONE_WORD = [1 << lane for lane in range(32)]  # each in its turn
-LINES = 192  # two for each channel of the two halves, and as many again
+LINES = 1536  # in blocks of two, as many as the hash exchanges: 16 blocks for each channel of the two halves
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_store_takes_copies_away(machine: Machine) -> None:
     stream = Stream()
     for number in range(LINES):
         for flags in (LOAD | VOLATILE, STORE, LOAD | VOLATILE, LOAD | VOLATILE):
-            stream.add([BASE + 4 * number], flags=flags, warp=number % 32, alone=True, at=2000 * len(stream.rows))
+            stream.add([BASE + 4 * number], flags=flags, warp=number % 32, alone=True, at=700 * len(stream.rows))
     latencies = run(machine, stream, warm=(BASE, 4 * LINES)).latencies.reshape(LINES, 4)
     assert (latencies[:, 0] == latencies[:, 2]).all() and (latencies[:, 3] == _past_l1(machine)).all()
     assert (latencies[:, 2] > latencies[:, 3]).sum() == LINES // 2
@@ -107,6 +107,16 @@ def test_a_packet_that_waits_for_its_port_holds_up_none_behind_it(machine: Machi
     assert sum(free.latencies) < sum(held.latencies)
 
 
+def test_an_sm_takes_a_reply_a_cycle(machine: Machine) -> None:
+    """Slices send lines in three cycles each; to an SM they come one a cycle, as `flight.load_32.lines.32w.l2` has it."""
+    stream = Stream()
+    for number in range(256):
+        stream.line(number, flags=LOAD | VOLATILE)
+    narrow = replace(machine, interconnect=replace(machine.interconnect, taken_cycles=0))
+    wide, slow = (run(one, stream, warm=(BASE, 1024)).last for one in (machine, narrow))
+    assert slow > 3 * 256 and wide < 3 * 256
+
+
 def test_passes_of_one_sub_core_leave_room_for_others(machine: Machine) -> None:
     """32 passes take one sub-core 64 cycles, and two of them together no longer."""
     alone = run(machine, Stream().add([0], space=SHARED, count=32)).latencies[0]
@@ -145,6 +155,18 @@ def test_a_read_that_comes_later_is_not_joined(machine: Machine) -> None:
 def test_dram_is_read_in_pairs_of_sectors(machine: Machine) -> None:
     counters = run(machine, Stream().add([BASE]).add([BASE + 6], alone=True).add([BASE + 7], alone=True)).counters
     assert counters["l2_misses"] == 2 and counters["dram_reads"] == 4
+
+
+def test_a_bank_that_is_refreshed_lets_loads_wait(machine: Machine) -> None:
+    """Single loads at any time, each from a row of its own: one in twenty waits, none longer than a refresh takes."""
+    stream, rows = Stream(), (1 << machine.dram.row_bit) * machine.dram.channels // 128
+    for number in range(2000):
+        stream.line(number * (rows + 1), flags=LOAD | VOLATILE, alone=True, at=2011 * number)
+    without = replace(machine, dram=replace(machine.dram, rfc=0))
+    waits = run(machine, stream).latencies - run(without, stream).latencies
+    ratio = machine.chip.clock_core_mhz / machine.chip.clock_dram_mhz
+    assert waits.max() <= machine.dram.rfc * ratio + 1
+    assert 0.8 < (waits > 0).mean() / (machine.dram.rfc / machine.dram.refi) < 1.2
 
 
 def test_no_stride_meets_only_a_few_channels(machine: Machine) -> None:

@@ -186,6 +186,7 @@ class MachineRecord(Record):
     xbar_header_bytes: i8
     xbar_store_cycles: i8
     xbar_mask_cycles: i8
+    xbar_taken_cycles: i8
     xbar_groups: i8
     xbar_joined: i8
     xbar_joined_code: i8
@@ -237,6 +238,8 @@ class MachineRecord(Record):
     dram_cdlr: i8
     dram_wr: i8
     dram_rtpl: i8
+    dram_rfc: i8
+    dram_refi: i8
     # [memory]
     fixed_model: i8  # the word's number in `schema`
     fixed_latency: i8

@@ -302,6 +302,7 @@ class Interconnect:
     header_bytes: int = number(0, 64, "bytes of a packet besides its data")
     store_cycles: int = number(0, 64, "cycles that an SM's port takes for a sector that it stores; 0: those of its bytes")
     mask_cycles: int = number(0, 64, "cycles more for a line of whose sectors parts are stored")
+    taken_cycles: int = number(0, 64, "cycles in which an SM's port takes a reply, whatever its bytes; 0: those of its bytes")
     groups: int = number(0, 16, "groups of SMs whose reads of the same sectors are joined on their way to L2; 0: none are")
     joined: int = number(1, 64, "reads of data that are joined at most")
     joined_code: int = number(1, 64, "reads of code and constants that are joined at most")
@@ -375,6 +376,8 @@ class Dram:
     cdlr: int = number(1, 200, "end of written data to read command")
     wr: int = number(1, 200, "end of written data to precharge")
     rtpl: int = number(1, 200, "read command to precharge")
+    rfc: int = number(0, 10000, "how long the refresh of a bank takes; 0: there is no refresh")
+    refi: int = number(1, 1_000_000, "from one refresh of a bank to the next")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,28 +7,41 @@ from their results.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import Memory
+from warploom.core.memory.state import GOLDEN, Memory
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
 
-GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
+
+@callee
+def _place(machine: MachineRecord, memory: Memory, line: int) -> int:
+    """The place of a line's block in the row that goes round the channels: its own, or where they are hashed another one nearby.
+
+    A hash exchanges 768 blocks among each other, threes of them together, so that no stride meets only a few channels. Of
+    neighbours as many come to the same one as chance would bring there. Every step is one to one: no two blocks have one place.
+    """
+    block = signed(line) >> memory.interleave_shift
+    if machine.dram_hashed == 0:
+        return block
+    number = block // 3
+    third = (block + (number * GOLDEN >> 13 & 0xFF)) % 3
+    mixed = (number + ((number >> 8) * GOLDEN >> 7)) * 0x7B & 0xFF
+    mixed = (mixed ^ mixed >> 3) * 0x0D & 0xFF
+    mixed = (mixed ^ mixed >> 4) * 0x7B & 0xFF
+    return (number >> 8 << 8 | mixed ^ mixed >> 3) * 3 + third
 
 
 @callee
 def channel_of(machine: MachineRecord, memory: Memory, line: int) -> int:
-    """The DRAM channel of a line: blocks go round the channels, from another one in each round where they are hashed."""
-    block = signed(line) >> memory.interleave_shift
-    if machine.dram_hashed != 0:
-        block += (block // machine.dram_channels * GOLDEN >> 16) & 0xFFFF
-    return block % machine.dram_channels
+    """The DRAM channel of a line."""
+    return _place(machine, memory, line) % machine.dram_channels
 
 
 @callee
 def within_channel(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The line's number among those of its channel."""
     shift = memory.interleave_shift
-    return (line >> shift) // machine.dram_channels << shift | line & ((1 << shift) - 1)
+    return _place(machine, memory, line) // machine.dram_channels << shift | line & ((1 << shift) - 1)
 
 
 @callee

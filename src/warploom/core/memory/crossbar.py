@@ -79,11 +79,11 @@ def next_departure(crossbar: Crossbar, inputs: int, alternate: bool, buffered: b
 
 
 @callee
-def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool) -> int:
+def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool, taken: int) -> int:
     """Take a packet from the head of an input through; its request if it was the last one, else 0.
 
-    Both its ports are busy for its flits, but that towards L2 is not if it joins another. Its `cycle` becomes that in which it
-    leaves at its output: later than `at` where it waits there.
+    Both its ports are busy for its flits, its output for `taken` cycles instead if that is not 0, and that towards L2 not at
+    all if it joins another. Its `cycle` becomes that in which it leaves at its output: later than `at` where it waits there.
     """
     request = crossbar.head[port]
     node = memory.pool[request - 1]
@@ -91,7 +91,7 @@ def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool) 
     crossbar.in_free[port] = at if joined and not to_l2 else at + node.flits
     node.cycle = max(at, crossbar.out_free[node.destination])
     if not (joined and to_l2):
-        crossbar.out_free[node.destination] = node.cycle + node.flits
+        crossbar.out_free[node.destination] = node.cycle + (taken if taken > 0 else node.flits)
     crossbar.now = at
     crossbar.last = port
     node.packets -= 1

@@ -53,12 +53,24 @@ def _activate(memory: Memory, channel: Channel, bank: DramBank, row: int, now: i
 
 
 @callee
+def _refreshed(memory: Memory, bank: DramBank, now: int) -> int:
+    """When a row can be opened, as far as refresh goes: one that has begun closes the bank's row."""
+    if memory.t_rfc == 0 or now < bank.refresh:
+        return now
+    begun = bank.refresh + (now - bank.refresh) // memory.t_refi * memory.t_refi
+    bank.refresh = begun + memory.t_refi
+    bank.row = 0
+    return max(now, begun + memory.t_rfc)
+
+
+@callee
 def _choose(memory: Memory, channel: Channel, bank: DramBank, now: int) -> None:
     """The bank's next candidate."""
     bank.candidate = bank.head
     bank.before = 0
     if bank.head == 0:
         return
+    now = _refreshed(memory, bank, now)
     before, transfer = 0, bank.head
     while transfer != 0:
         if channel.transfer[transfer - 1].row + 1 == bank.row:

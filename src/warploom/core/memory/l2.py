@@ -43,9 +43,11 @@ def _busy_ticks(machine: MachineRecord, part: Slice, node: Request) -> int:
     # an atomic: lanes that meet in a word take turns, each of which finds the line at hand but for the first
     several = node.lanes & SEVERAL != 0
     cycles = machine.l2_atomic_row_cycles if several else machine.l2_atomic_cycles
-    if part.atomic_line == node.line + 1 and (not several or part.atomic_sectors == node.sectors):
+    if part.atomic_line != node.line + 1:
+        part.atomic_line, part.atomic_sectors = node.line + 1, 0
+    elif not several or signed(node.sectors) & ~signed(part.atomic_sectors) == 0:
         cycles = machine.l2_atomic_again_cycles
-    part.atomic_line, part.atomic_sectors = node.line + 1, node.sectors
+    part.atomic_sectors |= node.sectors
     turns = max(1, node.lanes & TURNS)
     return int(TICKS * (sectors * cycles + (turns - 1) * machine.l2_atomic_again_cycles))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
+
 from warploom.errors import WarploomError
 from warploom.machines import Machine
 from warploom.machines.schema import (
@@ -27,6 +29,7 @@ from warploom.records import Array, Record, blank_records, dtype_of, field_names
 from warploom.register_file.layout import MAX_SLOTS, MAX_SUB_CORES
 
 FOREVER = 1 << 60
+GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
 TICKS = 1024
 TURNS, SEVERAL = 0x3F, 0x40  # of an atomic: how many lanes meet in a word; whether there are lanes on several words
 IN_PART = 0x80  # a store that leaves bytes of a sector as they are
@@ -243,7 +246,7 @@ class Slice(Record):
 
     tags_free: i8  # ticks
     atomic_line: u4  # of its last atomic, + 1
-    atomic_sectors: u1
+    atomic_sectors: u1  # of this line, that atomics have changed since one was on another line
     head: i4  # pool index + 1
     tail: i4
     stalled: i4  # the head could not be served and waits for a fill or for room at the DRAM
@@ -296,6 +299,7 @@ class DramBank(Record):
     column_ready: i8
     precharge_ready: i8
     activated: i8
+    refresh: i8  # its next refresh begins
     row: i4  # + 1; 0 when none is open
     head: i4  # transfers in order of arrival, as index + 1
     tail: i4
@@ -359,6 +363,8 @@ class Memory(Record):
     t_cdlr: i8
     t_wr: i8
     t_rtpl: i8
+    t_rfc: i8
+    t_refi: i8
     # counters
     l2_accesses: i8  # in sectors, as all L2 counters
     l2_misses: i8
@@ -406,6 +412,9 @@ def new_memory(machine: Machine) -> Any:
     for name in TIMES:
         cycles = machine.dram.burst_cycles if name == "burst" else getattr(machine.dram, name)
         memory[f"t_{name}"] = round(cycles * ratio)
+    banks = machine.dram.channels * machine.dram.banks  # no two of them are refreshed at the same time if that can be
+    turns = np.arange(banks) * GOLDEN % (1 << 32) * int(memory["t_refi"]) >> 32
+    memory["channel"]["bank"]["refresh"][: machine.dram.channels, : machine.dram.banks] = turns.reshape(-1, machine.dram.banks)
     return memories
 
 

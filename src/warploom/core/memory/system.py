@@ -55,7 +55,7 @@ def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: i
         at, port = next_departure(memory.requests, inputs, False, False)
         if at >= until:
             return
-        request = depart(memory, memory.requests, port, at, True)
+        request = depart(memory, memory.requests, port, at, True, 0)
         node = memory.pool[request - 1]
         node.cycle += node.flits + machine.xbar_latency + machine.l2_latency
         part = memory.slice[node.destination]
@@ -74,7 +74,7 @@ def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], unti
         at, port = next_departure(memory.replies, machine.l2_slices, alternate, machine.xbar_buffered != 0)
         if at >= until:
             return
-        request = depart(memory, memory.replies, port, at, False)
+        request = depart(memory, memory.replies, port, at, False, machine.xbar_taken_cycles)
         if request == 0:
             continue
         node = memory.pool[request - 1]
