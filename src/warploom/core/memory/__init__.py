@@ -13,6 +13,7 @@ once per quantum:
 """
 
 from warploom.core.memory.access import constant_access, fetch_access
+from warploom.core.memory.bulk import ask_for_line
 from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.ldst import (
     ABOUT_SHIFT,
@@ -52,6 +53,7 @@ __all__ = [
     "PORT_DTYPE",
     "Memory",
     "Port",
+    "ask_for_line",
     "begin_launch",
     "constant_access",
     "done_kind",

@@ -8,7 +8,7 @@ among those that can go in the same cycle the inputs take turns.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import FOREVER, Crossbar, Memory
+from warploom.core.memory.state import COPIED, FOREVER, Crossbar, Memory
 from warploom.jit import callee
 
 
@@ -91,7 +91,8 @@ def depart(memory: Memory, crossbar: Crossbar, port: int, at: int, to_l2: bool) 
     crossbar.in_free[port] = at if joined and not to_l2 else at + node.flits
     node.cycle = max(at, crossbar.out_free[node.destination])
     if not (joined and to_l2):
-        crossbar.out_free[node.destination] = node.cycle + node.flits
+        # Lines of copies of many bytes come to an SM at a wider port (`bulk.flood.32KBx4.1sm`): the unit for them sets the pace.
+        crossbar.out_free[node.destination] = node.cycle + (1 if node.reply == COPIED and not to_l2 else node.flits)
     crossbar.now = at
     crossbar.last = port
     node.packets -= 1

@@ -65,12 +65,8 @@ def _exchange(rows: SassRows, instruction: Instruction, record: np.void) -> None
     """A barrier is given its first state; nobody looks at the one before."""
     if instruction.dsts[0].bank not in (Bank.RZ, Bank.URZ):
         raise rows.trouble("it wants what was there before")
-    address, value = instruction.srcs[:2]
-    assert isinstance(address, Address)
-    encode_address(rows, record, address)
-    record["kind"], record["space"], record["size"], record["elements"] = Kind.STORE, Space.SHARED, 4, 2
-    first = rows.row(value, 2)
-    record["rows"][:2] = first, first + ROW_BYTES
+    _begin(rows, instruction, record, Transaction.BEGIN)
+    record["rows"][1] = rows.row(instruction.srcs[1], 2)
 
 
 @encodes("ARRIVES")

@@ -39,6 +39,7 @@ from warploom.emulator.pointers import (
     restore_lanes,
 )
 from warploom.emulator.records import COUNTS, Family, Fault, Kind
+from warploom.emulator.sass.barrier_log import log_nothing
 from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
@@ -461,11 +462,9 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             if mask != 0:
                 arrive_in_cluster(machine, cta, warp, mask)
         elif kind == BULK_COPY:
-            if mask != 0:
-                fine = copy_bytes(machine, cta, instruction, rows, mask)
+            fine = copy_bytes(machine, cta, instruction, rows, mask) if mask != 0 else log_nothing(machine)
         elif kind == TENSOR_COPY:
-            if mask != 0:
-                fine = copy_tile(machine, cta, instruction, rows, mask)
+            fine = copy_tile(machine, cta, instruction, rows, mask) if mask != 0 else log_nothing(machine)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)
