@@ -5,7 +5,7 @@ at a pace of its own; stores leave through the SM's port like all others. What h
 it: when a copy is complete its bytes count at its barrier. A group of stores (UTMACMDFLUSH) holds a counter until the unit has
 read all that was issued before it from shared memory; nobody waits until they are written (`bulk.store.done.*` less
 `bulk.store.read.*` is the same for all sizes).
-What is assumed: the unit never waits for banks of shared memory, and a reduction is sent to L2 like a store and executed there
+What is assumed: a store lets go of its registers at once, the unit never waits for banks of shared memory, and a reduction is sent to L2 like a store and executed there
 like an atomic on whole sectors.
 """
 
@@ -17,7 +17,7 @@ from warploom.core.memory.state import ATOMIC, MAX_COPIES, READ, TICKS, WRITE
 from warploom.core.pipeline.bulk_state import FROM_SHARED, GROUP_END, TO_SHARED, BulkCopy
 from warploom.core.pipeline.counted_barriers import count_bytes
 from warploom.core.pipeline.pipes import Pipe
-from warploom.core.pipeline.read_ports import TO_READ
+from warploom.core.pipeline.read_ports import CONTROL, TO_READ
 from warploom.core.pipeline.subcore_state import SubCores
 from warploom.core.pipeline.writeback import plan
 from warploom.register_file.columns import lanes_at, sector_at
@@ -62,7 +62,7 @@ def send_copy(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     kind = int(ctx.code[work.pc].bulk)
     work.storing = TO_READ
     if kind != GROUP_END:
-        plan(sm, cycle, cycle + ctx.machine.bulk_read_cycles, slot)
+        plan(sm, cycle, cycle + (ctx.machine.bulk_read_cycles if kind == TO_SHARED else CONTROL), slot)
         if work.memory & 0xFF == 0:  # no lane executes it
             return
     number = _take_number(ctx, own)
@@ -133,7 +133,8 @@ def run_unit(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     moved = False
     while ldst.copies_ended > 0:
         ldst.copies_ended -= 1
-        _complete(ctx, sm, cycle, int(ldst.copy_ended[ldst.copies_ended]))
+        if unit.taken[ldst.copy_ended[ldst.copies_ended]] != 0:  # else it is of a launch that has ended
+            _complete(ctx, sm, cycle, int(ldst.copy_ended[ldst.copies_ended]))
         moved = True
     unit.event = FOREVER
     while unit.count > 0:
@@ -162,7 +163,7 @@ def run_unit(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
             unit.event = due
             break
         _ask(ctx, port, cycle, number, copy)
-        unit.next_at = max(unit.next_at, cycle * TICKS) + int(TICKS * ctx.machine.bulk_line_cycles)
+        unit.next_at = max(unit.next_at, (cycle - 1) * TICKS) + int(TICKS * ctx.machine.bulk_line_cycles)  # kept on average
         sm.last_progress = cycle
         moved = True
     return moved

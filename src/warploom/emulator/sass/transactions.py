@@ -62,6 +62,7 @@ TO_MANY, REDUCE_BULK = int(Transaction.COPY_TO_MANY), int(Transaction.REDUCE_FRO
 ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
 BEGUN, ARRIVED, LEFT = int(BarrierDeed.BEGIN), int(BarrierDeed.ARRIVE), int(BarrierDeed.LEAVE)
 SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
+SUSPENDS = 2  # the value of `polling` of a question that waits for a while before it says no (TRYWAIT)
 _BYTES = 8
 _COPY_UNIT = 16
 _COUNT = np.uint64((1 << 20) - 1)
@@ -175,6 +176,20 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         log_deeds(machine, noted, np.int64(count_ones(mask)))
     elif machine.tracing:
         log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
+    return True
+
+
+@callee
+def phase_is_over(machine, cta, instruction, rows, mask):
+    """Whether all lanes that ask find that a phase is over; also if one asks where no barrier is, which is found out later."""
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
+        place = shared_place(machine, cta, address, _BYTES)
+        if place != 0 and not (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
+            return False
     return True
 
 
