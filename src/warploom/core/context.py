@@ -113,6 +113,8 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
         row["stall"] = max(control.stall, machine.stages.sync_cycles)
     if instruction.op.name == "MEMBAR" and not SEEN_BY_ALL.isdisjoint(instruction.op.modifiers):
         row["stall"] = max(control.stall, machine.stages.fence_cycles)
+    elif instruction.op.name == "MEMBAR":  # an SM's accesses are in order: for its CTA nothing is to be waited for
+        row["traits"] = int(row["traits"]) & ~int(Flag.FENCE)
     row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
     if wide and (group := _group_counter(instruction)) >= 0:
         row["write_counter"] = group

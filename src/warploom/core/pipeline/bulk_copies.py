@@ -5,8 +5,8 @@ at a pace of its own; stores leave through the SM's port like all others. What h
 it: when a copy is complete its bytes count at its barrier. A group of stores (UTMACMDFLUSH) holds a counter until the unit has
 read all that was issued before it from shared memory; nobody waits until they are written (`bulk.store.done.*` less
 `bulk.store.read.*` is the same for all sizes).
-What is assumed: a store lets go of its registers at once, the unit never waits for banks of shared memory, and a reduction is sent to L2 like a store and executed there
-like an atomic on whole sectors.
+What is assumed: a store lets go of its registers at once; the unit never waits for banks of shared memory; a reduction is sent
+to L2 like a store and executed there like an atomic on whole sectors.
 """
 
 from __future__ import annotations

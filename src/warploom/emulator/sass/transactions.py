@@ -150,7 +150,8 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         if instruction.operation == CHECK:
             if (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
                 over |= np.uint32(1) << np.uint32(lane)
-                noted = note_wait(machine, cta, address, noted)
+                if instruction.predicate_out >= 0:
+                    noted = note_wait(machine, cta, address, noted)
             continue
         if instruction.operation == BEGIN:
             words = rows + instruction.rows[1] + 4 * lane
