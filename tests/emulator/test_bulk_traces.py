@@ -174,7 +174,7 @@ def test_a_copy_takes_its_time(barriers: SassModule, tmp_path: Path) -> None:
     for size in (64, 32768):
         device = _device(barriers, tmp_path)
         source, target = (device.array(np.zeros(size // 4, np.int32)) for _ in range(2))
-        device.launch("bulk", (1,), (1024,), source, target, np.int32(size), shared_bytes=size)
+        device.launch("bulk", (1,), (32,), source, target, np.int32(size), shared_bytes=size)
         for lines in (0, 1024):
             machine = load_machine("hopper", **{"bulk.lines": lines})
             result = time_launches([_traced(device)] * 2, parse_design("modern").policies, machine, check=True)

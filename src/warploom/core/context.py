@@ -115,7 +115,9 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
         row["stall"] = max(control.stall, machine.stages.fence_cycles)
     elif instruction.op.name == "MEMBAR":  # an SM's accesses are in order: for its CTA nothing is to be waited for
         row["traits"] = int(row["traits"]) & ~int(Flag.FENCE)
-    row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
+    waits_for_copies = instruction.op.name == "LDGDEPBAR"
+    written = control.write_barrier is not None and (pipe is not Pipe.NONE or waits_for_copies)  # else it ends as it is issued
+    row["write_counter"] = control.write_barrier if written else -1
     if wide and (group := _group_counter(instruction)) >= 0:
         row["write_counter"] = group
     row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
