@@ -157,6 +157,7 @@ def _row(row: Compared) -> dict[str, Any]:
     }
     cycles = {"cycles": row.cycles, "measured_cycles": measured.cycles, "error": row.error, "spread": measured.spread}
     executed = {"instructions": row.instructions, "measured_instructions": measured.instructions}
+    executed |= {"thread_instructions": row.thread_instructions, "measured_thread_instructions": measured.thread_instructions}
     traffic = {name: {"ours": row.traffic[name], "measured": getattr(measured, name)} for name in _TRAFFIC.values()}
     return about | cycles | executed | traffic
 
@@ -181,22 +182,26 @@ def _print_rows(rows: list[Compared]) -> None:
             named_table(
                 console,
                 f"{part}, {_TITLES.get(size, f'size {size}')}",
-                ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC),
+                ("kernel", "measured", "ours", "error", "instr", "threads", *_TRAFFIC),
                 list(map(_cells, some)),
             )
 
 
 def _cells(row: Compared) -> list[str]:
     measured = row.measured
-    more = row.instructions - measured.instructions
     return [
         measured.name if measured.launches == 1 else f"{measured.name} {measured.launch}",
         f"{measured.cycles:,.0f}",
         f"{row.cycles:,}",
         f"{row.error:+.1%}",
-        "exact" if more == 0 else f"{more:+,}",
+        _more(row.instructions - measured.instructions),
+        _more(row.thread_instructions - measured.thread_instructions),
         *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
     ]
+
+
+def _more(difference: int) -> str:
+    return "exact" if difference == 0 else f"{difference:+,}"
 
 
 def _print_summaries(totals: list[Summary]) -> None:
@@ -212,6 +217,7 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("workloads with such a launch", *(f"{one.filling_workloads} of {one.workloads}" for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
+    table.add_row("launches with exact thread instructions", *(str(one.exact_thread_instructions) for one in totals))
     for heading, name in _TRAFFIC.items():
         table.add_row(f"median error, {_MEANT.get(heading, heading)}", *(_percent(one.traffic[name], ".1%") for one in totals))
     table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))

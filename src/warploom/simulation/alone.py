@@ -40,6 +40,7 @@ def time_alone(
         result = core.result()
         results.append(result)
         about = {"launch": number, "registers": result.registers_per_thread, "ctas_per_sm": result.ctas_per_sm}
+        about["issued_thread_instructions"] = executed.stats.issued_thread_instructions
         launches.append(result.launches[0] | about | {"memory": memory_counters(core.memory[0], core.ports)})
     missing = [one for one in chosen if one not in {(row["kernel"], row["launch"]) for row in launches}]
     if missing:
