@@ -144,6 +144,6 @@ def test_fewer_sms_keep_their_share_of_bandwidth(machine: Machine) -> None:
 
 
 def test_a_machine_with_too_much_under_way_is_refused() -> None:
-    machine = load_machine("hopper", **{"l1c.mshrs": 256, "l1t.mshrs": 256, "l1i.mshrs": 256})
+    machine = load_machine("hopper", **{"l1c.mshrs": 256, "l1t.mshrs": 256, "l1i.mshrs": 256, "bulk.lines": 2048})
     with pytest.raises(WarploomError, match="store_credits"):
         new_memory(machine)

@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.code.classes import OpClass, op_class, unit
 from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
-from warploom.code.sass_classes import ATOMICS, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
+from warploom.code.sass_classes import ATOMICS, BULK_COPIES, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
 
 MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
 MAX_WRITES = 8  # a load of four 64-bit elements
@@ -39,6 +39,7 @@ class Flag(IntFlag):
     BARRIER = 64
     FENCE = 128
     METADATA = 256
+    BULK = 512  # a copy of many bytes between device memory and shared memory
     VOLATILE = 2048
 
 
@@ -80,6 +81,7 @@ _FLAGS = {
     **dict.fromkeys(STORES, Flag.STORE),
     **dict.fromkeys(ATOMICS, Flag.ATOMIC),
     **dict.fromkeys(FENCES, Flag.FENCE),
+    **dict.fromkeys(BULK_COPIES, Flag.BULK),
     **dict.fromkeys(("BRA", "BRX", "CALL", "RET"), Flag.BRANCH),
     "EXIT": Flag.EXIT,
     "BAR": Flag.BARRIER,

@@ -12,6 +12,7 @@ from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.code.table import Flag, Space, is_wide, static_table
 from warploom.code.wide import wide_registers
 from warploom.core.memory.state import FIRST_CONSTANT_LINES, FIRST_INDEXED_LINE, INDEXED_LINES
+from warploom.core.pipeline.bulk_state import FROM_SHARED, GROUP_END, NO_COPY, REDUCTION, TO_SHARED
 from warploom.core.pipeline.pipes import (
     Pipe,
     cycles_for_a,
@@ -53,7 +54,7 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
         raise WarploomError(f"kernel {code.name}: it names register {highest}; the core holds {MAX_REGISTERS} per thread")
     table["metadata"] = static["flags"] & Flag.METADATA != 0
     accesses = static["flags"] & (Flag.LOAD | Flag.STORE | Flag.ATOMIC) != 0
-    table["has_memory"] = accesses | (static["flags"] & Flag.BARRIER != 0)
+    table["has_memory"] = accesses | (static["flags"] & (Flag.BARRIER | Flag.BULK) != 0)
     slow = np.isin(static["space"], (Space.GLOBAL, Space.LOCAL, Space.TEXTURE, Space.GENERIC))
     table["slow"] = slow & (static["flags"] & (Flag.LOAD | Flag.ATOMIC) != 0)
     table["unit"][(static["unit"] == Unit.MEM) & ~accesses] = Unit.NONE  # fences and prefetches
@@ -95,6 +96,9 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     if wide:
         _note_runs(row, instruction)
     pipe = pipe_of(instruction, kind, int(row["unit"]), wide)
+    row["bulk"] = bulk_work(instruction) if machine.bulk.lines > 0 else NO_COPY
+    if row["bulk"] != NO_COPY:
+        pipe, row["unit"] = Pipe.COPIES, Unit.SP
     if pipe is Pipe.NONE:
         row["unit"] = Unit.NONE
     row["pipe"] = pipe
@@ -109,14 +113,30 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
         row["stall"] = max(control.stall, machine.stages.sync_cycles)
     if instruction.op.name == "MEMBAR" and not SEEN_BY_ALL.isdisjoint(instruction.op.modifiers):
         row["stall"] = max(control.stall, machine.stages.fence_cycles)
-    row["write_counter"] = -1 if control.write_barrier is None else control.write_barrier
+    elif instruction.op.name == "MEMBAR":  # an SM's accesses are in order: for its CTA nothing is to be waited for
+        row["traits"] = int(row["traits"]) & ~int(Flag.FENCE)
+    waits_for_copies = instruction.op.name == "LDGDEPBAR"
+    written = control.write_barrier is not None and (pipe is not Pipe.NONE or waits_for_copies)  # else it ends as it is issued
+    row["write_counter"] = control.write_barrier if written else -1
     if wide and (group := _group_counter(instruction)) >= 0:
         row["write_counter"] = group
     row["read_counter"] = -1 if control.read_barrier is None else control.read_barrier
     held = control.write_barrier is not None or control.read_barrier is not None
-    row["variable"] = held or wide or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY, Pipe.PRODUCTS)
+    row["variable"] = held or wide or pipe in (Pipe.SPECIAL, Pipe.LANES, Pipe.CONSTANTS, Pipe.MEMORY, Pipe.PRODUCTS, Pipe.COPIES)
     row["copies"] = instruction.op.name == "LDGSTS"
     row["limited_counter"], row["limit"] = limited_counter(instruction)
+
+
+def bulk_work(instruction: Instruction) -> int:
+    """What an instruction is to the unit for copies of many bytes."""
+    name, modifiers = instruction.op.name, instruction.op.modifiers
+    if name == "UTMALDG" or (name == "UBLKCP" and modifiers[0] == "S"):
+        return TO_SHARED
+    if name in ("UBLKRED", "UTMAREDG"):
+        return REDUCTION
+    if name in ("UBLKCP", "UTMASTG"):
+        return FROM_SHARED
+    return GROUP_END if name == "UTMACMDFLUSH" else NO_COPY
 
 
 def _note_runs(row: Any, instruction: Instruction) -> None:

@@ -62,6 +62,12 @@ def next_advance(stages: Any, ctx: Context, sm: Sm, cycle: int) -> int:
     return event
 
 
+@hook()
+def run_copies(stages: Any, ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
+    """Let copies of many bytes go on, after the load/store unit; whether any did."""
+    return False
+
+
 @inlined
 def _step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """One cycle; False if nothing moved, so that the next cycles would be the same until a planned event."""
@@ -71,6 +77,7 @@ def _step(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     moved = write_results(ctx, sm, port, cycle)
     moved |= advance(ctx.stages, ctx, sm, cycle)
     ldst_step(ctx.machine, memory, port, cycle)
+    moved |= run_copies(ctx.stages, ctx, sm, port, cycle)
     if sm.in_dispatch > 0:
         moved |= start_memory(ctx, memory, sm, port, cycle)
     if sm.exiting != NOTHING:

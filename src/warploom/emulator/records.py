@@ -6,6 +6,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from warploom.trace.format import MOST_COUNTED
+
 MOST_ELEMENTS = 8  # registers that one instruction loads, stores or writes
 STACK_DEPTH = 66  # every entry splits a warp further, so there are never more
 BARRIERS = 16
@@ -239,6 +241,10 @@ CTA_DTYPE = np.dtype(
         ("expected", "i4", (BARRIERS,)),  # 0: all
         ("reduction", "i4", (BARRIERS,)),  # threads with a true predicate
         ("threads", "i4", (BARRIERS,)),  # threads that took part in a reduction
+        # barriers in shared memory that were begun: how many, where, and how many phases of each have ended
+        ("counted", "i8"),
+        ("counted_at", "i8", (MOST_COUNTED,)),
+        ("counted_phases", "i8", (MOST_COUNTED,)),
     ],
     align=True,
 )

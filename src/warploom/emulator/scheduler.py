@@ -93,6 +93,7 @@ def _begin(machine, special_rows, warps, ctas, slot):
     cta = ctas[slot]
     cta.index = index
     cta.running = np.int32(count)
+    cta.counted = 0
     cta.slot = slot
     cta.leader = slot - rank
     cta.shared = machine.shared + slot * machine.shared_stride

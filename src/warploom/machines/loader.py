@@ -242,6 +242,10 @@ def check(machine: Machine, where: str = "") -> None:
     demand(
         lines <= schema.MAX_L2_LINES, f"`l2` has {lines} lines (slices x sets x ways); at most {schema.MAX_L2_LINES} are possible"
     )
+    demand(
+        machine.bulk.lines == 0 or machine.stages.operands == "ports",
+        "`bulk.lines` must be 0 where operands come through collectors: only sub-cores with read ports have such a unit",
+    )
     demand(dram.bank_groups <= dram.banks, "`dram.bank_groups` must not exceed `dram.banks`")
     demand(
         machine.chip.quantum <= machine.memory_round_trip,

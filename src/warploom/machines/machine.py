@@ -52,6 +52,7 @@ class Machine:
     interconnect: schema.Interconnect
     l2: schema.L2
     dram: schema.Dram
+    bulk: schema.Bulk
     memory: schema.Fixed
     compatibility: schema.Compatibility
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -188,6 +189,7 @@ TABLES: dict[str, type] = {
     "interconnect": schema.Interconnect,
     "l2": schema.L2,
     "dram": schema.Dram,
+    "bulk": schema.Bulk,
     "memory": schema.Fixed,
     "compatibility": schema.Compatibility,
 }

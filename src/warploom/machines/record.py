@@ -240,6 +240,13 @@ class MachineRecord(Record):
     dram_rtpl: i8
     dram_rfc: i8
     dram_refi: i8
+    # [bulk]
+    bulk_lines: i8
+    bulk_line_cycles: f8
+    bulk_read_cycles: i8
+    bulk_load_cycles: i8
+    bulk_store_cycles: i8
+    bulk_phase_cycles: i8
     # [memory]
     fixed_model: i8  # the word's number in `schema`
     fixed_latency: i8

@@ -381,6 +381,21 @@ class Dram:
 
 
 @dataclass(frozen=True, slots=True)
+class Bulk:
+    """The unit of an SM for copies of many bytes (cp.async.bulk), and barriers in shared memory that count them (mbarrier)."""
+
+    PREFIX: ClassVar[str] = "bulk_"
+    lines: int = number(
+        0, 2048, "lines that an SM can have under way; 0: such copies and waits for barriers in shared memory take no time"
+    )
+    line_cycles: float = number(0, 64, "cycles between two lines that the unit asks for")
+    read_cycles: int = number(0, 1000, "cycles from the issue of a copy until it has read its registers")
+    load_cycles: int = number(0, 1000, "cycles from the issue of a copy to shared memory until it asks for its first line")
+    store_cycles: int = number(0, 1000, "cycles from the issue of a copy from shared memory until it sends its first line")
+    phase_cycles: int = number(0, 1000, "cycles from the last arrival at a barrier in shared memory until waits see it")
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """The simple memory that replaces caches, crossbar and DRAM where `model` says so."""
 

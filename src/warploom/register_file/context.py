@@ -49,6 +49,7 @@ class StaticRow(Record):
     read_again: u1  # a mask of the registers that it reads twice
     guarded: flag
     copies: flag  # from device memory to shared memory, past the registers
+    bulk: u1  # what it is to the unit for copies of many bytes
     constant: i2  # the line of the constant that it reads like an operand, or one of the two above
     # of instructions with more registers than fit above, which name none there: `warploom.code.wide`
     wide: flag

@@ -6,7 +6,7 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   true; for a branch, the active lanes), so a mask of 0 is an instruction that was issued with no lane left;
 * ``value``: one entry per *written 32-bit register* of each instruction, in the order of the static ``writes``;
 * ``memory``: one entry per dynamic instruction of class MEMORY that accesses memory (those with the flag LOAD, STORE or ATOMIC;
-  fences and prefetches have none), and per barrier (with the flag BARRIER).
+  fences and prefetches have none), per barrier (with the flag BARRIER) and per copy of many bytes (with the flag BULK).
   Memory: ``count | space << 8``. For every cached space ``count`` is the number of ``sector``/``lanes`` records that
   belong to it; for shared memory it is the number of passes that bank conflicts need, and no records belong to it. An
   atomic in shared memory counts passes with the serialisation of equal addresses, and has one less than those without it
@@ -22,6 +22,13 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
     ``FILTERED`` where several texels make a result.
 
   An access that no lane executes has count 0.
+  Barriers in shared memory (mbarrier), what is done to them: ``count`` records of space ``COUNTED``, and above that one less than
+  the lanes that execute it. A record is of one barrier: in ``sector`` a `BarrierDeed`, the barrier's number in its CTA from
+  ``NUMBER_SHIFT`` on and arrivals from ``ARRIVALS_SHIFT`` on; in ``lanes`` bytes, or the number of a phase. A barrier has no
+  record that is not followed: in clusters, and of more than ``MOST_COUNTED`` of a CTA.
+  Copies of many bytes: ``count`` records of global memory. The first has 1 + the number of the barrier that counts its bytes (0:
+  none) and the bytes. Then come blocks of rows of the same length, two records each, all in units of ``UNIT_BYTES``: the
+  first unit and the units of a row; the distance from row to row and how many rows there are.
   Barrier: ``id | warps expected << 8``, where 0 expects every warp of the CTA;
 * ``sector`` and ``lanes``: one entry per 32-byte sector touched, in ascending order; ``sector`` is address >> 5 in its
   space, ``lanes`` the lanes that touch it. Atomics of several lanes at one address are done one after the other: their
@@ -34,6 +41,7 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 
@@ -52,6 +60,12 @@ SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
 MOST_EMPTY = 3  # groups of a warp, of those that an access to shared memory is served in
 FILTERED = 4  # among what is said of texels
 
+COUNTED = 7  # the space of entries of barriers in shared memory
+NUMBER_SHIFT, ARRIVALS_SHIFT = 2, 10  # of a record of a barrier
+MOST_COUNTED = 64  # barriers of a CTA
+UNIT_BYTES = 16  # of copies of many bytes
+MOST_BLOCKS = 126  # of rows that a copy's records tell apart; further rows are taken to follow those of the last
+
 SECTOR_BYTES = 32
 FULL_MASK = 0xFFFFFFFF
 
@@ -65,6 +79,15 @@ FULL_MASK = 0xFFFFFFFF
 #   bits 8-9   distance bin of neighbouring lanes: 0 = all equal, 1 = up to 128, 2 = up to 2**15, 3 = random
 BASE4_SHIFT, BASE8_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT, BIN_SHIFT = 0, 2, 5, 6, 8
 ACTIVE_HALF_SHIFT = 16
+
+
+class BarrierDeed(IntEnum):
+    """What is done to a barrier in shared memory."""
+
+    BEGIN = 0  # it expects so many arrivals in each phase; ``lanes`` 1: it is new, and its phases are counted from here
+    ARRIVE = 1  # so many arrive, and so many more bytes are expected (or, negative, have come)
+    WAIT = 2  # until so many phases have ended
+    LEAVE = 3  # so many arrive, and come no more in later phases
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ once per quantum:
 """
 
 from warploom.core.memory.access import constant_access, fetch_access
+from warploom.core.memory.bulk import ask_for_line
 from warploom.core.memory.counters import memory_counters
 from warploom.core.memory.filling import leave_in_l2, warm_l2
 from warploom.core.memory.ldst import (
@@ -65,6 +66,7 @@ __all__ = [
     "PORT_DTYPE",
     "Memory",
     "Port",
+    "ask_for_line",
     "begin_launch",
     "constant_access",
     "done_kind",

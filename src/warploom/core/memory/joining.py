@@ -7,7 +7,18 @@ group for one read as for the next. A store joins one of the same sectors as it 
 
 from __future__ import annotations
 
-from warploom.core.memory.state import FILL_CODE, FILL_CONSTANT, FILL_DATA, FILL_TEXTURE, JOINERS, READ, WRITE, Memory, Request
+from warploom.core.memory.state import (
+    COPIED,
+    FILL_CODE,
+    FILL_CONSTANT,
+    FILL_DATA,
+    FILL_TEXTURE,
+    JOINERS,
+    READ,
+    WRITE,
+    Memory,
+    Request,
+)
 from warploom.jit import callee
 from warploom.machines import MachineRecord
 from warploom.register_file.bits import signed
@@ -16,12 +27,13 @@ from warploom.register_file.bits import signed
 @callee
 def joins(machine: MachineRecord, memory: Memory, node: Request, waiting: int, cycle: int) -> bool:
     """Whether a read joins an earlier one of its group; `waiting` are sectors that are still on their way from DRAM."""
-    if machine.xbar_groups == 0 or node.kind != READ or node.reply not in (FILL_DATA, FILL_TEXTURE, FILL_CODE, FILL_CONSTANT):
+    code = node.reply in (FILL_CODE, FILL_CONSTANT)
+    if machine.xbar_groups == 0 or node.kind != READ or not (code or node.reply in (FILL_DATA, FILL_TEXTURE, COPIED)):
         return False
     first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
     if first.line != node.line + 1 or signed(node.sectors) & ~signed(first.sectors) != 0:
         return False
-    if first.count >= (machine.xbar_joined if node.reply in (FILL_DATA, FILL_TEXTURE) else machine.xbar_joined_code):
+    if first.count >= (machine.xbar_joined_code if code else machine.xbar_joined):
         return False
     if waiting == 0 and cycle >= first.until:
         return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 from warploom.code.table import Flag, Space
 from warploom.core.memory.access import serve
 from warploom.core.memory.bits import lanes_in
+from warploom.core.memory.bulk import take_line
 from warploom.core.memory.cache import fill, fill_sectors, waiting_for
 from warploom.core.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
 from warploom.core.memory.state import (
@@ -18,6 +19,7 @@ from warploom.core.memory.state import (
     ATOMIC,
     CONST_BASE,
     CONSTANT,
+    COPIED,
     DATA,
     DIRECT,
     DONE_ENTRIES,
@@ -445,6 +447,8 @@ def _take_reply(ldst: Ldst, what: int, sectored: bool) -> None:
             _acknowledged(ldst, -1 - token)
         else:
             _arrived(ldst, token)
+    elif reply == COPIED:
+        take_line(ldst, token)
     elif reply == FILL_CODE:
         fill(ldst.l1i, token)
         ldst.fetch_fills += 1

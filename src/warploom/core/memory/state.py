@@ -38,8 +38,9 @@ OUTBOX_ENTRIES = 1024
 REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
+MAX_COPIES = 256  # of many bytes, of an SM
 RECENT = 1 << 40  # time stamps of L2 lines: cycles count from here, what came before all of them from 1
-POOL_ENTRIES = 1 << 18  # requests inside the memory system
+POOL_ENTRIES = 1 << 19  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
 # Lines of 64 bytes of constants: of bank 0, which launches bring along; as many of banks that programs do not index; of bank 3.
@@ -57,7 +58,7 @@ PIPES = 4
 
 # What a request asks of L2, and with it what its reply means to the SM.
 READ, WRITE, ATOMIC = 0, 1, 2
-FILL_DATA, FILL_CONSTANT, FILL_TEXTURE, FILL_CODE, DIRECT, ACKNOWLEDGE, SILENT = 0, 1, 2, 3, 4, 5, 6
+FILL_DATA, FILL_CONSTANT, FILL_TEXTURE, FILL_CODE, DIRECT, ACKNOWLEDGE, SILENT, COPIED = 0, 1, 2, 3, 4, 5, 6, 7
 
 # Kinds of entries that `ldst_pop_done` hands out.
 DONE_LOAD, DONE_STORES = 0, 1
@@ -173,6 +174,10 @@ class LdstUnit(Record):
     fetch_fills: i8  # lines of code that have arrived: a fetch that waits tries again when this changes
     pending: Annotated[Array[i2], MAX_SLOTS]  # accesses that an instruction waits for
     warp_stores: Annotated[Array[i4], MAX_WARPS]  # lines not yet acknowledged by warp
+    copied_lines: i4  # of copies of many bytes: under way
+    copy_lines: Annotated[Array[i4], MAX_COPIES]  # of each, and 1 until all have been asked for
+    copies_ended: i4  # those of which all has come, until the pipeline takes them
+    copy_ended: Annotated[Array[i2], MAX_COPIES]
     outbox: Annotated[Array[Request], OUTBOX_ENTRIES]
     reply_key: Annotated[Array[i8], REPLY_ENTRIES]  # a heap: arrival << 8 | slice
     reply_what: Annotated[Array[i8], REPLY_ENTRIES]
@@ -422,10 +427,11 @@ def check_capacity(machine: Machine) -> None:
     """Refuse a machine that can have more under way than the records hold."""
     l1 = machine.l1
     most = l1.mshrs + machine.l1c.mshrs + machine.l1t.mshrs + machine.l1i.mshrs + l1.store_credits + l1.atomic_credits + 2 * 32
+    most += machine.bulk.lines
     if most > REPLY_ENTRIES or most * machine.chip.sms > POOL_ENTRIES:
         raise WarploomError(
-            f"machine {machine.name}: {machine.chip.sms} SMs with up to {most} requests each (MSHRs, store and atomic credits) "
-            f"exceed the {POOL_ENTRIES} that the memory system can hold; reduce `l1.store_credits` or `chip.sms`"
+            f"machine {machine.name}: {machine.chip.sms} SMs with up to {most} requests each (MSHRs, store and atomic credits, "
+            f"lines of copies) exceed the {POOL_ENTRIES} that the memory system can hold; reduce `l1.store_credits` or `chip.sms`"
         )
     if machine.dram.queue + machine.l2.slices // machine.dram.channels * (machine.l2.dram_queue + 8) > MAX_TRANSFERS:
         raise WarploomError(f"machine {machine.name}: `dram.queue` and `l2.dram_queue` exceed {MAX_TRANSFERS} sectors a channel")

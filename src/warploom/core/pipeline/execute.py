@@ -7,6 +7,7 @@ from typing import Any
 from warploom.code.classes import Unit
 from warploom.code.table import Flag, Space
 from warploom.core.memory import ABOUT_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
+from warploom.core.pipeline.counted_barriers import TO_COUNT
 from warploom.core.pipeline.writeback import finish_work, plan
 from warploom.register_file.bits import signed
 from warploom.register_file.columns import lanes_at, sector_at
@@ -15,7 +16,7 @@ from warploom.register_file.hooks import hook
 from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
 from warploom.register_file.observing import EXECUTE, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
-from warploom.trace.format import MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
+from warploom.trace.format import COUNTED, MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
 STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
 SHARED, TEXTURE = int(Space.SHARED), int(Space.TEXTURE)
@@ -92,7 +93,11 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         work = sm.slot[slot]
         warp = int(work.warp)
         space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), signed(work.traits), int(work.memory & 0xFF)
-        if ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
+        if space == COUNTED:  # it is counted when its access is through
+            space, parts = SHARED, int(work.memory >> PARALLEL_SHIFT) + 1 if work.mask != 0 else 0
+            if ctx.machine.bulk_lines > 0:
+                work.storing = TO_COUNT
+        elif ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
             parts = int(work.memory >> PARALLEL_SHIFT) + 1
         elif ctx.machine.shared_pairs != 0 and space == SHARED and flags & ATOMIC == 0:
             parts -= (int(work.memory >> PARALLEL_SHIFT) - MOST_EMPTY) if parts > 0 else 0

@@ -27,6 +27,7 @@ class Pipe(IntEnum):
     CONSTANTS = 11  # constants, and special registers for uniform ones: to another unit of the SM
     UNIFORM_CONSTANTS = 12
     PRODUCTS = 13  # of many registers: to the tensor core, in front of which some wait
+    COPIES = 14  # of many bytes: to a unit of the SM
 
 
 PIPES = len(Pipe)

@@ -20,7 +20,7 @@ from warploom.register_file.context import Context
 from warploom.register_file.layout import UNITS, Slot, Sm
 from warploom.register_file.observing import COLLECT, DISPATCH, on_conflict, on_staged
 from warploom.register_file.services import INSTRUCTION, inlined, separate
-from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
+from warploom.trace.format import COUNTED, SPACE_MASK, SPACE_SHIFT
 
 FMA, HEAVY, PAIRED, F64 = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED), int(Pipe.F64)
 SPECIAL, LANES, MEMORY, CONSTANTS = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY), int(Pipe.CONSTANTS)
@@ -266,7 +266,7 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
         leave_latch(sm, number)
         space = work.memory >> SPACE_SHIFT & SPACE_MASK
         own.memory_from[core] = cycle + _on_its_way(ctx, work, space)
-        reading = ctx.machine.stage_shared_read_cycles if space == SHARED else ctx.machine.stage_global_read_cycles
+        reading = ctx.machine.stage_shared_read_cycles if space in (SHARED, COUNTED) else ctx.machine.stage_global_read_cycles
         work.storing = TO_READ
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)

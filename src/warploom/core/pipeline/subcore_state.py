@@ -6,12 +6,14 @@ from typing import Annotated
 
 from warploom.code.instruction import CONTROL_COUNTERS
 from warploom.core.memory.state import ALL_CONSTANT_LINES
+from warploom.core.pipeline.bulk_state import BulkUnit, CountedBarrier
 from warploom.core.pipeline.pipes import PIPES
-from warploom.machines.schema import MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
+from warploom.machines.schema import MAX_CTAS, MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
 from warploom.records import Array, Mask, Record, i2, i8, u1
 from warploom.register_file.bits import bit
 from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
 from warploom.register_file.services import inlined
+from warploom.trace.format import MOST_COUNTED
 
 COUNTERS = CONTROL_COUNTERS + 2  # of the compiler's control bits, then of groups of products that are under way
 AHEAD = 64  # cycles for which wake-ups and read ports are planned
@@ -67,6 +69,8 @@ class SubCores(Record):
     stream_end: Annotated[Array[i8], MAX_SUB_CORES]  # the line behind those that the stream buffer has asked for
     constant_at: Annotated[Array[i8], ALL_CONSTANT_LINES]  # when a line of constants is there; 0: not asked for
     warp: Annotated[Array[SubCoreWarp], MAX_WARPS]
+    bulk: BulkUnit  # copies of many bytes
+    counted: Annotated[Array[CountedBarrier], MAX_CTAS, MOST_COUNTED]  # by the place of a CTA, and the number in the trace
     to_read: Annotated[Array[u1], MAX_WARPS, MAX_REGISTERS]  # by instructions of variable latency, where a scoreboard counts them
 
 

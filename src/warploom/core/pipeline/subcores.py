@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from warploom.code.classes import Unit
 from warploom.core.memory import Memory, Port
+from warploom.core.pipeline.bulk_copies import run_unit, send_copy
 from warploom.core.pipeline.code_lines import line_ready
 from warploom.core.pipeline.control_bits import (
     copy_done,
@@ -15,6 +16,7 @@ from warploom.core.pipeline.control_bits import (
     next_due,
     release_counter,
 )
+from warploom.core.pipeline.counted_barriers import TO_COUNT, do_deeds
 from warploom.core.pipeline.pipes import Pipe
 from warploom.core.pipeline.products import TO_MAKE, make_piece, send_product
 from warploom.core.pipeline.read_ports import (
@@ -62,7 +64,11 @@ class ControlledSubCores(NamedTuple):
         own: SubCores = sm.stages
         if sm.in_latches > 0 or sm.in_dispatch > 0 or own.all_ready != NOTHING:
             return cycle + 1
-        return next_due(sm, cycle)
+        return min(next_due(sm, cycle), own.bulk.event)
+
+    def run_copies(stages, ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
+        own: SubCores = sm.stages
+        return (own.bulk.event <= cycle or port.ldst.copies_ended > 0) and run_unit(ctx, sm, port, cycle)
 
     def begin_warp(stages, ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
         own: SubCores = sm.stages
@@ -135,6 +141,8 @@ class ControlledSubCores(NamedTuple):
         elif ctx.code[work.pc].variable:
             if ctx.code[work.pc].wide:
                 send_product(ctx, sm, cycle, core, slot)
+            elif ctx.code[work.pc].bulk != 0:
+                send_copy(ctx, sm, cycle, slot)
             else:
                 send_variable(ctx, sm, cycle, core, slot, int(ctx.code[work.pc].pipe))
         else:
@@ -176,6 +184,8 @@ class ControlledSubCores(NamedTuple):
     def read_first(stages, ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
         work = sm.slot[slot]
         if work.storing != TO_READ:
+            if work.storing == TO_COUNT:
+                return do_deeds(ctx, sm, cycle, slot)
             return work.storing == TO_MAKE and make_piece(ctx, sm, cycle, slot)
         read_operands(ctx, sm, cycle, slot)
         if work.kind == INSTRUCTION:

@@ -12,7 +12,7 @@ from warploom.emulator.sass.addresses import encode_address
 from warploom.emulator.sass.records import SassKind, UniformOperation
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
-from warploom.emulator.sass.transactions import Amount, Transaction
+from warploom.emulator.sass.transactions import SUSPENDS, Amount, Transaction
 
 _ARRIVALS = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER}
 _BYTES = {"0": Amount.NONE, "1": Amount.ONE, "R": Amount.REGISTER, "X": Amount.DONE}
@@ -47,7 +47,8 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
         return
     if modifiers[:2] == ("PHASECHK", "TRANS64"):
         _begin(rows, instruction, record, Transaction.CHECK)
-        record["predicate_out"], record["polling"] = rows.predicate_result(instruction.dsts[0]), True
+        record["predicate_out"] = rows.predicate_result(instruction.dsts[0])
+        record["polling"] = SUSPENDS if "TRYWAIT" in modifiers else 1
         record["rows"][1] = rows.word(instruction.srcs[1])
         return
     if modifiers[:2] != ("ARRIVE", "TRANS64"):
@@ -65,12 +66,8 @@ def _exchange(rows: SassRows, instruction: Instruction, record: np.void) -> None
     """A barrier is given its first state; nobody looks at the one before."""
     if instruction.dsts[0].bank not in (Bank.RZ, Bank.URZ):
         raise rows.trouble("it wants what was there before")
-    address, value = instruction.srcs[:2]
-    assert isinstance(address, Address)
-    encode_address(rows, record, address)
-    record["kind"], record["space"], record["size"], record["elements"] = Kind.STORE, Space.SHARED, 4, 2
-    first = rows.row(value, 2)
-    record["rows"][:2] = first, first + ROW_BYTES
+    _begin(rows, instruction, record, Transaction.BEGIN)
+    record["rows"][1] = rows.row(instruction.srcs[1], 2)
 
 
 @encodes("ARRIVES")

@@ -109,6 +109,7 @@ SASS_WARP_DTYPE = _extended(
     ("meeting_mask", "u4", (BARRIER_REGISTERS * 32,)),  # of each barrier, for each lane: the lanes that it meets there
     ("barrier_held", "u4", (BARRIER_REGISTERS,)),  # the lanes that have still to come to each barrier, and who left it set
     ("waited", "u4"),  # lanes that wait at BSYNC or WARPSYNC, or have waited and execute it again
+    ("tries", "i4"),  # turns in which it has waited at a barrier in shared memory for the end of a phase
     ("polls", "i4"),  # whether the group that is executed has polled memory in this turn
     ("turns_alone", "i4"),  # that it began with groups put aside, since one gave way to another
     ("found_pc", "i4"),  # where the active group was found by its address, if it has not come to a decision since

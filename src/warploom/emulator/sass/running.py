@@ -39,6 +39,7 @@ from warploom.emulator.pointers import (
     restore_lanes,
 )
 from warploom.emulator.records import COUNTS, Family, Fault, Kind
+from warploom.emulator.sass.barrier_log import log_nothing
 from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
 from warploom.emulator.sass.functions import functions
@@ -63,7 +64,7 @@ from warploom.emulator.sass.groups import (
 from warploom.emulator.sass.matrices import gather_matrices, multiply_matrices, spread_matrices, transpose_matrix
 from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
 from warploom.emulator.sass.tensor_maps import copy_tile
-from warploom.emulator.sass.transactions import Transaction, copy_bytes, store_and_count, synchronise
+from warploom.emulator.sass.transactions import SUSPENDS, Transaction, copy_bytes, phase_is_over, store_and_count, synchronise
 from warploom.emulator.sass.warpgroups import multiply_warpgroup
 from warploom.emulator.sass.words_lanes import words
 from warploom.emulator.special_functions import special
@@ -93,6 +94,7 @@ CONVERT, DIRECTED, SPECIAL, PREDICATE, HALVES = (
 WORDS, FLOATS, FUNCTIONS = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
+MOST_TRIES = 64  # turns after which TRYWAIT says no
 PATIENCE = 256  # turns after which a group gives way that does not seem to wait: it may poll in a way that does not show
 
 
@@ -370,6 +372,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if kind == CLUSTER_WAIT and mask != 0 and not cluster_has_come(machine, cta, warp):
             warp.turn = np.int32(executed)  # others of the cluster have still to come: it is not executed yet
             break
+        if kind == TRANSACTION and instruction.polling == SUSPENDS and mask != 0 and warp.tries < MOST_TRIES:
+            if instruction.count > 0:
+                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            if not phase_is_over(machine, cta, instruction, rows, mask):
+                warp.tries += 1
+                warp.polled |= 1
+                warp.turn = np.int32(executed)  # a real one waits for a while before it says no: others have their turns
+                break
         if machine.tracing:
             log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
@@ -456,18 +466,17 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             else:
                 fine = synchronise(machine, cta, instruction, rows, predicates, mask)
             warp.polled |= 1 if instruction.polling else 2
+            warp.tries = 0
             if instruction.polling and get32(predicates + 4 * instruction.predicate_out) & mask != mask:
-                warp.turn = np.int32(executed)  # a real one waits for a while before it says no: others have their turns
+                warp.turn = np.int32(executed)
                 steps = executed
         elif kind == CLUSTER_ARRIVE:
             if mask != 0:
                 arrive_in_cluster(machine, cta, warp, mask)
         elif kind == BULK_COPY:
-            if mask != 0:
-                fine = copy_bytes(machine, cta, instruction, rows, mask)
+            fine = copy_bytes(machine, cta, instruction, rows, mask) if mask != 0 else log_nothing(machine)
         elif kind == TENSOR_COPY:
-            if mask != 0:
-                fine = copy_tile(machine, cta, instruction, rows, mask)
+            fine = copy_tile(machine, cta, instruction, rows, mask) if mask != 0 else log_nothing(machine)
         elif kind == MATRIX_PRODUCT:
             if mask != 0:
                 multiply_matrices(machine, instruction, rows, mask)

@@ -15,6 +15,7 @@ from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
 from warploom.emulator.memory import allocated, fail, updated32, updated64
 from warploom.emulator.pointers import first_lane, get8, get32, get64, put8, put16, put32, put64
 from warploom.emulator.records import Fault
+from warploom.emulator.sass.barrier_log import add_block, begin_copy, log_copy
 from warploom.emulator.sass.transactions import count_bytes
 from warploom.jit import callee
 
@@ -132,6 +133,48 @@ def _move(machine, instruction, described, coordinates, shared, inside, count):
 
 
 @callee
+def _inside(described, coordinates, dimension):
+    """Which of the elements of a tile along a dimension lie in the tensor: the first one's place, the step, how many."""
+    at = np.int64(np.int32(get32(coordinates + 128 * dimension)))
+    step = np.int64(1) if dimension == 0 else _halfword(described + _STEPS + 2 * dimension)
+    size = np.int64(get32(described + _SIZES + 4 * dimension))
+    skipped = max(np.int64(0), (-at + step - 1) // step)
+    count = min(_extent(described, dimension), (size - at + step - 1) // step) - skipped
+    return at + skipped * step, step, max(np.int64(0), count)
+
+
+@callee
+def _stride(described, dimension):
+    return np.int64(get64(described + _STRIDES + 8 * (dimension - 1)))
+
+
+@callee
+def _log_tile(machine, cta, described, coordinates, barrier, size):
+    """What of device memory a tile accesses: blocks of rows along the second dimension, one for each place along the others."""
+    records = begin_copy(machine, cta, barrier, size)
+    dimensions = np.int64(get32(described + _DIMENSIONS))
+    bytes_each = np.int64(get32(described + _BYTES))
+    first, _, width = _inside(described, coordinates, 0)
+    start = np.int64(get64(described + _ADDRESS)) + first * bytes_each
+    distance, rows, blocks = np.int64(0), np.int64(1), np.int64(1)
+    if dimensions > 1:
+        at, step, rows = _inside(described, coordinates, 1)
+        start += at * _stride(described, 1)
+        distance = step * _stride(described, 1)
+    for dimension in range(2, dimensions):
+        blocks *= _inside(described, coordinates, dimension)[2]
+    if width * rows > 0:
+        for block in range(blocks):
+            offset, rest = np.int64(0), np.int64(block)
+            for dimension in range(2, dimensions):
+                at, step, count = _inside(described, coordinates, dimension)
+                offset += (at + rest % count * step) * _stride(described, dimension)
+                rest //= count
+            records = add_block(machine, records, start + offset, width * bytes_each, distance, rows)
+    log_copy(machine, records)
+
+
+@callee
 def copy_tile(machine, cta, instruction, rows, mask):
     """Copy a tile at once, for the warp. Rows: the tile's address in shared memory, the map's address, the barrier or -1,
     the first coordinate, a mask of the CTAs that get it or -1.
@@ -151,6 +194,9 @@ def copy_tile(machine, cta, instruction, rows, mask):
     inside = np.int64(get32(at + instruction.rows[0]))
     if inside & 15:
         return fail(machine, ALIGNMENT, lane, inside, SHARED)
+    if machine.tracing:
+        barrier = np.int64(get32(at + instruction.rows[2])) if instruction.rows[2] >= 0 else np.int64(-1)
+        _log_tile(machine, cta, described, at + instruction.rows[3], barrier, size)
     ranks = np.int64(1)
     own = inside >> RANK_AT
     if instruction.rows[4] >= 0:

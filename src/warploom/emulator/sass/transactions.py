@@ -18,8 +18,18 @@ from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
 from warploom.emulator.memory import allocated, fail, log_access, updated32, updated64
 from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
 from warploom.emulator.records import Fault
+from warploom.emulator.sass.barrier_log import (
+    add_block,
+    begin_barrier,
+    begin_copy,
+    end_phase,
+    log_copy,
+    log_deeds,
+    note_deed,
+    note_wait,
+)
 from warploom.jit import callee
-from warploom.trace.format import MOST_EMPTY
+from warploom.trace.format import MOST_EMPTY, BarrierDeed
 
 
 class Transaction(IntEnum):
@@ -34,6 +44,7 @@ class Transaction(IntEnum):
     COPY_WITHIN_SHARED = 6
     COPY_TO_MANY = 7  # the same place in the shared memory of several CTAs of the cluster
     REDUCE_FROM_SHARED = 8  # words of shared memory with those of device memory
+    BEGIN = 9  # a barrier is given its first state
 
 
 class Amount(IntEnum):
@@ -45,11 +56,13 @@ class Amount(IntEnum):
     DONE = 3  # bytes in a register are no longer expected
 
 
-CHECK, STORE, REDUCE = int(Transaction.CHECK), int(Transaction.STORE), int(Transaction.REDUCE)
+CHECK, STORE, REDUCE, BEGIN = (int(Transaction[n]) for n in ("CHECK", "STORE", "REDUCE", "BEGIN"))
 FROM_SHARED, WITHIN_SHARED = int(Transaction.COPY_FROM_SHARED), int(Transaction.COPY_WITHIN_SHARED)
 TO_MANY, REDUCE_BULK = int(Transaction.COPY_TO_MANY), int(Transaction.REDUCE_FROM_SHARED)
 ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
+BEGUN, ARRIVED, LEFT = int(BarrierDeed.BEGIN), int(BarrierDeed.ARRIVE), int(BarrierDeed.LEAVE)
 SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
+SUSPENDS = 2  # the value of `polling` of a question that waits for a while before it says no (TRYWAIT)
 _BYTES = 8
 _COPY_UNIT = 16
 _COUNT = np.uint64((1 << 20) - 1)
@@ -90,9 +103,10 @@ def _settle(place, state, pending, expected):
 
 
 @callee
-def _arrive(place, arrivals, expected, leaves):
+def _arrive(machine, cta, address, place, arrivals, expected, leaves):
     """So many arrive, and so many more bytes are expected; who leaves will not come in later phases either."""
     state = get64(place)
+    phase = state >> _PHASE_AT
     if leaves:
         first = ((state >> np.uint64(1)) + np.uint64(arrivals)) & _COUNT
         state = (state & ~(_COUNT << np.uint64(1))) | (first << np.uint64(1))
@@ -101,6 +115,17 @@ def _arrive(place, arrivals, expected, leaves):
     left = np.int64((state >> _EXPECTED_AT) & _EXPECTED)
     left = left - (np.int64(1) << 21) if left >> 20 else left
     _settle(place, state, pending - arrivals, expected - left)
+    if get64(place) >> _PHASE_AT != phase:
+        end_phase(machine, cta, address)
+
+
+@callee
+def _begin(machine, cta, address, place, state, noted):
+    """Give a barrier its first state; how many records the instruction has then."""
+    put64(place, state)
+    new = begin_barrier(machine, cta, address)
+    count = np.int64(1 << 20) - np.int64((state >> np.uint64(1)) & _COUNT)
+    return note_deed(machine, cta, address, noted, BEGUN, count, np.int64(new))
 
 
 @callee
@@ -111,6 +136,7 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
     they are: 4 before Hopper.
     """
     over = np.uint32(0)
+    noted = np.int64(0)  # records of the trace
     left = mask
     while left != 0:
         lane = first_lane(left)
@@ -124,6 +150,13 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         if instruction.operation == CHECK:
             if (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
                 over |= np.uint32(1) << np.uint32(lane)
+                if instruction.predicate_out >= 0:
+                    noted = note_wait(machine, cta, address, noted)
+            continue
+        if instruction.operation == BEGIN:
+            words = rows + instruction.rows[1] + 4 * lane
+            state = np.uint64(get32(words)) | np.uint64(get32(words + 128)) << np.uint64(32)
+            noted = _begin(machine, cta, address, place, state, noted)
             continue
         arrivals = _amount(instruction.type, rows, instruction.rows[1], lane)  # before the result, which may be the same register
         expected = _amount(instruction.elements, rows, instruction.rows[1], lane)
@@ -133,12 +166,31 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
         if instruction.size == 4:
             _arrived_before_hopper(place)
             continue
-        _arrive(place, arrivals, -expected if instruction.elements == DONE else expected, instruction.signed != 0)
+        expected = -expected if instruction.elements == DONE else expected
+        leaves = instruction.signed != 0
+        noted = note_deed(machine, cta, address, noted, LEFT if leaves else ARRIVED, arrivals, expected)
+        _arrive(machine, cta, address, place, arrivals, expected, leaves)
     if instruction.predicate_out >= 0:
         at = predicates + 4 * instruction.predicate_out
         put32(at, (get32(at) & ~mask) | over)
-    if machine.tracing:
+    if instruction.size != 4:
+        log_deeds(machine, noted, np.int64(count_ones(mask)))
+    elif machine.tracing:
         log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
+    return True
+
+
+@callee
+def phase_is_over(machine, cta, instruction, rows, mask):
+    """Whether all lanes that ask find that a phase is over; also if one asks where no barrier is, which is found out later."""
+    left = mask
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
+        place = shared_place(machine, cta, address, _BYTES)
+        if place != 0 and not (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
+            return False
     return True
 
 
@@ -149,6 +201,7 @@ def store_and_count(machine, cta, instruction, rows, mask):
     Rows: the address, with that of the barrier behind it; the words.
     """
     size = np.int64(4) * instruction.elements
+    noted = np.int64(0)
     left = mask
     while left != 0:
         lane = first_lane(left)
@@ -166,9 +219,9 @@ def store_and_count(machine, cta, instruction, rows, mask):
         else:
             for element in range(instruction.elements):
                 put32(place + 4 * element, get32(rows + instruction.rows[element] + 4 * lane))
-        _arrive(count, np.int64(0), -size, False)
-    if machine.tracing:
-        log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
+        noted = note_deed(machine, cta, barrier, noted, ARRIVED, np.int64(0), -size)
+        _arrive(machine, cta, barrier, count, np.int64(0), -size, False)
+    log_deeds(machine, noted, np.int64(count_ones(mask)))
     return True
 
 
@@ -178,7 +231,7 @@ def count_bytes(machine, cta, lane, barrier, size):
     count = shared_place(machine, cta, barrier, _BYTES)
     if count == 0:
         return fail(machine, BOUNDS, lane, barrier, SHARED)
-    _arrive(count, np.int64(0), -size, False)
+    _arrive(machine, cta, barrier, count, np.int64(0), -size, False)
     return True
 
 
@@ -233,6 +286,11 @@ def copy_bytes(machine, cta, instruction, rows, mask):
         there = machine.arena - machine.arena_start + outside
     if (inside | outside) & (_COPY_UNIT - 1):
         return fail(machine, ALIGNMENT, lane, inside if inside & (_COPY_UNIT - 1) else outside, GLOBAL)
+    if machine.tracing:
+        records = begin_copy(machine, cta, barrier, size)
+        if operation != WITHIN_SHARED and size > 0:
+            records = add_block(machine, records, outside, size, np.int64(0), np.int64(1))
+        log_copy(machine, records)
     if operation == FROM_SHARED:
         return _copy(machine, cta, lane, there, here, size, barrier)
     if operation == REDUCE_BULK:
