@@ -13,6 +13,7 @@ from warploom.cli.app import run_command
     [
         (["run", "vectorad"], "did you mean 'vectoradd'"),
         (["run", "vectoradd", "--size", "huge"], "choose tiny, small, paper or chip"),
+        (["run", "vectoradd", "--caches", "hot"], "choose cold or warm"),
         (["run", "vectoradd", "--design", "basline"], "did you mean 'baseline'"),
         (["run", "vectoradd", "--design", "gto + lrr"], "two policies for scheduler"),
         (["run", "vectoradd", "--machine", "gtx48"], "did you mean 'gtx480'"),
@@ -32,6 +33,7 @@ from warploom.cli.app import run_command
         (["compare", "--designs", "baseline,baseline"], "asked for twice"),
         (["compare", "--workloads", "vectoradd,,bfs"], "a workload name is empty"),
         (["compare", "--jobs", "-1"], "--jobs"),
+        (["compare", "--caches", "lukewarm"], "choose cold or warm"),
         (["inspect", "no-such-thing"], "workload 'no-such-thing' is not known"),
         (["inspect", "gone.ptx"], "gone.ptx: there is no such file"),
         (["machines", "gtx999"], "gtx480"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from test_device import device, fault, kernel
 
 from warploom.cli.app import run_command
 from warploom.cli.heartbeat import heartbeat
+from warploom.designs import parse_design
 from warploom.errors import WarploomError
+from warploom.machines import load_machine
 from warploom.programs.device import Device
+from warploom.simulation.task import Task, run_task
 from warploom.trace.store import TraceStore
 
 ENDLESS = "again: add.u32 w, t, 1; bra again;"
@@ -123,3 +127,11 @@ def test_compare_has_the_option_too(capsys) -> None:
     words = ["compare", "--workloads", "vectoradd", "--designs", "baseline", "--size", "tiny", "--max-instructions", "1"]
     assert run_command(words) == 2
     assert "but the budget is 1" in capsys.readouterr().err
+
+
+def test_a_run_that_was_made_before_does_not_lift_a_smaller_budget() -> None:
+    """A process keeps what it has executed last, for further runs of the same program."""
+    task = Task("vectoradd", parse_design("baseline").to_dict(), load_machine("gtx480"), "tiny")
+    run_task(task)
+    with pytest.raises(WarploomError, match="but the budget is 1"):
+        run_task(replace(task, max_instructions=1))

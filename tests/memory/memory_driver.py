@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,6 +21,7 @@ from warploom.core.memory import (
     ldst_next_event,
     ldst_pop_done,
     ldst_step,
+    leave_in_l2,
     memory_counters,
     memory_idle,
     memory_next_event,
@@ -179,8 +181,15 @@ class Stream:
         return self.add(range(BASE + 4 * number, BASE + 4 * number + 4), **options)
 
 
-def run(machine: Machine, *streams: Stream, quantum: int = 0, jump: bool = True, warm: tuple[int, int] | None = None) -> Outcome:
-    """Run one stream per SM to the end."""
+def run(
+    machine: Machine,
+    *streams: Stream,
+    quantum: int = 0,
+    jump: bool = True,
+    warm: tuple[int, int] | None = None,
+    left: Sequence[tuple[int, int]] = (),
+) -> Outcome:
+    """Run one stream per SM to the end. ``left``: runs of sectors that the host has left in L2, from one to before another."""
     rows, first, starts = [], 0, [0]
     for stream in streams:
         for (at, count, flags, space, warp, alone), sectors in zip(stream.rows, stream.sectors, strict=True):
@@ -190,10 +199,13 @@ def run(machine: Machine, *streams: Stream, quantum: int = 0, jump: bool = True,
     ops = np.array(rows, OP_DTYPE)
     sectors = np.array([s for stream in streams for part in stream.sectors for s in part] or [0], np.uint32)
     lanes = np.array([m for stream in streams for part in stream.lanes for m in part] or [0], np.uint32)
-    record, memory = machine.record(), new_memory(machine)[0]
+    record, memories = machine.record(), new_memory(machine)
+    memory = memories[0]
     sms = np.zeros(len(streams), SM_DTYPE).view(np.recarray)
     if warm is not None:
         warm_l2(record, memory, *warm)
+    if left:
+        leave_in_l2(record, memories, *np.array(left, np.int64).T.copy(), -(1 << 30))  # long before
     end = _drive(record, memory, sms, ops, np.array(starts), sectors, lanes, quantum or machine.chip.quantum, jump)
     assert end >= 0, "the run did not come to an end"
     parts = [ops[a:b] for a, b in pairwise(starts)]

@@ -142,6 +142,16 @@ def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Pat
         assert kernel["energy_pj"]["dynamic"] > 0 and kernel["energy_pj"]["leakage"] > 0
 
 
+def test_with_warm_caches_copies_are_found_in_l2(features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cycles = {}
+    for caches in ("cold", "warm"):
+        summary = tmp_path / f"{caches}.json"
+        words = ["exec", "--caches", caches, "--summary", str(summary), "--quiet", "--", str(features), "pitched"]
+        assert run_command(words) == 0, capfd.readouterr().err
+        cycles[caches] = [kernel["cycles"] for kernel in json.loads(summary.read_text())["kernels"]]
+    assert sum(cycles["warm"]) < sum(cycles["cold"])
+
+
 def test_a_program_that_is_not_there(capsys) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err

@@ -32,3 +32,4 @@ def test_instructions_executed(name: str) -> None:
         assert launch.counts is not None and launch.repeats is not None
         executed = launch.counts[:, :2].sum(axis=0) + launch.repeats.sum(axis=0)
         assert list(executed) == [int(row["warp_instructions"]), int(row["thread_instructions"])], row
+        assert [launch.stats.warp_instructions, launch.stats.issued_thread_instructions] == list(executed)

@@ -27,7 +27,8 @@ def _measured(program: str, part: str, cycles: float, instructions: int = 100, *
 
 
 def _ours(measured: MeasuredLaunch, cycles: int, instructions: int = 100, **memory: int) -> Compared:
-    return compared(measured, {"active_cycles": cycles, "warp_instructions": instructions, "memory": memory})
+    executed = {"warp_instructions": instructions, "issued_thread_instructions": 3200}
+    return compared(measured, {"active_cycles": cycles, "memory": memory} | executed)
 
 
 def test_errors_by_hand() -> None:
@@ -40,7 +41,7 @@ def test_errors_by_hand() -> None:
             dram_reads=10_000,
         ),
         _ours(_measured("b", "adjust", 2000, l2_sectors=1000), 1800, instructions=101, l2_accesses=1300, dram_reads=7),
-        _ours(_measured("c", "held-out", 500), 600),
+        _ours(_measured("c", "held-out", 500, instructions=99), 600, instructions=99),
     ]
     assert [row.error for row in rows] == pytest.approx([0.1, -0.1, 0.2])
     assert rows[0].traffic_error("l2_sectors") == pytest.approx(-0.1)
@@ -52,7 +53,8 @@ def test_errors_by_hand() -> None:
     assert (summaries(rows, sms=1)[0].filling, summaries(rows, sms=1)[0].filling_error) == (2, pytest.approx(0.1))
     assert (everything.workloads, everything.filling_workloads, summaries(rows, sms=1)[2].filling_workloads) == (3, 0, 3)
     assert (adjust.part, held_out.part, everything.part) == ("adjust", "held-out", "all")
-    assert (adjust.launches, adjust.kernels, adjust.exact_instructions) == (2, 2, 1)
+    assert (adjust.launches, adjust.kernels, adjust.exact_instructions, adjust.exact_thread_instructions) == (2, 2, 1, 2)
+    assert (held_out.exact_instructions, held_out.exact_thread_instructions) == (1, 0)
     assert adjust.mean_error == pytest.approx(0.1) and held_out.mean_error == pytest.approx(0.2)
     assert everything.mean_error == pytest.approx(0.4 / 3) and everything.median_error == pytest.approx(0.1)
     assert adjust.traffic["l2_sectors"] == pytest.approx((0.1 + 0.3) / 2)

@@ -39,6 +39,22 @@ def test_two_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "<svg" in (tmp_path / "runs" / "gtx480-beside-h200.svg").read_text()  # a picture comes with the table
 
 
+def test_with_warm_caches_cycles_are_compared_with_those_of_caches_as_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--machine", "gtx480", "--only", "vecadd", "--caches", "warm", "--jobs", "1", "--store", str(tmp_path / "runs")]
+    code, out, err = _run(capsys, *words, "--json")
+    assert code == 0, err
+    shown = json.loads(out)
+    (row,) = shown["launches"]
+    (measured,) = (one for one in read_launches(folder_of("h200"))[1] if one.program == "vecadd")
+    assert shown["caches"] == "warm" and row["measured_cycles"] == measured.cycles_as_is
+    assert row["dram_read_bytes"]["measured"] is None
+    code, out, _ = _run(capsys, *words)
+    assert code == 0 and "caches as the program left them" in out and "DRAM" not in out
+    assert (tmp_path / "runs" / "gtx480-beside-h200-warm.svg").exists()
+
+
 def test_without_a_size_all_that_was_measured_is_compared() -> None:
     _, launches = read_launches(folder_of("h200"))
     assert _chosen(launches, None, (), None) == launches
@@ -62,6 +78,8 @@ def test_one_microbenchmark(capsys: pytest.CaptureFixture[str]) -> None:
         (("--machine", "gtx480", "--measured", "b200"), "recorded are h200"),
         (("--machine", "gtx480", "--out", "picture.gif"), "must end in"),
         (("--machine", "gtx480", "--microbenchmarks", "--only", "nothing.such"), "no microbenchmark"),
+        (("--machine", "gtx480", "--caches", "hot"), "choose cold or warm"),
+        (("--machine", "gtx480", "--microbenchmarks", "--caches", "warm"), "leave --caches away"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

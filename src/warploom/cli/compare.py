@@ -13,7 +13,7 @@ from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import report_wrong_outputs
-from warploom.cli.run_options import Check, Jobs, MaxInstructions, PolicyFiles, Size, Technology, load_policies
+from warploom.cli.run_options import Caches, Check, Jobs, MaxInstructions, PolicyFiles, Size, Technology, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 
@@ -28,6 +28,7 @@ def command(
     size: Size = "small",
     code: Code = None,
     technology: Technology = None,
+    caches: Caches = "cold",
     check: Check = False,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
@@ -46,6 +47,7 @@ def command(
     from warploom.report.charts import check_picture_name
     from warploom.report.comparison import comparison_table, draw_comparison
     from warploom.simulation.batch import run_tasks
+    from warploom.simulation.caches import check_caches
     from warploom.simulation.provenance import described
     from warploom.simulation.result import Result
     from warploom.simulation.task import Task
@@ -53,6 +55,7 @@ def command(
 
     load_papers(paper)
     check_size(size)
+    check_caches(caches)
     check_given(code)
     if out is not None:
         check_picture_name(out)
@@ -68,7 +71,7 @@ def command(
     message(f"comparing designs: {len(points)}, on workloads: {len(programs)}")
     chip = chosen_machine(machine, override or (), sms)
     asked = (chip, size, technology, check, max_instructions, code or chip.code)
-    tasks = [Task(name, point.to_dict(), *asked) for name in programs for point in points]
+    tasks = [Task(name, point.to_dict(), *asked, caches=caches) for name in programs for point in points]
     done: dict[int, Result] = {}
     with progress_bar(len(tasks), "comparing") as step:
         for place, result in run_tasks(tasks, jobs or os.cpu_count() or 1):

@@ -11,7 +11,7 @@ import typer
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Check, MaxInstructions, PolicyFiles, load_policies
+from warploom.cli.run_options import Caches, Check, MaxInstructions, PolicyFiles, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 
 
@@ -26,6 +26,7 @@ def command(
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
     ] = None,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
+    caches: Caches = "cold",
     check: Check = False,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
@@ -59,6 +60,7 @@ def command(
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
     from warploom.programs.server import run_program
+    from warploom.simulation.caches import check_caches
     from warploom.simulation.executing import ProgramRun
     from warploom.workloads.program import check_code, is_lenient
 
@@ -78,6 +80,7 @@ def command(
         max_instructions,
         is_lenient(memory),
         load_technology(technology) if technology is not None else None,
+        check_caches(caches),
     )
     announce_compilation()
     started = time.perf_counter()

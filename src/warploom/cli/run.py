@@ -14,7 +14,7 @@ from warploom.cli.launch_options import NOTHING_SAID, LaunchOptions, with_launch
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Check, MaxInstructions, PolicyFiles, Seed, Size, Technology, load_policies
+from warploom.cli.run_options import Caches, Check, MaxInstructions, PolicyFiles, Seed, Size, Technology, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.errors import WarploomError
 from warploom.errors.printed import printed_to
@@ -44,6 +44,7 @@ def command(
     code: Code = None,
     seed: Seed = None,
     technology: Technology = None,
+    caches: Caches = "cold",
     check: Check = False,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute and verify, without timing.")] = False,
     paper: PaperFolders = None,
@@ -69,6 +70,7 @@ def command(
     from warploom.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.named import chosen_programs, program_named
+    from warploom.simulation.caches import check_caches
     from warploom.simulation.execution import Executions
     from warploom.simulation.simulate import emulate, simulate
     from warploom.simulation.versus import against, reference_of
@@ -81,6 +83,7 @@ def command(
     if target is None:
         raise WarploomError("there is nothing to run: name a workload, a set or a file, or a result with --from")
     check_size(size)
+    check_caches(caches)
     if technology is not None:
         load_technology(technology)
     load_policies(policy)
@@ -115,6 +118,7 @@ def command(
                             technology=technology,
                             max_instructions=max_instructions,
                             executions=executions,
+                            caches=caches,
                         )
                 result = made[point].under_name_of(point)
                 results.append(against(result, made[reference], point) if json and reference != point else result)

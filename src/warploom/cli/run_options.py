@@ -12,6 +12,9 @@ Seed = Annotated[int | None, typer.Option(help="Of a workload's inputs, in place
 Technology = Annotated[
     str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
 ]
+Caches = Annotated[
+    str, typer.Option(help="cold: L2 is empty when the program begins; warm: it also holds what the host copies to the device.")
+]
 Check = Annotated[bool, typer.Option("--check", help="Let the shadow checker watch every register access.")]
 MaxInstructions = Annotated[int, typer.Option(help="Stop a launch that executes more warp instructions than this.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)]

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 _TITLES = {"own": "single kernels", "fresh": "fresh single kernels"}
 _TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "read": "dram_read_bytes", "write": "dram_write_bytes"}
 
+_WITH_CACHES = {"cold": "; caches empty before every launch", "warm": "; caches as the program left them"}
+_ABOUT = {"driver_version": "driver ", "date": ""}  # what is said of a device besides its name
 _MEANT = {"read": "DRAM reads", "write": "DRAM writes"}
 
 
 def command(
     machine: Annotated[str, typer.Option(help="A machine's name or .toml file.")] = "hopper",
-    measured: Annotated[str, typer.Option(help="Recorded measurements: a device's name, or a folder.")] = "h200",
+    measured: Annotated[
+        str,
+        typer.Option(
+            help="Recorded measurements: a device's name, a folder, or a .csv that ncu printed, with its kernels beside it."
+        ),
+    ] = "h200",
     size: Annotated[
         str | None,
         typer.Option(
@@ -42,6 +49,9 @@ def command(
         str | None, typer.Option(help="A design as text, its name, or a .toml file; else the machine's usual.")
     ] = None,
     override: Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")] = None,
+    caches: Annotated[
+        str, typer.Option(help="cold: empty before every launch; warm: as the program's copies and launches before leave them.")
+    ] = "cold",
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
     out: Annotated[
@@ -54,24 +64,39 @@ def command(
     from warploom.cli.machine_options import chosen_machine
     from warploom.jit.announcement import announce_compilation
     from warploom.report.charts import check_picture_name
-    from warploom.validation.recorded import folder_of, read_launches, read_numbers
+    from warploom.simulation.caches import WARM, check_caches
+    from warploom.validation.ncu import read_profile
+    from warploom.validation.recorded import folder_of, read_launches, read_numbers, with_caches_as_left
 
+    check_caches(caches)
     if out is not None:
         check_picture_name(out)
     chip = chosen_machine(machine, override or (), None)
-    folder = folder_of(measured)
+    printed = Path(measured) if measured.endswith(".csv") else None
     names = tuple(name.strip() for name in only.split(",")) if only else ()
     point = design or chip.design
     announce_compilation()
     if microbenchmarks:
-        facts, numbers = read_numbers(folder)
+        if caches == WARM:
+            raise WarploomError("microbenchmarks fill the caches themselves: leave --caches away")
+        facts, numbers = read_numbers(folder_of(measured))
         return _microbenchmarks(numbers, facts, names, chip, point, out, json)
-    facts, launches = read_launches(folder)
-    return _kernels(_chosen(launches, size, names, part), facts, chip, point, jobs, store, folder, out, json)
+    if printed is not None:
+        kernels, title = printed.parent, printed.stem
+        facts, launches = read_profile(printed, kernels)
+    else:
+        folder = folder_of(measured)
+        kernels, title = folder.parent / "kernels", folder.name
+        facts, launches = read_launches(folder)
+        if caches == WARM:
+            launches = with_caches_as_left(launches)
+    picture = out or (None if json else _usual_picture(store, chip.name, title, caches))
+    return _kernels(_chosen(launches, size, names, part), facts, kernels, chip, point, caches, jobs, store, picture, json)
 
 
 def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
     """The launches that were asked for; an error names what there is not."""
+    from warploom.errors.names import did_you_mean
     from warploom.validation.split import PARTS
 
     measured = {launch.size for launch in launches}
@@ -83,9 +108,7 @@ def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, 
     ):
         for word in asked:
             if word not in known:
-                raise WarploomError(
-                    f"{what} {word!r}: there is no such thing among the measurements; there are {', '.join(sorted(known))}"
-                )
+                raise WarploomError(f"{what} {word!r}: there is no such thing among the measurements{did_you_mean(word, known)}")
     chosen = [
         one for one in launches if one.size in sizes and (not names or one.program in names) and (not part or one.part == part)
     ]
@@ -95,8 +118,8 @@ def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, 
 
 
 def _kernels(
-    launches: list[MeasuredLaunch], facts: dict[str, Any], chip: Any, design: str, jobs: int, store: Path, folder: Path,
-    out: Path | None, json: bool,
+    launches: list[MeasuredLaunch], facts: dict[str, Any], kernels: Path, chip: Any, design: str, caches: str, jobs: int,
+    store: Path, picture: Path | None, json: bool,
 ) -> int:  # fmt: skip
     from warploom.report.validation import draw_validation
     from warploom.simulation.workers import local_workers
@@ -105,21 +128,21 @@ def _kernels(
     from warploom.validation.recorded import SINGLE_SIZES
     from warploom.validation.runs import run_kernels, tasks_of
 
-    steps = len(tasks_of(launches, chip, design)) + sum(launch.size in SINGLE_SIZES for launch in launches)
+    steps = len(tasks_of(launches, chip, design, caches)) + sum(launch.size in SINGLE_SIZES for launch in launches)
     kept = Store(store)
     with progress_bar(steps, "simulating") as step, local_workers(jobs or os.cpu_count() or 1) as workers:
-        rows = run_kernels(launches, chip, design, kept, workers, folder.parent / "kernels", step, _refused)
+        rows = run_kernels(launches, chip, design, kept, workers, kernels, step, _refused, caches)
     if not rows:
         raise WarploomError("nothing could be compared: the machine refuses every kernel")
     totals = summaries(rows, chip.chip.sms)
-    picture = out or (None if json else _usual_picture(kept.folder, chip.name, folder.name))
     if picture is not None:
-        draw_validation(rows, f"{chip.name} beside {facts['name']}", picture)
+        draw_validation(rows, f"{chip.name} beside {facts['name']}{_WITH_CACHES[caches]}", picture)
         message(f"wrote {picture}")
     if json:
         print_json(
             {
                 "machine": chip.name,
+                "caches": caches,
                 "measured": facts,
                 "summaries": [_plain(one) for one in totals],
                 "launches": [_row(row) for row in rows],
@@ -127,19 +150,20 @@ def _kernels(
         )
         return 0
     _print_rows(rows)
-    _print_summaries(totals)
-    print(f"measured on {facts['name']}, driver {facts['driver_version']}, {facts['date']}; caches empty before every launch")
+    _print_summaries(totals, _traffic_of(rows))
+    about = [facts["name"], *(f"{word}{facts[key]}" for key, word in _ABOUT.items() if key in facts)]
+    print(f"measured on {', '.join(about)}{_WITH_CACHES[caches]}")
     return 0
 
 
-def _usual_picture(store: Path, machine: str, device: str) -> Path | None:
+def _usual_picture(store: Path, machine: str, device: str, caches: str) -> Path | None:
     """Where the picture goes that nobody asked for by name; None where nothing can draw it."""
     import importlib.util
 
     if importlib.util.find_spec("altair") is None:
         return None
     store.mkdir(parents=True, exist_ok=True)
-    return store / f"{Path(machine).stem}-beside-{device}.svg"
+    return store / f"{Path(machine).stem}-beside-{device}{'-warm' if caches == 'warm' else ''}.svg"
 
 
 def _refused(what: str, error: WarploomError) -> None:
@@ -157,6 +181,7 @@ def _row(row: Compared) -> dict[str, Any]:
     }
     cycles = {"cycles": row.cycles, "measured_cycles": measured.cycles, "error": row.error, "spread": measured.spread}
     executed = {"instructions": row.instructions, "measured_instructions": measured.instructions}
+    executed |= {"thread_instructions": row.thread_instructions, "measured_thread_instructions": measured.thread_instructions}
     traffic = {name: {"ours": row.traffic[name], "measured": getattr(measured, name)} for name in _TRAFFIC.values()}
     return about | cycles | executed | traffic
 
@@ -174,6 +199,7 @@ def _print_rows(rows: list[Compared]) -> None:
     from warploom.workloads.workload import SIZES
 
     console = results_console()
+    traffic = _traffic_of(rows)
     for part, size in ((part, size) for part in PARTS for size in (*SIZES, *SINGLE_SIZES)):
         some = [row for row in rows if (row.measured.part, row.measured.size) == (part, size)]
         if some:
@@ -181,26 +207,38 @@ def _print_rows(rows: list[Compared]) -> None:
             named_table(
                 console,
                 f"{part}, {_TITLES.get(size, f'size {size}')}",
-                ("kernel", "measured", "ours", "error", "instr", *_TRAFFIC),
-                list(map(_cells, some)),
+                ("kernel", "measured", "ours", "error", "instr", "threads", *traffic),
+                [_cells(row, traffic) for row in some],
             )
 
 
-def _cells(row: Compared) -> list[str]:
+def _traffic_of(rows: list[Compared]) -> list[str]:
+    """The headings of that traffic which was measured."""
+    return [heading for heading, name in _TRAFFIC.items() if any(getattr(row.measured, name) is not None for row in rows)]
+
+
+def _cells(row: Compared, traffic: list[str]) -> list[str]:
     measured = row.measured
-    more = row.instructions - measured.instructions
     return [
         measured.name if measured.launches == 1 else f"{measured.name} {measured.launch}",
         f"{measured.cycles:,.0f}",
         f"{row.cycles:,}",
         f"{row.error:+.1%}",
-        "exact" if more == 0 else f"{more:+,}",
-        *(_percent(row.traffic_error(name), "+.0%") for name in _TRAFFIC.values()),
+        _difference(row.instructions, measured.instructions),
+        _difference(row.thread_instructions, measured.thread_instructions),
+        *(_percent(row.traffic_error(_TRAFFIC[heading]), "+.0%") for heading in traffic),
     ]
 
 
-def _print_summaries(totals: list[Summary]) -> None:
-    """A row for each measure, a column for each part."""
+def _difference(ours: int, measured: int | None) -> str:
+    """How many more than measured."""
+    if measured is None:
+        return "-"
+    return "exact" if ours == measured else f"{ours - measured:+,}"
+
+
+def _print_summaries(totals: list[Summary], traffic: list[str]) -> None:
+    """A row for each measure, a column for each part; of traffic, too, if it was measured."""
     table = plain_table("", *(one.part for one in totals))
     table.add_row("launches", *(str(one.launches) for one in totals))
     table.add_row("kernels", *(str(one.kernels) for one in totals))
@@ -212,10 +250,13 @@ def _print_summaries(totals: list[Summary]) -> None:
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("workloads with such a launch", *(f"{one.filling_workloads} of {one.workloads}" for one in totals))
     table.add_row("launches with exact instructions", *(str(one.exact_instructions) for one in totals))
-    for heading, name in _TRAFFIC.items():
-        table.add_row(f"median error, {_MEANT.get(heading, heading)}", *(_percent(one.traffic[name], ".1%") for one in totals))
-    table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
-    table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
+    table.add_row("launches with exact thread instructions", *(str(one.exact_thread_instructions) for one in totals))
+    for heading in traffic:
+        errors = (_percent(one.traffic[_TRAFFIC[heading]], ".1%") for one in totals)
+        table.add_row(f"median error, {_MEANT.get(heading, heading)}", *errors)
+    if not _MEANT.keys() - traffic:
+        table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
+        table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
     results_console().print(table)
 
 

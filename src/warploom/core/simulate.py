@@ -14,11 +14,13 @@ from warploom.core import explain
 from warploom.core.checker import Checker, NoChecker
 from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.core.context import launch_info
+from warploom.core.left_by_host import runs_left
 from warploom.core.liveness import last_uses
-from warploom.core.memory import PORT_DTYPE, begin_launch, drain, memory_counters, new_memory
+from warploom.core.memory import PORT_DTYPE, begin_launch, drain, leave_in_l2, memory_counters, new_memory
 from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
 from warploom.core.stages import check_code, kept_by, stages_of
 from warploom.core.tables import Tables
+from warploom.emulator.device_memory import Copied
 from warploom.errors import WarploomError
 from warploom.errors.progress import activity
 from warploom.jit import specialised
@@ -94,8 +96,14 @@ class Simulation:
         kinds = (*map(type, self.design), type(self.checker), type(self.stages), *map(type, observers))
         self.reset_chip, self.run_chip = specialised(reset_chip, kinds), specialised(run_chip, kinds)
 
-    def launch(self, code: Code, trace: Trace, progress: Progress | None = None) -> dict[str, Any]:
-        """Run one launch to its end and add its counters, which are given back too."""
+    def launch(
+        self, code: Code, trace: Trace, progress: Progress | None = None, copied: Sequence[Copied] | None = None
+    ) -> dict[str, Any]:
+        """Run one launch to its end and add its counters, which are given back too.
+
+        ``copied`` is what the host has written to device memory since the launch before: L2 holds it when the launch begins,
+        and the code too. None: nothing that the host does leaves anything in L2.
+        """
         if trace.warps_per_cta > self.machine.sm.warps_per_sm:
             raise WarploomError(
                 f"kernel {code.name}: a CTA of {trace.warps_per_cta} warps does not fit machine {self.machine.name}, "
@@ -107,6 +115,8 @@ class Simulation:
         fitting = tuple(each.for_code(code) if hasattr(each, "for_code") else each for each in self.observers)
         if any(now is not before for now, before in zip(fitting, self.observers, strict=True)):
             self._let_watch(fitting)
+        if copied is not None:
+            self._leave_in_l2(code, copied)
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
         self.record.l1_ways = self._cache_ways(code, fits)
         context = self._context(code, trace, fits)
@@ -144,6 +154,17 @@ class Simulation:
         threads = trace.block[0] * trace.block[1] * trace.block[2]
         shared = code.shared_bytes + code.dynamic_shared_bytes
         return shared == 0 and threads % LANES == 0 and not (table["traits"] & Flag.BARRIER).any()
+
+    def _leave_in_l2(self, code: Code, copied: Sequence[Copied]) -> None:
+        """Let L2 hold what the host has written before a launch. A launch begins later by a cycle for each line of it."""
+        if self.machine.fixed_memory:
+            return
+        loaded = None if code.name in self.kernels else len(self.kernels)
+        self.drain()
+        runs = runs_left(copied, code, loaded, self.machine)
+        after = leave_in_l2(self.record, self.memory, *runs, int(self.chip.cycle))
+        quantum = int(self.record.quantum)
+        self.chip.cycle = -(-after // quantum) * quantum
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
         table, noted = self.tables.of(code)

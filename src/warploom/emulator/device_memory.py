@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,14 @@ _ALIGNMENT = 256
 _GAP = 64  # bytes between allocations, so that an index that is one too large hits none
 _FIRST_BYTES = 1 << 20
 PAGE_BYTES = 2 << 20  # within which hardware does not notice that an access misses its array
+
+
+class Copied(NamedTuple):
+    """Bytes of device memory that the host has written."""
+
+    address: int
+    size: int
+    constant: bool = False  # kernels read them as constants
 
 
 class DeviceMemory:
@@ -32,6 +41,7 @@ class DeviceMemory:
         self._allocations: list[tuple[int, int, str]] = []  # first address, one past the last, what it is; ascending
         self._holes = False  # whether something below the last allocation was given back
         self._bounds: np.ndarray | None = None
+        self._copied: list[Copied] = []  # since somebody asked
 
     @property
     def total_bytes(self) -> int:
@@ -109,6 +119,21 @@ class DeviceMemory:
         start = address - self.first
         return self.arena[start : start + size]
 
+    def write(self, address: int, values: np.ndarray | int, size: int) -> None:
+        """Let the host write bytes, or one byte everywhere, into an allocation."""
+        self.view(address, size)[:] = values
+        self.note_copy(address, size)
+
+    def note_copy(self, address: int, size: int, constant: bool = False) -> None:
+        """The host has written bytes, however it did it."""
+        if size:
+            self._copied.append(Copied(address, size, constant))
+
+    def take_copies(self) -> tuple[Copied, ...]:
+        """What the host has written since this was asked for, in its order."""
+        copied, self._copied = tuple(self._copied), []
+        return copied
+
     def bounds(self) -> np.ndarray:
         """What may be accessed, as rows of first address and one past the last: each allocation, or all there is if lenient."""
         if self._margin:
@@ -164,4 +189,4 @@ class DeviceArray:
         values = np.ascontiguousarray(values, self.dtype)
         if values.size * values.itemsize != self.nbytes:
             raise WarploomError(f"an array of shape {self.shape} cannot be set from one of shape {values.shape}.")
-        self._memory.view(self.address, self.nbytes)[:] = values.reshape(-1).view(np.uint8)
+        self._memory.write(self.address, values.reshape(-1).view(np.uint8), self.nbytes)

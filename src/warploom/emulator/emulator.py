@@ -16,7 +16,7 @@ from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
 from warploom.emulator.device_heap import DeviceHeap
-from warploom.emulator.device_memory import DeviceArray, DeviceMemory
+from warploom.emulator.device_memory import Copied, DeviceArray, DeviceMemory
 from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.fingerprint import fingerprint
@@ -43,6 +43,7 @@ class ExecutedLaunch:
     trace: Trace | None
     stats: LaunchStats
     shape: LaunchShape
+    copied: tuple[Copied, ...] = ()  # what the host wrote to device memory between the launch before and this one
     counts: np.ndarray | None = None  # per instruction of SASS, where asked for: executed warps, lanes, lanes whose guard held
     repeats: np.ndarray | None = None  # and warps and lanes that executed it again, having waited there
 
@@ -154,6 +155,7 @@ class Emulator:
             shared_bytes = with_reserved_bytes(code, shared_bytes)
         self._check_budget(code, shape, prepared.fewest)
         self.place(code.variables, {})
+        copied = self.memory.take_copies()
         if _takes_memory(code):
             self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or prepared.needs.grid_address
@@ -190,8 +192,8 @@ class Emulator:
                     self.memory.free(address)
         self._launches += 1
         if launch.counts is None:
-            return ExecutedLaunch(code, trace, stats, shape)
-        return ExecutedLaunch(code, trace, stats, shape, launch.counts[:, :3], launch.counts[:, 3:])
+            return ExecutedLaunch(code, trace, stats, shape, copied)
+        return ExecutedLaunch(code, trace, stats, shape, copied, launch.counts[:, :3], launch.counts[:, 3:])
 
     def _prepare(self, code: Code) -> _Prepared:
         if id(code) not in self._prepared:
@@ -245,6 +247,7 @@ class Emulator:
             for offset, symbol, size in variable.pointers:
                 target = self.symbols[symbol.name] + symbol.offset
                 contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
+            self.memory.note_copy(address, variable.size, variable.space == "const")
 
 
 def _cluster(code: Code, shape: LaunchShape) -> tuple[int, int, int]:

@@ -195,11 +195,12 @@ def finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
 
 
 @callee
-def end_turn(machine, warp, pc, active, executed, threads):
+def end_turn(machine, warp, pc, active, executed, threads, idle):
     """A warp stops running for now."""
     warp.pc, warp.active = pc, active
     machine.executed += executed
     machine.thread_executed += threads
+    machine.thread_idle += idle
 
 
 @callee
@@ -259,7 +260,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
     executed = np.int64(0)
-    threads = np.int64(0)
+    threads = idle = np.int64(0)
     reason = TURN_OVER
     pc, active = warp.pc, warp.active
     while executed < steps:
@@ -278,6 +279,8 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
             log_instruction(machine, pc, active if kind == BRANCH else mask)
         executed += 1
         threads += count_ones(active if kind == BRANCH else mask)
+        if mask != active and kind != BRANCH:
+            idle += count_ones(active & ~mask)
         fine = True
         moved = False  # whether control went elsewhere than to the next instruction
         if kind == COMPUTE:
@@ -352,5 +355,5 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
                 break
         if reason == AT_BARRIER:
             break
-    end_turn(machine, warp, pc, active, executed, threads)
+    end_turn(machine, warp, pc, active, executed, threads, idle)
     return reason, executed

@@ -46,6 +46,13 @@ class LaunchStats:
 
     warp_instructions: int
     thread_instructions: int
+    issued_thread_instructions: int  # also of lanes whose guard did not hold: what Nsight Compute calls executed
+
+    @classmethod
+    def of(cls, state: np.void) -> LaunchStats:
+        """As the record of the machine has counted them."""
+        threads, idle = int(state["thread_executed"]), int(state["thread_idle"])
+        return cls(int(state["executed"]), threads, threads + idle)
 
 
 @dataclass
@@ -178,13 +185,13 @@ class RunningLaunch:
             elif outcome is ReturnReason.LOG_FULL:
                 if 2 * log.bytes > MOST_LOG_BYTES:  # it is about to double
                     self._stop_at_cursor(Fault.LOG_TOO_LONG)
-                    return ReturnReason.FAULT, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+                    return ReturnReason.FAULT, LaunchStats.of(state)
                 log.grow(self.machine)
                 log.attach(self.machine)
             else:
                 if writer is not None and outcome is ReturnReason.FINISHED:
                     log.write(self.machine, writer)
-                return outcome, LaunchStats(int(state["executed"]), int(state["thread_executed"]))
+                return outcome, LaunchStats.of(state)
 
     def _call(self) -> bool:
         """Execute the function that the warp at the cursor calls, lane after lane; False if that stops the launch."""

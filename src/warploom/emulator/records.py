@@ -343,6 +343,7 @@ MACHINE_DTYPE = np.dtype(
         # counters
         ("executed", "i8"),
         ("thread_executed", "i8"),
+        ("thread_idle", "i8"),  # by lanes whose guard did not hold
         ("budget", "i8"),
         ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
         ("pause_cta", "i8"),  # likewise, CTAs that have begun

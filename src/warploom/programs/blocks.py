@@ -38,9 +38,9 @@ class PitchedRows(NamedTuple):
         """Put bytes into all rows."""
         values = np.frombuffer(data, np.uint8).reshape(self.rows * self.slices, self.width)
         for start, row in zip(self.starts(), values, strict=True):
-            memory.view(start, self.width)[:] = row
+            memory.write(start, row, self.width)
 
     def fill(self, memory: DeviceMemory, byte: int) -> None:
         """Give all bytes one value."""
         for start in self.starts():
-            memory.view(start, self.width)[:] = byte
+            memory.write(start, byte, self.width)

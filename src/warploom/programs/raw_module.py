@@ -87,7 +87,7 @@ class DeviceVariable:
         given = np.ascontiguousarray(values, self.dtype)
         if given.nbytes != self.nbytes:
             raise WarploomError(f"variable {self.name}: {given.nbytes} bytes were given for {self.nbytes}.")
-        self._memory.view(self.address, self.nbytes)[:] = given.reshape(-1).view(np.uint8)
+        self._memory.write(self.address, given.reshape(-1).view(np.uint8), self.nbytes)
 
 
 def variable_shape(name: str, size: int, dtype: np.dtype, shape: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -237,7 +237,9 @@ class Runtime:
         if kind > CopyKind.DEFAULT:
             raise CudaError(CudaStatus.INVALID_DIRECTION)
         if to_device:
-            self._check_range("cudaMemcpy", to, _span(width, to_pitch, rows, to_slice, slices))
+            span = _span(width, to_pitch, rows, to_slice, slices)
+            self._check_range("cudaMemcpy", to, span)
+            self.memory.note_copy(to, span)
         if from_device:
             self._check_range("cudaMemcpy", source, _span(width, source_pitch, rows, source_slice, slices))
         if self.recorder is None or not (to_device or from_device):
@@ -256,7 +258,7 @@ class Runtime:
         self._check_range("cudaMemset", address, _span(width, pitch, rows, slice_, slices))
         for index in range(slices):
             for row in range(rows):
-                self.memory.view(address + index * slice_ + row * pitch, width)[:] = byte
+                self.memory.write(address + index * slice_ + row * pitch, byte, width)
         if self.recorder is not None:
             self.recorder.fill(address, pitch, slice_, width, rows, slices, byte)
         return (), b""

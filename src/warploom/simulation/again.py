@@ -12,6 +12,7 @@ from warploom.errors import WarploomError
 from warploom.machines.loader import machine_from_dict
 from warploom.programs.replay import recorded_program
 from warploom.register_file import load_policy_file
+from warploom.simulation.caches import check_caches
 from warploom.simulation.provenance import Provenance, policy_codes, provenance_from_dict, technology_label
 from warploom.simulation.result import Emulation, Result, flat, plain
 from warploom.simulation.simulate import emulate, simulate
@@ -64,7 +65,16 @@ def make_again(record: dict[str, Any], place: str) -> Result | Emulation:
     _check_policies(known, design, place)
     if technology is None:
         return emulate(program, design, machine, size=size, max_instructions=budget)
-    return simulate(program, design, machine, size=size, check=known.check, technology=technology, max_instructions=budget)
+    return simulate(
+        program,
+        design,
+        machine,
+        size=size,
+        check=known.check,
+        technology=technology,
+        max_instructions=budget,
+        caches=check_caches(known.caches),
+    )
 
 
 def _technology(known: Provenance, place: str) -> str | None:

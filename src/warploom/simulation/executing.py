@@ -14,6 +14,7 @@ from warploom.emulator.emulator import ExecutedLaunch
 from warploom.energy import RunFacts, Technology, account, load_technology
 from warploom.machines import Machine
 from warploom.programs.runtime import Settings
+from warploom.simulation.caches import COLD
 from warploom.simulation.compilation import compile_for, physical, shrunk
 from warploom.simulation.simulate import default_technology
 
@@ -48,6 +49,7 @@ class ProgramRun:
     max_instructions: int = DEFAULT_BUDGET
     lenient: bool = False
     technology: Technology | None = None  # the energy table; None: the machine's own
+    caches: str = COLD
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
 
     def settings(self) -> Settings:
@@ -93,7 +95,8 @@ class ProgramRun:
             assert record.trace is not None
             before = core.cycles
             total = self._total(record)
-            total.counters = merge(total.counters, core.launch(record.code, record.trace))
+            copied = None if self.caches == COLD else record.copied
+            total.counters = merge(total.counters, core.launch(record.code, record.trace, copied=copied))
             return core.cycles - before
 
         return cycles

@@ -65,7 +65,7 @@ def execute(
     max_instructions: int = DEFAULT_BUDGET,
     launches: Collection[tuple[str, int]] = (),
 ) -> Execution:
-    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code.
+    """Execute a program with the code that a design compiles for it, or reuse an execution of the same code and budget.
 
     ``launches`` are those whose traces are kept, as kernel and number; all where it is empty.
     """
@@ -73,7 +73,8 @@ def execute(
     def make() -> Execution:
         return run_program(program, design, machine, size, record=True, check=check, budget=max_instructions, launches=launches)
 
-    return executions.get((_identity(program), size, check, compile_key(design, machine), tuple(launches)), make)
+    key = (_identity(program), size, check, max_instructions, compile_key(design, machine), tuple(launches))
+    return executions.get(key, make)
 
 
 def _identity(program: Program) -> tuple[Any, ...]:

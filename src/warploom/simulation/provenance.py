@@ -20,6 +20,7 @@ from warploom.errors import WarploomError
 from warploom.machines import Machine, load_machine, machine_names
 from warploom.register_file import CHOICES
 from warploom.sass.toolchain import tool_versions
+from warploom.simulation.caches import COLD, WARM
 from warploom.simulation.result import flat
 from warploom.storage.sources import PACKAGE, class_digest, file_digest
 from warploom.workloads.program import PTX
@@ -48,12 +49,13 @@ class Provenance:
     technology: dict[str, str]  # label and digest of the energy table, and its file where that is the user's; empty: not timed
     check: bool  # whether the shadow checker watched
     max_instructions: int  # budget of a launch
+    caches: str = COLD  # in what condition launches find them
 
     @property
     def key(self) -> str:
         """A digest of all that the outcome depends on: results with different keys are different experiments."""
         about = (
-            (self.version, self.sources, self.check),
+            (self.version, self.sources, self.check, self.caches),
             {name: value for name, value in self.program.items() if name not in ("file", "recording")},
             {name: value for name, value in self.design.items() if name != "name"},
             {choice: entry["digest"] for choice, entry in self.policies.items()},
@@ -98,6 +100,7 @@ def provenance_of(
     technology_file: str,
     check: bool,
     max_instructions: int,
+    caches: str = COLD,
 ) -> Provenance:
     """The provenance of a run in this process."""
     commit, changed = _checkout()
@@ -126,12 +129,15 @@ def provenance_of(
         technology=table,
         check=check,
         max_instructions=max_instructions,
+        caches=caches,
     )
 
 
 def provenance_from_dict(data: Any, place: str) -> Provenance:
     """A provenance from what `Provenance.to_dict` gave."""
     wanted = {item.name: str(item.type) for item in fields(Provenance)}
+    if isinstance(data, dict):
+        data = {"caches": COLD, **data}  # which all were before there was a choice
     if not isinstance(data, dict) or not wanted.keys() <= data.keys():
         raise WarploomError(f"{place}: it does not say how it was made; only results of `--json` with a `provenance` do")
     kinds = {"str": str, "bool": bool, "int": int}
@@ -180,6 +186,7 @@ def described(provenances: Sequence[Provenance]) -> str:
         "technology " + " and ".join(dict.fromkeys(each.technology["name"] for each in provenances if each.technology)),
         *(runs if len(runs) == 1 else sizes),
         *dict.fromkeys(f"code {each.program['code']}" for each in provenances if each.program.get("code", PTX) != PTX),
+        "caches warm" if any(each.caches == WARM for each in provenances) else "",
         "checked" if all(each.check for each in provenances) else "",
         f"key {key[:SHORT]}",
     ]

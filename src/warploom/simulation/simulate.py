@@ -16,7 +16,8 @@ from warploom.energy import RunFacts, account, load_technology, power_over_time,
 from warploom.machines import Machine, load_machine
 from warploom.observers import make_observers
 from warploom.programs.named import program_named
-from warploom.simulation.alone import LaunchNumber, time_alone
+from warploom.simulation.caches import COLD, check_caches
+from warploom.simulation.chosen import LaunchNumber, time_alone, time_in_turn
 from warploom.simulation.compilation import physical, shrunk
 from warploom.simulation.execution import Execution, Executions, execute, run_program
 from warploom.simulation.provenance import provenance_of
@@ -41,6 +42,7 @@ def simulate(
     receive: Receive | None = None,
     progress: Progress | None = None,
     launches: Sequence[LaunchNumber] = (),
+    caches: str = COLD,
 ) -> Result:
     """Run a program under a design on a machine.
 
@@ -49,23 +51,33 @@ def simulate(
     ``max_instructions`` warp instructions is stopped. ``executions`` keeps what has been executed, for a caller
     that runs a program under several designs. ``observers``, by name or made, watch the run and change nothing of it; what
     they saw is in the result's ``observed``. ``receive`` takes events while the run goes on, instead of the result: it is called
-    with the observer's name, the code that runs and a list of them. ``launches`` names the launches that are timed, each alone
-    on a chip whose caches are empty, and nothing watches them; without it all are timed, one after the other.
+    with the observer's name, the code that runs and a list of them. ``caches`` is ``cold``, and L2 is empty when the program
+    begins, or ``warm``, and it also holds what the host copies to the device. ``launches`` names the launches that are told
+    of, and nothing watches them: cold, each is timed alone on a chip whose caches are empty; warm, as it follows those before
+    it. Without it all are timed, one after the other.
     """
     started = time.perf_counter()
     described = load_machine(machine) if isinstance(machine, str) else machine
     program, point = _program(program, described), make_design(design)
     check_size(size)
+    check_caches(caches)
     built = physical(described, point)
     known = executions if executions is not None else Executions()
     execution = execute(
-        program, point, described, size, known, check=check, max_instructions=max_instructions, launches=tuple(launches)
+        program,
+        point,
+        described,
+        size,
+        known,
+        check=check,
+        max_instructions=max_instructions,
+        launches=tuple(launches) if caches == COLD else (),  # warm, those before them are timed too
     )
     if launches:
-        timing = time_alone(execution, launches, point, described, check)
+        timing = (time_alone if caches == COLD else time_in_turn)(execution, launches, point, described, check)
         program = replace(program, origin={**program.origin, "launches": [list(one) for one in launches]})
     else:
-        timing = _time(execution, point, described, check, make_observers(observers), receive, progress)
+        timing = _time(execution, point, described, check, make_observers(observers), receive, progress, caches)
     table = load_technology(technology or default_technology(described))
     cycle_time = 1e-6 / built.chip.clock_energy_mhz
     run = RunFacts(timing.cycles, cycle_time, built.chip.sms, 4 * built.sm.registers_per_sm, point.policies, built)
@@ -79,6 +91,7 @@ def simulate(
         technology_file=technology if technology and technology.endswith(".toml") else "",
         check=check,
         max_instructions=max_instructions,
+        caches=caches,
     )
     return Result(
         workload=program.name,
@@ -116,12 +129,13 @@ def _time(
     observers: tuple[Any, ...],
     receive: Receive | None,
     progress: Progress | None,
+    caches: str,
 ) -> TimingResult:
     """Time the launches of an execution one after the other."""
     built, architected = physical(machine, design), shrunk(machine, design)
     core = Simulation(design.policies, built, check=check, architected=architected, observers=observers, receive=receive)
     for launch, trace in execution.traced():
-        core.launch(launch.code, trace, progress)
+        core.launch(launch.code, trace, progress, None if caches == COLD else launch.copied)
     return core.result()
 
 

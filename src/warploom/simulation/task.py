@@ -11,6 +11,7 @@ from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.machines import Machine
 from warploom.programs.named import program_named
 from warploom.register_file import CHOICES
+from warploom.simulation.caches import COLD
 from warploom.simulation.execution import Executions
 from warploom.simulation.result import Result
 from warploom.simulation.simulate import simulate
@@ -36,6 +37,7 @@ class Task:
     seed: int | None = None  # of the workload's inputs; None: the workload's own
     launches: tuple[tuple[str, int], ...] = ()  # those that are timed, each alone: see `simulate`; empty: all of the program
     kernel: OwnKernel | None = None
+    caches: str = COLD  # in what condition launches find them
 
     @property
     def compiled_for(self) -> tuple[Any, ...]:
@@ -46,7 +48,7 @@ class Task:
     def executed_as(self) -> tuple[Any, ...]:
         """What is executed, but for the code that the design makes of it: tasks of equal value can share executions."""
         own = "" if self.kernel is None else repr(self.kernel)
-        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed, self.launches, own)
+        return (self.workload, self.code, self.size, -1 if self.seed is None else self.seed, self.launches, own, self.caches)
 
     def program(self) -> Program:
         """The program that it runs."""
@@ -70,4 +72,5 @@ def run_task(task: Task) -> Result:
         max_instructions=task.max_instructions,
         executions=_executions(task.executed_as),
         launches=task.launches,
+        caches=task.caches,
     )

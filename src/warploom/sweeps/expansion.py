@@ -17,6 +17,7 @@ from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
 from warploom.machines import Machine, load_machine
 from warploom.register_file import CHOICES, make_policy, policies_of
+from warploom.simulation.caches import COLD, check_caches
 from warploom.simulation.task import Task
 from warploom.sweeps.axes import limit_of, values_of
 from warploom.sweeps.conditions import read_condition
@@ -25,7 +26,7 @@ from warploom.sweeps.programs import planned_programs
 from warploom.workloads.program import check_code, check_size
 
 MOST_POINTS = 10_000_000  # combinations that are looked at
-COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "technology", "seed")
+COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "caches", "technology", "seed")
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class _Grid:
             self.designs = [(text, parse_design(text)) for text in designs]
             self.sizes = [check_size(size) for size in sizes]
             self.codes = [code and check_code(code) for code in codes]
+            self.caches = [check_caches(word) for word in self._words("caches", plan.caches)]
         self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
         self.machines = self._words("machines", plan.machines)
         self.overrides = {name: self._axis(f"overrides, {name}", axis) for name, axis in plan.overrides.items()}
@@ -99,10 +101,10 @@ class _Grid:
     def points(self) -> Iterator[Point]:
         """Every combination that makes sense."""
         machines = self._machines()
-        asked = list(product(self.programs, machines, self.codes, self.technologies))
+        asked = list(product(self.programs, machines, self.codes, self.caches, self.technologies))
         for text, base in self.designs:
             for varied, design in self._varied(text, base):
-                for program, ((machine_name, sms, changed), chip), asked_code, technology in asked:
+                for program, ((machine_name, sms, changed), chip), asked_code, caches, technology in asked:
                     code = asked_code or chip.code
                     sizes = program.sizes(self.sizes, self.skipped)
                     with refused_at(self.place):
@@ -117,12 +119,13 @@ class _Grid:
                             **changed,
                             "size": size,
                             "code": code,
+                            **({"caches": caches} if self.caches != [COLD] else {}),
                             **({"technology": technology} if technology else {}),
                             "seed": program.seed if seed is None else seed,
                         }
                         if self._wanted(where, design):
                             run = Task(program.workload, design.to_dict(), chip, size, technology or None, self.check)
-                            yield Point(where, replace(run, code=code, seed=seed, kernel=program.kernel))
+                            yield Point(where, replace(run, code=code, seed=seed, kernel=program.kernel, caches=caches))
 
     def _wanted(self, where: Mapping[str, Any], design: Design) -> bool:
         if not self.conditions:
@@ -209,7 +212,7 @@ class _Grid:
                 hint = did_you_mean(name, keys) if "." in name else "; write table.key, such as l1.latency"
                 raise WarploomError(f"{self.place}, overrides: a machine has no {name!r}{hint}")
         lists: list[Any] = [self.programs, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
-        varied = (*self.parameters.values(), *self.overrides.values())
+        varied = (self.caches, *self.parameters.values(), *self.overrides.values())
         number = (len(self.seeds) or self.replicates) * prod(len(axis) for axis in (*lists, *varied))
         if number > MOST_POINTS:
             raise WarploomError(f"{self.place}: it has {number:,} combinations; {MOST_POINTS:,} are the most")

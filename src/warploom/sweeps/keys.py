@@ -49,7 +49,8 @@ def content_key(task: Task) -> str:
     """What a task's result is stored under.
 
     The simulator and its surroundings, the design's choices with every parameter and the sources of its policies, the numbers
-    of the machine and of the technology, the program with its size, its code and its seed; not the design's name.
+    of the machine and of the technology, the program with its size, its code and its seed, the condition of caches; not the
+    design's name.
     """
     return content_keys([task])[0]
 
@@ -71,7 +72,7 @@ def content_keys(tasks: Sequence[Task]) -> list[str]:
     keys = []
     for task in tasks:
         made_by = "" if task.code == PTX else tool_versions()
-        asked = (*program(task), task.size, task.code, made_by, task.check, task.technology, *task.launches)
+        asked = (*program(task), task.size, task.code, made_by, task.check, task.technology, task.caches, *task.launches)
         design = {name: value for name, value in task.design.items() if name != "name"}
         sources = [source(choice, task.design[choice]["policy"]) for choice in CHOICES]
         table = repr(technology(task.technology)) if task.technology else ""  # else one of ours, by the machine's name

@@ -11,6 +11,7 @@ from typing import Any
 
 from warploom.errors import WarploomError
 from warploom.errors.names import did_you_mean
+from warploom.simulation.caches import COLD
 
 Axis = Any  # one value, a list of values, or a range as a table
 
@@ -37,6 +38,7 @@ class Plan:
     sms: Axis = 0  # so many SMs with their share of L2 and bandwidth; 0: all that the machine has
     sizes: Axis = "small"
     codes: Axis = ""  # what is executed; empty: the machine's usual code
+    caches: Axis = COLD  # in what condition launches find them: cold, warm
     technologies: Axis = ""  # energy tables; empty: the machine's own, or the common one
     seeds: Axis = ()
     replicates: int = 1

@@ -25,6 +25,7 @@ class Compared:
     measured: MeasuredLaunch
     cycles: int
     instructions: int
+    thread_instructions: int
     traffic: dict[str, int | None]  # by the names of `TRAFFIC`; None where the model does not count it
 
     @property
@@ -33,16 +34,18 @@ class Compared:
         return self.cycles / self.measured.cycles - 1
 
     def traffic_error(self, name: str) -> float | None:
-        """Of one kind of traffic; None where nothing much is moved or the model does not say."""
+        """Of one kind of traffic; None where nothing much is moved, or one of both does not say."""
         measured, ours = getattr(self.measured, name), self.traffic[name]
-        return None if ours is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
+        return None if ours is None or measured is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
 
     @property
     def dram_error(self) -> float | None:
         """Of all that is moved between L2 and DRAM."""
         ours = [self.traffic[name] for name in DRAM_TRAFFIC]
-        measured = sum(getattr(self.measured, name) for name in DRAM_TRAFFIC)
-        return None if None in ours or measured < LEAST_TRAFFIC[DRAM_TRAFFIC[0]] else sum(filter(None, ours)) / measured - 1
+        moved = [getattr(self.measured, name) for name in DRAM_TRAFFIC]
+        if None in ours or None in moved or sum(moved) < LEAST_TRAFFIC[DRAM_TRAFFIC[0]]:
+            return None
+        return sum(filter(None, ours)) / sum(moved) - 1
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Summary:
     workloads: int  # programs that have sizes, unlike single kernels
     filling_workloads: int  # of which such a launch is among them
     exact_instructions: int  # launches whose instructions agree exactly
+    exact_thread_instructions: int  # and those of their threads
     traffic: dict[str, float | None]  # median absolute error of each kind
     dram_error: float | None  # the same of reads and writes together
     writing: int  # launches that write to DRAM
@@ -73,6 +77,7 @@ def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
         measured,
         launch["active_cycles"],
         launch["warp_instructions"],
+        launch["issued_thread_instructions"],
         {
             "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
             "l2_sectors": memory["l2_accesses"] - memory.get("l2_code_accesses", 0) if "l2_accesses" in memory else None,
@@ -105,6 +110,7 @@ def _summary(part: str, rows: Sequence[Compared], sms: int) -> Summary:
         workloads=len(_workloads(rows)),
         filling_workloads=len(_workloads(filling)),
         exact_instructions=sum(row.instructions == row.measured.instructions for row in rows),
+        exact_thread_instructions=sum(row.thread_instructions == row.measured.thread_instructions for row in rows),
         traffic={name: _median_of(row.traffic_error(name) for row in rows) for name in TRAFFIC},
         dram_error=_median_of(row.dram_error for row in rows),
         writing=sum(row.traffic_error("dram_write_bytes") is not None for row in rows),

@@ -23,12 +23,16 @@ _REPS = 2  # the place of the template's argument that says how often its region
 
 
 def described_program(folder: Path, name: str) -> Program:
-    """A kernel of a folder with ``NAME.cubin`` and ``NAME.json``: its launch and what its arguments are before it."""
+    """A kernel of a folder with ``NAME.cubin`` or ``NAME.cu`` and ``NAME.json``: its launch, and its arguments before it."""
+    compiled, source = folder / f"{name}.cubin", folder / f"{name}.cu"
     try:
         about = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        cubin = (folder / f"{name}.cubin").read_bytes()
+        code = {"cubin": compiled.read_bytes()} if compiled.is_file() else {"source": source.read_text(encoding="utf-8")}
     except (OSError, ValueError) as problem:
         raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
+    for key in ("kernel", "grid", "block", "args"):
+        if key not in about:
+            raise WarploomError(f"{folder / name}.json: {key!r} is missing.")
 
     def host(gpu: Gpu, _arrays: Arrays) -> Arrays:
         passed = [_described(gpu, argument) for argument in about["args"]]
@@ -36,7 +40,7 @@ def described_program(folder: Path, name: str) -> Program:
         gpu.launch(about["kernel"], *shape, *passed, shared_bytes=about.get("shared_bytes", 0))
         return {}
 
-    return _program(name, cubin, host)
+    return _program(name, host, **code)
 
 
 def _described(gpu: Gpu, argument: dict[str, Any]) -> Any:
@@ -50,12 +54,17 @@ def _described(gpu: Gpu, argument: dict[str, Any]) -> Any:
 def initial_value(argument: dict[str, Any]) -> Any:
     """An argument before the launch, an array or a number: an expression of ``i``, the element's number.
 
-    Expressions are evaluated as Python: the descriptions are files of the project.
+    Expressions are evaluated as Python: the descriptions are files of the project, or of whoever asks for them.
     """
-    base, _, size = argument["type"].rstrip("]").partition("[")
-    i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
-    value = np.asarray(eval(argument["init"], {"np": np, "__builtins__": {}}, {"i": i}))
-    return np.broadcast_to(value, i.shape).astype(_TYPES[base])[()]
+    try:
+        base, _, size = argument["type"].rstrip("]").partition("[")
+        i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
+        value = np.asarray(eval(argument["init"], {"np": np, "__builtins__": {}}, {"i": i}))
+        return np.broadcast_to(value, i.shape).astype(_TYPES[base])[()]
+    except Exception as problem:  # an expression can fail in any way
+        raise WarploomError(
+            f"an argument {argument!r} needs a 'type' such as f32[1024] ({', '.join(_TYPES)}) and an 'init' in i: {problem}"
+        ) from None
 
 
 def microbenchmark_program(launch: Launch, reps: int | None) -> Program:
@@ -68,7 +77,7 @@ def microbenchmark_program(launch: Launch, reps: int | None) -> Program:
         gpu.launch(launch.kernel, (launch.grid,), (launch.block,), *passed, shared_bytes=launch.shared_bytes)
         return {}
 
-    return _program(launch.name, launch.cubin, host)
+    return _program(launch.name, host, cubin=launch.cubin)
 
 
 def _passed(gpu: Gpu, kind: str, value: Any) -> Any:
@@ -105,8 +114,10 @@ def _chase(gpu: Gpu, size: int, stride: int, random: bool) -> Any:
     return array
 
 
-def _program(name: str, cubin: bytes, host: Any) -> Program:
-    return Program(name, "", f"{name}.cubin", lambda _size: {}, host, origin={"name": name}, sized=False, code=CODE, cubin=cubin)
+def _program(name: str, host: Any, cubin: bytes = b"", source: str = "") -> Program:
+    place = f"{name}.cu" if source else f"{name}.cubin"
+    origin = {"name": name}
+    return Program(name, "", place, lambda _size: {}, host, origin=origin, sized=False, code=CODE, cubin=cubin, source=source)
 
 
 def launches_named(launches: Sequence[Launch]) -> dict[str, Launch]:

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ SINGLE_SIZES = (OWN_SIZE, FRESH_SIZE)  # of kernels that a JSON file describes, 
 
 @dataclass(frozen=True)
 class MeasuredLaunch:
-    """One launch of a kernel on a real chip, all caches empty before it."""
+    """One launch of a kernel on a real chip, all caches empty before it unless `with_caches_as_left` made it."""
 
     part: str
     program: str
@@ -35,16 +35,16 @@ class MeasuredLaunch:
     block: str
     cycles: float  # of the SM that was active longest: the median of the measurements
     measurements: int
-    spread: float  # from the least to the most of them, as a share of the median
+    spread: float | None  # from the least to the most of them, as a share of the median; None: not known
     cycles_as_is: float  # with caches as the program left them
-    instructions: int  # executed by warps
-    thread_instructions: int
-    registers: int
-    l1_load_sectors: int  # of global loads, each 32 bytes
-    l1_load_hits: int
-    l2_sectors: int  # that the SMs asked for: loads, stores, atomics, textures
-    dram_read_bytes: int
-    dram_write_bytes: int
+    instructions: int | None  # executed by warps; None, of this and all that follows: not measured
+    thread_instructions: int | None
+    registers: int | None
+    l1_load_sectors: int | None  # of global loads, each 32 bytes
+    l1_load_hits: int | None
+    l2_sectors: int | None  # that the SMs asked for: loads, stores, atomics, textures
+    dram_read_bytes: int | None
+    dram_write_bytes: int | None
 
     @property
     def ctas(self) -> int:
@@ -111,7 +111,7 @@ def read_launches(folder: Path) -> tuple[dict[str, Any], list[MeasuredLaunch]]:
     launches = []
     for number, row in enumerate(rows, 3):
         try:
-            kinds = {name: str(item.type) for name, item in MeasuredLaunch.__dataclass_fields__.items()}
+            kinds = {name: str(item.type).partition(" ")[0] for name, item in MeasuredLaunch.__dataclass_fields__.items()}
             made = {
                 name: row[name] if kind == "str" else int(row[name]) if kind == "int" else float(row[name])
                 for name, kind in kinds.items()
@@ -125,6 +125,23 @@ def read_launches(folder: Path) -> tuple[dict[str, Any], list[MeasuredLaunch]]:
             )
         launches.append(launch)
     return facts, launches
+
+
+def with_caches_as_left(launches: Iterable[MeasuredLaunch]) -> list[MeasuredLaunch]:
+    """The same launches with caches as the program had left them, of which cycles alone were measured."""
+    return [
+        replace(
+            launch,
+            cycles=launch.cycles_as_is,
+            spread=None,
+            l1_load_sectors=None,
+            l1_load_hits=None,
+            l2_sectors=None,
+            dram_read_bytes=None,
+            dram_write_bytes=None,
+        )
+        for launch in launches
+    ]
 
 
 def read_numbers(folder: Path) -> tuple[dict[str, Any], list[MeasuredNumber]]:

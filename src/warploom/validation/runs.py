@@ -9,6 +9,7 @@ from typing import Any
 from warploom.designs import parse_design
 from warploom.errors import WarploomError
 from warploom.machines import Machine
+from warploom.simulation.caches import COLD
 from warploom.simulation.simulate import simulate
 from warploom.simulation.task import Task
 from warploom.simulation.workers import Workers
@@ -22,7 +23,9 @@ from warploom.validation.recorded import SINGLE_SIZES, MeasuredLaunch, MeasuredN
 Step = Callable[[str], None]
 
 
-def tasks_of(measured: Iterable[MeasuredLaunch], machine: Machine, design: str) -> dict[tuple[str, str], Task]:
+def tasks_of(
+    measured: Iterable[MeasuredLaunch], machine: Machine, design: str, caches: str = COLD
+) -> dict[tuple[str, str], Task]:
     """One run for each workload and size: the launches that were measured of it."""
     chosen: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for launch in measured:
@@ -30,17 +33,17 @@ def tasks_of(measured: Iterable[MeasuredLaunch], machine: Machine, design: str) 
             chosen.setdefault((launch.program, launch.size), []).append((launch.kernel, launch.launch))
     point = parse_design(design).to_dict()
     return {
-        (program, size): Task(program, point, machine, size, code=CODE, launches=tuple(sorted(launches)))
+        (program, size): Task(program, point, machine, size, code=CODE, launches=tuple(sorted(launches)), caches=caches)
         for (program, size), launches in chosen.items()
     }
 
 
 def run_kernels(
     measured: Sequence[MeasuredLaunch], machine: Machine, design: str, store: Store, workers: Workers, kernels: Path, step: Step,
-    refused: Callable[[str, WarploomError], None],
+    refused: Callable[[str, WarploomError], None], caches: str = COLD,
 ) -> list[Compared]:  # fmt: skip
     """Every measured launch beside ours; a program that the model refuses is told of and left out."""
-    tasks = tasks_of(measured, machine, design)
+    tasks = tasks_of(measured, machine, design, caches)
     perform(
         list(tasks.values()),
         store,
@@ -55,7 +58,8 @@ def run_kernels(
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
-                run = simulate(described_program(kernels, one.program), design, machine, launches=((one.kernel, one.launch),))
+                described = described_program(kernels, one.program)
+                run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
                 ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
             except WarploomError as error:
                 refused(one.program, error)

@@ -14,6 +14,7 @@ once per quantum:
 
 from warploom.core.memory.access import constant_access, fetch_access
 from warploom.core.memory.counters import memory_counters
+from warploom.core.memory.filling import leave_in_l2, warm_l2
 from warploom.core.memory.ldst import (
     ABOUT_SHIFT,
     done_kind,
@@ -26,29 +27,41 @@ from warploom.core.memory.ldst import (
     ldst_step,
 )
 from warploom.core.memory.state import (
+    CODE_BASE,
+    CONST_BASE,
     DONE_LOAD,
     DONE_STORES,
     FOREVER,
+    KERNEL_SECTORS,
+    KERNELS,
     LDST_DTYPE,
     MAX_SLOTS,
     MEMORY_DTYPE,
     NEAR_WAYS,
+    OPERAND_CONSTANT_SECTORS,
+    PARAM_BASE,
     PORT_DTYPE,
     Memory,
     Port,
     new_memory,
 )
-from warploom.core.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step, warm_l2
+from warploom.core.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step
 
 __all__ = [
     "ABOUT_SHIFT",
+    "CODE_BASE",
+    "CONST_BASE",
     "DONE_LOAD",
     "DONE_STORES",
     "FOREVER",
+    "KERNELS",
+    "KERNEL_SECTORS",
     "LDST_DTYPE",
     "MAX_SLOTS",
     "MEMORY_DTYPE",
     "NEAR_WAYS",
+    "OPERAND_CONSTANT_SECTORS",
+    "PARAM_BASE",
     "PORT_DTYPE",
     "Memory",
     "Port",
@@ -64,6 +77,7 @@ __all__ = [
     "ldst_next_event",
     "ldst_pop_done",
     "ldst_step",
+    "leave_in_l2",
     "memory_counters",
     "memory_idle",
     "memory_next_event",

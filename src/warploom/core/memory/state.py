@@ -35,7 +35,7 @@ OUTBOX_ENTRIES = 1024
 REPLY_ENTRIES = 4096
 SHARED_ENTRIES = 256
 DONE_ENTRIES = 2048
-RECENT = 1 << 40  # time stamps of L2 lines: copies from the host count from 1, cycles from here
+RECENT = 1 << 40  # time stamps of L2 lines: cycles count from here, what came before all of them from 1
 POOL_ENTRIES = 1 << 18  # requests inside the memory system
 CODE_BASE, CONST_BASE, PARAM_BASE = 0xFC00_0000 >> 5, 0xFD00_0000 >> 5, 0xFE00_0000 >> 5  # first sectors; above all allocations
 
@@ -44,6 +44,9 @@ FIRST_CONSTANT_LINES = 128
 FIRST_INDEXED_LINE = 2 * FIRST_CONSTANT_LINES
 INDEXED_LINES = 1024  # 64 KB
 ALL_CONSTANT_LINES = FIRST_INDEXED_LINE + INDEXED_LINES
+OPERAND_CONSTANT_SECTORS = 2 * ALL_CONSTANT_LINES
+
+KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 
 # The ways through the load/store unit besides shared memory; all but the last have a cache.
 DATA, CONSTANT, TEXTURE, PAST_L1 = 0, 1, 2, 3
@@ -337,7 +340,7 @@ class Memory(Record):
     in_flight: i8  # requests of SMs that have no reply yet
     spare: i4  # free requests, as pool index + 1
     fresh: i4
-    warm_clock: i8  # lines that copies from the host have left in L2 so far
+    warm_clock: i8  # lines that are in L2 as if they had come before all launches, so far
     horizon: i8  # events before this cycle have happened
     slices_per_channel: i8
     interleave_shift: i8  # of line addresses

@@ -9,21 +9,21 @@ on how time is cut into quanta.
 
 from __future__ import annotations
 
-from warploom.core.memory.address import channel_of, first_way, slice_of, within_channel
+from warploom.core.memory.address import channel_of, slice_of, within_channel
 from warploom.core.memory.bits import sectors_in
 from warploom.core.memory.cache import forget
 from warploom.core.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
 from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
+from warploom.core.memory.filling import warm_l2
 from warploom.core.memory.joining import joins_a_store
 from warploom.core.memory.l2 import access, filled
 from warploom.core.memory.ldst import ldst_idle, ldst_pop_done, ldst_step
 from warploom.core.memory.port import push_reply
-from warploom.core.memory.state import CODE_BASE, FOREVER, OUTBOX_ENTRIES, TICKS, Memory, Port
+from warploom.core.memory.state import CODE_BASE, FOREVER, KERNEL_SECTORS, KERNELS, OUTBOX_ENTRIES, TICKS, Memory, Port
 from warploom.jit import callee, whole
 from warploom.machines import MachineRecord
 from warploom.records import Array
 
-KERNELS, KERNEL_SECTORS = 64, 1 << 13  # 256 KB of addresses for the code of each
 _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
 
@@ -246,26 +246,3 @@ def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
         at, _, _ = _channel_event(memory, number)
         soonest = min(soonest, at // TICKS)
     return soonest + machine.xbar_latency
-
-
-@whole
-def warm_l2(machine: MachineRecord, memory: Memory, base_sector: int, count: int) -> None:
-    """Leave `count` sectors from `base_sector` in L2, clean, as a copy from the host does; later ones push out earlier ones."""
-    for line in range(base_sector >> 2, (base_sector + count + 3) >> 2):
-        within = within_channel(machine, memory, line)
-        first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
-        oldest = first
-        for way in range(first, first + machine.l2_ways):
-            if memory.tag[way] == within + 1:
-                oldest = way
-                break
-            if memory.line[way].used < memory.line[oldest].used:
-                oldest = way
-        entry = memory.line[oldest]
-        if memory.tag[oldest] != within + 1:
-            memory.tag[oldest] = within + 1
-            entry.valid, entry.copied = 0, 0
-        for sector in range(max(4 * line, base_sector), min(4 * line + 4, base_sector + count)):
-            entry.valid |= 1 << (sector & 3)
-        memory.warm_clock += 1
-        entry.used = memory.warm_clock

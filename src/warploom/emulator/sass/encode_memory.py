@@ -185,7 +185,7 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         return
     record["kind"] = Kind.ATOMIC
     _encode_access(rows, instruction, record)
-    record["polling"] = instruction.op.name not in ("RED", "REDG")
+    record["polling"] = any(dst.bank in (Bank.R, Bank.D, Bank.Q) for dst in instruction.dsts)  # else nobody learns what was there
     if (vector := next((word for word in modifiers if word in _VECTORS), None)) is not None:
         _atomic_vector(rows, instruction, record, vector)
         return

@@ -110,7 +110,7 @@ SASS_WARP_DTYPE = _extended(
     ("barrier_held", "u4", (BARRIER_REGISTERS,)),  # the lanes that have still to come to each barrier, and who left it set
     ("waited", "u4"),  # lanes that wait at BSYNC or WARPSYNC, or have waited and execute it again
     ("polls", "i4"),  # whether the group that is executed has polled memory in this turn
-    ("turns_alone", "i4"),  # of the warp, since a group gave way to another
+    ("turns_alone", "i4"),  # that it began with groups put aside, since one gave way to another
     ("found_pc", "i4"),  # where the active group was found by its address, if it has not come to a decision since
     ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
 )

@@ -339,16 +339,16 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
     rows, predicates = warp.rows, warp.predicates
     end = np.int32(machine.instructions)
     executed = np.int64(0)
-    threads = np.int64(0)
+    threads = idle = np.int64(0)
     reason = TURN_OVER
     if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
         if warp.active == 0:
             resume(warp)
-    elif warp.depth > 0 and warp.turn == machine.turn and not machine.called:
+    elif warp.turn == machine.turn and not machine.called:
         # An H200 lets a group compute for as long as it likes. One that seems to wait for another gives way.
-        warp.turns_alone += 1
-        if warp.polls or warp.turns_alone >= PATIENCE:
+        warp.turns_alone = warp.turns_alone + 1 if warp.depth > 0 else 0
+        if warp.depth > 0 and (warp.polls or warp.turns_alone >= PATIENCE):
             give_way(warp, warp.pc, warp.active)
             warp.turns_alone = 0
         warp.polls = 0
@@ -376,6 +376,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             _count(machine, warp, pc, active, mask)
         executed += 1
         threads += count_ones(active if kind in (BRANCH, JUMP) else mask)
+        if mask != active and kind not in (BRANCH, JUMP):
+            idle += count_ones(active & ~mask)
         fine = True
         moved = False
         if kind == COMPUTE:
@@ -524,5 +526,5 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if reason == AT_BARRIER:
             break
     warp.polls |= warp.polled & 1
-    end_turn(machine, warp, pc, active, executed, threads)
+    end_turn(machine, warp, pc, active, executed, threads, idle)
     return reason, executed
