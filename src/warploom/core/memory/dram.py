@@ -97,7 +97,7 @@ def _earliest(machine: MachineRecord, memory: Memory, channel: Channel, number: 
 @callee
 def enqueue(machine: MachineRecord, memory: Memory, channel: Channel, transfer: int, now: int) -> None:
     """A transfer has reached the controller."""
-    number = channel.transfer[transfer - 1].bank
+    number = int(channel.transfer[transfer - 1].bank)  # as wide as a mask of banks
     bank = channel.bank[number]
     channel.transfer[transfer - 1].next = 0
     if bank.head == 0:

@@ -318,7 +318,7 @@ class Channel(Record):
     next_pick: i8  # in ticks
     next_bank: i4
     last_bank: i4
-    busy_banks: i4  # bit mask
+    busy_banks: i8  # bit mask
     credits_used: i4
     last_column: i8
     last_activation: i8
