@@ -17,7 +17,6 @@ OTHERWISE = {  # by how much ours are off, where it is more; 4 KB of every SM ar
     "bulk.flood.4KBx4.132sm": -0.17,
     "bulk.flood.4KBx16.132sm": -0.18,
     "bulk.flood.1KBx1.132sm": -0.08,
-    "bulk.flood.32KBx2.132sm": 0.09,
 }
 AT_ONCE = {  # one of each kind for every run of the tests
     *("bulk.latency.16B", "bulk.latency.4KB", "bulk.latency.32KB", "bulk.flood.1KBx4.1sm", "bulk.flood.16KBx4.1sm"),
