@@ -1,7 +1,7 @@
 """Warps of a sub-core of `hopper` beside each other in long loops: as on an H200, wherever that is one number there.
 
-Who has waited longest comes behind the greedy warp. The usual design puts those that have just issued there, then the youngest, with
-which four warps and more that ask for twice what a pipe takes differ; three do not.
+Who has waited longest comes behind the greedy warp. The usual design puts those that have just issued there, then the youngest,
+with which four warps and more that ask for twice what a pipe takes differ; three do not.
 """
 
 from __future__ import annotations
