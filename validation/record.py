@@ -18,19 +18,10 @@ from typing import Any
 import numpy as np
 
 from warploom.validation.microbenchmarks import all_microbenchmarks
+from warploom.validation.ncu import COUNTERS, CYCLES
 from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
 from warploom.validation.split import part_of
 
-TAKEN = {
-    "instructions": "smsp__inst_executed.sum",
-    "thread_instructions": "smsp__thread_inst_executed.sum",
-    "registers": "launch__registers_per_thread",
-    "l1_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1_load_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-    "l2_sectors": "lts__t_sectors_srcunit_tex.sum",
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-}
 ENERGY, STALLS = "energy.tsv", "stalls.tsv"
 SETTING = {
     "caches": "all flushed and invalidated before every launch (ncu --cache-control all), but for cycles_as_is",
@@ -49,7 +40,7 @@ def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
     """All measurements of one launch under the columns of the record."""
     last = measured[-1]
     program, size, kernel, launch = identity(last)
-    cycles = [float(row[name]) for row in measured for name in ("sm__cycles_active.max", "cycles_again") if row[name]]
+    cycles = [float(row[name]) for row in measured for name in (CYCLES, "cycles_again") if row[name]]
     as_is = [float(row["cycles_caches_as_is"]) for row in measured if row["cycles_caches_as_is"]]
     middle = statistics.median(cycles)
     made: dict[str, Any] = {
@@ -66,7 +57,7 @@ def launch_row(measured: list[dict[str, str]]) -> dict[str, Any]:
         "spread": f"{(max(cycles) - min(cycles)) / middle:.4f}",
         "cycles_as_is": f"{statistics.median(as_is):.1f}" if as_is else "nan",
     }
-    return made | {name: str(round(float(last[metric]))) for name, metric in TAKEN.items()}
+    return made | {name: str(round(float(last[metric]))) for name, metric in COUNTERS.items()}
 
 
 def recorded(table: Path) -> list[dict[str, str]]:
@@ -89,7 +80,7 @@ def main() -> None:
     for file in [file for raw in asked.raw for file in sorted(raw.glob("kernels-*.tsv"))]:
         facts, table = read_table(file)
         for row in table:
-            if row["sm__cycles_active.max"]:
+            if row[CYCLES]:
                 measured.setdefault(identity(row), []).append(row)
     if measured:
         rows = [launch_row(some) for some in measured.values()]

@@ -20,7 +20,7 @@ from warploom.validation.recorded import OWN_SIZE, MeasuredLaunch
 from warploom.validation.split import HELD_OUT
 
 CYCLES = "sm__cycles_active.max"
-_COUNTERS = {
+COUNTERS = {  # what a record calls them, and Nsight Compute
     "instructions": "smsp__inst_executed.sum",
     "thread_instructions": "smsp__thread_inst_executed.sum",
     "registers": "launch__registers_per_thread",
@@ -30,7 +30,7 @@ _COUNTERS = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
 }
-METRICS = (CYCLES, *_COUNTERS.values())
+METRICS = (CYCLES, *COUNTERS.values())
 _PREFIXES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # of units, unless ncu was told --print-units base
 Shape = tuple[str, str, str]  # a kernel's name, grid and block
 
@@ -125,7 +125,7 @@ def _measured(name: str, shape: Shape, rows: Sequence[Mapping[str, float]]) -> M
     """One launch of the model's table. It counts as held out: nobody adjusted the model on it."""
     cycles = [row[CYCLES] for row in rows]
     median = statistics.median(cycles)
-    counters = {field: round(rows[0][metric]) if metric in rows[0] else None for field, metric in _COUNTERS.items()}
+    counters = {field: round(rows[0][metric]) if metric in rows[0] else None for field, metric in COUNTERS.items()}
     return MeasuredLaunch(
         part=HELD_OUT,
         program=name,
