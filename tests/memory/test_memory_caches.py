@@ -230,10 +230,21 @@ def test_fetch_waits_for_the_line_and_launches_start_cold(machine: Machine) -> N
     assert first > machine.l2.latency + machine.dram.latency
     assert fetch_access(record, memory, sm, first, per_line - 1) == first + machine.l1i.latency
     assert fetch_access(record, memory, sm, first, per_line) == FOREVER
-    begin_launch(record, memories, sms, 0)
+    begin_launch(record, memories, sms, 0, 1024)
     start = first + 1000
     again = fetch_until_there(0, start) - start  # from L2 now
     assert machine.l2.latency < again < first - machine.dram.latency + 20
-    begin_launch(record, memories, sms, 1)
+    begin_launch(record, memories, sms, 1, 1024)
     start += 1000
     assert fetch_until_there(0, start) - start > machine.l2.latency + machine.dram.latency  # other code, other address
+
+
+@pytest.mark.parametrize("instructions, lines", [(8, 1), (9, 2), (20, 3), (4096, None)])
+def test_a_miss_brings_code_up_to_its_end(instructions: int, lines: int | None) -> None:
+    """Behind the end of a kernel there is nothing that a launch could want; None: as many as are prefetched."""
+    hopper = load_machine("hopper").scaled(1)
+    record, memories = hopper.record(), new_memory(hopper)
+    sms = np.zeros(1, SM_DTYPE).view(np.recarray)
+    begin_launch(record, memories, sms, 0, instructions)
+    assert fetch_access(record, memories[0], sms[0], 0, 0) == FOREVER
+    assert sms[0].ldst.l1i.mshrs_used == (lines if lines is not None else 1 + hopper.l1i.prefetched)

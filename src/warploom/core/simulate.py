@@ -126,7 +126,7 @@ class Simulation:
         chip.samples, chip.sample_every, chip.next_sample = 0, self.sample_every, chip.cycle + self.sample_every
         chip.patience = PATIENCE
         kernel = self.kernels.setdefault(code.name, len(self.kernels))
-        begin_launch(self.record, self.memory, self.ports, kernel)
+        begin_launch(self.record, self.memory, self.ports, kernel, len(code))
         self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):

@@ -218,7 +218,7 @@ def _load_constant(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: 
         starts = until + signed(access.lanes) * machine.l1c_again_cycles
     if way < 0:
         pipe.wake = FOREVER
-        if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, 0) >= FOREVER:
+        if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, FOREVER, 0) >= FOREVER:
             return BLOCKED
         cache.misses += 1
         way = victim(cache, first, machine.l1c_ways)
@@ -378,7 +378,7 @@ def constant_access(machine: MachineRecord, sm: Port, cycle: int, line: int) -> 
     if machine.fixed_model == 1 or line < FIRST_CONSTANT_LINES:
         return cycle + latency
     place = (line - FIRST_INDEXED_LINE) % ALL_CONSTANT_LINES
-    return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * place, latency)
+    return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * place, FOREVER, latency)
 
 
 @whole
@@ -391,12 +391,15 @@ def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, p
     if machine.fixed_model == 1:
         return cycle + machine.l1i_latency
     sector = CODE_BASE + ldst.code_base + (pc * machine.l1i_instruction_bytes >> 5)
-    return _through_code_cache(machine, ldst, cycle, sector, machine.l1i_latency)
+    return _through_code_cache(machine, ldst, cycle, sector, CODE_BASE + ldst.code_end, machine.l1i_latency)
 
 
 @callee
-def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: int, latency: int) -> int:
-    """When a sector of code or constants is there, or FOREVER; a miss asks L2 for its line and some behind it."""
+def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: int, end: int, latency: int) -> int:
+    """When a sector of code or constants is there, or FOREVER; a miss asks L2 for its line and some behind it.
+
+    What is behind ``end`` is not asked for: FOREVER where nothing says where constants end.
+    """
     cache = ldst.l1i
     shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
     line = sector >> shift
@@ -416,7 +419,7 @@ def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: 
         return FOREVER
     cache.misses += 1
     _fetch_code(machine, ldst, cycle, way, line, shift)
-    for ahead in range(line + 1, line + 1 + machine.l1i_prefetched):
+    for ahead in range(line + 1, min(line + 1 + machine.l1i_prefetched, ((end - 1) >> shift) + 1)):
         first = set_of(ahead, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
         if find(cache, ahead, first, machine.l1i_ways) < 0 and cache.mshrs_used < machine.l1i_mshrs:
             way = victim(cache, first, machine.l1i_ways)

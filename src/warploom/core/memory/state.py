@@ -171,6 +171,7 @@ class LdstUnit(Record):
     store_credits_used: i4  # lines sent and not yet acknowledged
     direct_outstanding: i4  # transactions past the L1
     code_base: i8  # where this launch's code lies, in sectors above CODE_BASE
+    code_end: i8  # behind its last sector
     fetch_fills: i8  # lines of code that have arrived: a fetch that waits tries again when this changes
     pending: Annotated[Array[i2], MAX_SLOTS]  # accesses that an instruction waits for
     warp_stores: Annotated[Array[i4], MAX_WARPS]  # lines not yet acknowledged by warp

@@ -189,7 +189,7 @@ def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_c
 
 
 @whole
-def begin_launch(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], kernel: int) -> None:
+def begin_launch(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], kernel: int, instructions: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
     if machine.l1i_brought > 0:
         sectors = machine.l1i_line_bytes // 32 * machine.l1i_brought
@@ -202,6 +202,7 @@ def begin_launch(machine: MachineRecord, memories: Array[Memory], sms: Array[Por
         if machine.l1i_kept == 0:
             forget(ldst.l1i)
         ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
+        ldst.code_end = ldst.code_base + ((instructions * machine.l1i_instruction_bytes + 31) >> 5)
 
 
 @whole
