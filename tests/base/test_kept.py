@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damage import DAMAGES, damage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.damage import DAMAGES, damage
+from warploom.base.kept import read_kept, read_kept_json, write_kept, write_kept_json
+from warploom.emulator.trace.format import Trace
+from warploom.emulator.trace.store import COLUMNS, TraceStore
 from warploom.jit import whole
 from warploom.programs.device import Device
-from warploom.report.assemble import read_scores
-from warploom.report.reproduction import SCORECARD
-from warploom.simulation.result import encode
-from warploom.storage.kept import read_kept, read_kept_json, write_kept, write_kept_json
-from warploom.sweeps.store import Store
-from warploom.trace.format import Trace
-from warploom.trace.store import COLUMNS, TraceStore
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.result import encode
+from warploom.runs.store import Store
+from warploom.show.assemble import read_scores
+from warploom.show.reproduction import SCORECARD
 
 each_damage = pytest.mark.parametrize("how", DAMAGES, ids=lambda how: how.__name__)
 
@@ -51,6 +51,7 @@ def same(first: Trace, second: Trace) -> bool:
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in COLUMNS)
 
 
+@pytest.mark.compiled
 @each_damage
 @pytest.mark.parametrize("file", [*(f"{name}.npy" for name in COLUMNS), "trace.json"])
 def test_a_trace(tmp_path: Path, lines: Any, file: str, how: Callable) -> None:
@@ -69,6 +70,7 @@ def test_a_trace(tmp_path: Path, lines: Any, file: str, how: Callable) -> None:
     assert [entry.name for entry in (tmp_path / "damaged").iterdir() if entry.is_dir()] == [again.key]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("file", ["pc.npy", "trace.json"])
 def test_a_trace_with_a_lost_file(tmp_path: Path, lines: Any, file: str) -> None:
     expected = traced(tmp_path / "sound")

@@ -5,30 +5,27 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from warploom.base.errors import WarploomError
+from warploom.base.sources import imports_of, source_files
+from warploom.chip.sm import load_policy_file, make_policy, policies_of
+from warploom.chip.sm.hooks import lanes_accessed
+from warploom.chip.sm.registry import forget
 from warploom.designs import design
-from warploom.errors import WarploomError
 from warploom.jit import by_reference, callee, specialised
-from warploom.papers.experiment import Run
-from warploom.papers.runs import tasks_of
-from warploom.register_file import load_policy_file, make_policy, policies_of
-from warploom.register_file.hooks import lanes_accessed
-from warploom.register_file.registry import forget
-from warploom.register_file.user_files import loaded_policy_files
-from warploom.simulation.compilation import compile_key
-from warploom.simulation.simulate import simulate
-from warploom.storage.sources import imports_of, source_files
-from warploom.sweeps.keys import content_keys
+from warploom.runs.compilation import compile_key
+from warploom.runs.keys import keys_of
+from warploom.runs.simulate import simulate
+from warploom.studies.reproduce.experiment import run_named
 
 POLICY = """
 from typing import NamedTuple
-from warploom.register_file import policy
+from warploom.chip.sm import policy
 {importing}
 
 @policy
@@ -44,14 +41,12 @@ class Edited(NamedTuple):
 
 
 @pytest.fixture
-def policy(tmp_path: Path) -> Iterator[Path]:
+def policy(tmp_path: Path) -> Path:
     """A policy whose answer stands in a module beside it."""
     path = tmp_path / "edited_policy.py"
     path.write_text(POLICY.format(importing="from edited_helper import LANES", lanes="LANES"))
     (tmp_path / "edited_helper.py").write_text("LANES = 11\n")
-    yield path
-    for file in loaded_policy_files():
-        forget(file.classes)
+    return path
 
 
 class Held(NamedTuple):
@@ -78,8 +73,8 @@ def answer(name: str = "edited") -> int:
 IN_A_NEW_PROCESS = """
 import sys
 from warploom.jit import by_reference, callee, specialised
-from warploom.register_file import load_policy_file, make_policy
-from warploom.register_file.hooks import lanes_accessed
+from warploom.chip.sm import load_policy_file, make_policy
+from warploom.chip.sm.hooks import lanes_accessed
 {ask}
 (kind,) = load_policy_file(sys.argv[1])
 compiled = specialised(ask, (kind,))
@@ -88,6 +83,7 @@ print(compiled(kind(), 5), sum(compiled.stats.cache_hits.values()))
 ASK = "def ask(policy, mask):\n    return lanes_accessed(policy, 0, 0, mask, False)\n"
 
 
+@pytest.mark.compiled
 def test_compiled_code_follows_a_helper_into_the_next_process(policy: Path, tmp_path: Path) -> None:
     driver = tmp_path / "driver.py"
     driver.write_text(IN_A_NEW_PROCESS.format(ask=ASK))
@@ -133,7 +129,7 @@ def test_a_broken_edit_leaves_the_policy_from_before(policy: Path) -> None:
 
 
 def test_designs_of_two_editions_share_nothing(policy: Path, tmp_path: Path) -> None:
-    from warploom.machines import load_machine
+    from warploom.chip.machines import load_machine
 
     load_policy_file(policy)
     before = design("gating=edited")
@@ -160,7 +156,7 @@ def test_two_policies_with_helpers_of_the_same_name(tmp_path: Path) -> None:
 
 
 def run_key(technology: str = "") -> str:
-    return content_keys(tasks_of([Run("vectoradd", "gating=edited", "gtx480", "tiny", technology)]))[0]
+    return keys_of([run_named("vectoradd", "gating=edited", "gtx480", "tiny", technology)])[0]
 
 
 def test_stored_runs_follow_the_policy_its_helpers_and_its_data(policy: Path, tmp_path: Path) -> None:
@@ -200,7 +196,7 @@ def test_an_edit_that_is_not_loaded_does_not_pass_for_the_new_one(policy: Path, 
 
 def test_a_policy_that_is_in_no_file_is_never_taken_for_another() -> None:
     """Typed into a session, say: its results and code serve that class alone."""
-    from warploom.storage.sources import class_digest
+    from warploom.base.sources import class_digest
 
     keys = set()
     for _ in range(2):
@@ -216,7 +212,7 @@ def test_a_policy_that_is_in_no_file_is_never_taken_for_another() -> None:
 def test_stored_runs_follow_a_technology_file(policy: Path, tmp_path: Path) -> None:
     load_policy_file(policy)
     table = tmp_path / "mine.toml"
-    text = (resources.files("warploom.energy") / "technologies" / "common.toml").read_text()
+    text = (resources.files("warploom.designs.energy") / "technologies" / "common.toml").read_text()
     table.write_text(text)
     key = run_key(str(table))
     number = text.index("value = ") + len("value = ")
@@ -226,6 +222,7 @@ def test_stored_runs_follow_a_technology_file(policy: Path, tmp_path: Path) -> N
     assert run_key(str(table)) == key
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_a_whole_run_sees_the_edit(policy: Path, tmp_path: Path) -> None:
     load_policy_file(policy)
@@ -259,15 +256,15 @@ def f():
 def test_the_imports_of_this_package_are_read_like_python_does() -> None:
     import ast
 
-    from warploom.storage.sources import PACKAGE, _imports
+    from warploom.base.sources import PACKAGE, _imports
 
     for file in PACKAGE.rglob("*.py"):
         assert imports_of(file.read_bytes()) >= _imports(ast.parse(file.read_bytes())), file
 
 
 def test_the_emulator_depends_on_its_parts_and_not_on_the_commands() -> None:
-    from warploom.storage.sources import PACKAGE
+    from warploom.base.sources import PACKAGE
 
     names = {file.relative_to(PACKAGE).as_posix() for file in source_files(PACKAGE / "emulator" / "emulator.py")}
-    assert {"emulator/interpreter.py", "emulator/memory.py", "emulator/sass/running.py", "code/instruction.py"} <= names
+    assert {"emulator/interpreter.py", "emulator/memory.py", "emulator/sass/running.py", "compiler/code/instruction.py"} <= names
     assert not [name for name in names if name.startswith(("cli/", "report/", "papers/"))]

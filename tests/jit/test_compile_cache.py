@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import warploom
-from warploom.storage.sources import file_digest
+from warploom.base.sources import file_digest
 
 CALL = "from warploom.asking import ask; print(ask(5), sum(ask.stats.cache_hits.values()))"
 ASKING = """
@@ -67,8 +67,8 @@ def test_an_edit_in_a_callees_file_is_seen(tmp_path: Path) -> None:
 
 BOTH_WAYS = """
 import numpy as np
-from warploom.simulation.simulate import emulate
-from warploom.trace.encoding import compress
+from warploom.runs.simulate import emulate
+from warploom.emulator.trace.encoding import compress
 
 emulate("vectoradd", size="tiny")  # compress is a part of it
 image = np.zeros(128, np.uint8)

@@ -13,9 +13,8 @@ import numba
 import numpy as np
 import pytest
 
+from support.places import ROOT, TESTS
 from warploom.jit import callee, specialised_anew
-
-ROOT = Path(__file__).parents[2]
 
 
 @callee
@@ -72,10 +71,10 @@ arrayobj.fix_integer_index = trapped
 """
 NEGATIVE = "specialised_anew(lambda numbers, index: numbers[index])(np.arange(8), -1)"
 TIMED = """
-from timing_kernels import Kernel, add, barrier, exit_, load, store
-from warploom.core.simulate import time_launches
+from support.timing_kernels import Kernel, add, barrier, exit_, load, store
+from warploom.chip.simulate import time_launches
 from warploom.designs import parse_design
-from warploom.machines import load_machine
+from warploom.chip.machines import load_machine
 
 body = [load(1, 0), add(2, 1, 0), add(3, 2, 2), load(4, 3), barrier(), add(5, 4, 1), store(0, 5), exit_()]
 launch = Kernel([body], 8, warps_per_cta=4, ctas=60).launch()
@@ -85,7 +84,7 @@ print(time_launches([launch], parse_design(sys.argv[1]).policies, load_machine("
 
 def trapped(source: str, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
     """Run a source where a negative index ends the process."""
-    folders = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "core"), os.environ.get("PYTHONPATH", "")])
+    folders = os.pathsep.join([str(ROOT / "src"), str(TESTS), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": folders, "WARPLOOM_CACHE": str(cache), "WARPLOOM_JIT": "quick"}
     command = [sys.executable, "-c", TRAP + source, *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)

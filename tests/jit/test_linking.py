@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 from warploom.jit import callee, make_callable, specialised_anew
 from warploom.jit.ways import WAY
 

@@ -1,4 +1,4 @@
-"""Files that are kept to be read again: each carries a checksum, and what does not match it counts as not there.
+"""Files that are kept to be read again: each carries a checksum, and a file that fails it is treated as missing.
 
 A damaged file is removed with one line on standard error, and whoever needs it makes it again.
 """
@@ -14,10 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from warploom.storage.files import replace_file
+from warploom.base.files import EVERYBODY, replace_file
 
 _DIGEST_BYTES = 32
 _TAIL = b"}\n"
+_SEAL = "checksums.json"
 _said: set[str] = set()
 
 
@@ -25,6 +26,13 @@ def say(text: str) -> None:
     """One line on standard error."""
     with suppress(OSError):  # it may lead to the disk that is full
         print(text, file=sys.stderr, flush=True)
+
+
+def say_once(text: str) -> None:
+    """One line on standard error, which is not said again in this process or its workers."""
+    if text not in _said:
+        say(text)
+    _said.add(text)
 
 
 def say_no_cache(folder: Path | None, error: OSError) -> None:
@@ -45,9 +53,9 @@ def say_no_more(said: frozenset[str]) -> None:
     _said.update(said)
 
 
-def write_kept(path: Path, data: bytes) -> None:
+def write_kept(path: Path, data: bytes, rights: int = EVERYBODY) -> None:
     """Write bytes with their checksum, whole or not at all."""
-    write_as_it_is(path, hashlib.sha256(data).digest() + data)
+    write_as_it_is(path, hashlib.sha256(data).digest() + data, rights)
 
 
 def read_kept(path: Path) -> bytes | None:
@@ -63,10 +71,10 @@ def read_kept(path: Path) -> bytes | None:
     return data
 
 
-def write_kept_json(path: Path, content: Any) -> int:
+def write_kept_json(path: Path, content: Any, rights: int = EVERYBODY) -> int:
     """Write a JSON value with its checksum, whole or not at all; the bytes that it takes."""
     data = json_to_keep(content)
-    write_as_it_is(path, data)
+    write_as_it_is(path, data, rights)
     return len(data)
 
 
@@ -76,10 +84,10 @@ def json_to_keep(content: Any) -> bytes:
     return b"".join((_head(text), text, _TAIL))
 
 
-def write_as_it_is(path: Path, data: bytes) -> None:
+def write_as_it_is(path: Path, data: bytes, rights: int = EVERYBODY) -> None:
     """Write bytes that have their checksum already, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replace_file(path) as draft:
+    with replace_file(path, rights) as draft:
         draft.write_bytes(data)
 
 
@@ -108,6 +116,26 @@ def read_kept_text(path: Path, within: Path | None = None) -> bytes | None:
 def _head(text: bytes) -> bytes:
     """What stands in front of a text, so that the whole is JSON, too."""
     return b'{"checksum": "%s",\n"content": ' % hashlib.sha256(text).hexdigest().encode()
+
+
+def seal(folder: Path) -> None:
+    """Note the checksums of the files of a folder that others read, who know nothing of checksums."""
+    write_kept_json(folder / _SEAL, _checksums(folder))
+
+
+def is_sealed(folder: Path) -> bool:
+    """Whether a folder is there with the files that it was sealed with; a damaged one is removed."""
+    if not folder.is_dir():
+        return False
+    if read_kept_json(folder / _SEAL) == _checksums(folder):
+        return True
+    discard(folder)
+    return False
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    files = (entry for entry in folder.iterdir() if entry.is_file() and entry.name != _SEAL)
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)}
 
 
 def discard(path: Path) -> None:

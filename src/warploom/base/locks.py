@@ -7,7 +7,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.base.files import EVERYBODY
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -22,7 +23,7 @@ class Lock:
     def acquire(self, *, wait: bool = False) -> bool:
         """Take the lock; False if another process has it and we do not wait."""
         while True:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, EVERYBODY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:

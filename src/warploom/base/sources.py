@@ -19,10 +19,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
+
+from warploom.base.cache import Cache
 
 PACKAGE = Path(__file__).parent.parent
 _INSTALLED = ("site-packages", "dist-packages")
+_BY_NAME = {"emulator/sass/registry.py": "encode_*.py"}  # files of ours that import what they find beside them: the names
+_ENTRANCE = PACKAGE / "__init__.py"  # what it offers is imported by whoever uses it
 _STATEMENT = re.compile(rb"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+import\b|import\b)(?:[^\n(\\]|\\\r?\n|\([^)]*\))*)", re.MULTILINE)
 _classes: dict[type, str | None] = {}
 _WORD = re.compile(rb"\bimport\b")
@@ -62,25 +67,50 @@ def _imports(tree: ast.AST) -> set[Import]:
 
 
 @functools.cache
+def _is_own(file: Path) -> bool:
+    return file.is_relative_to(PACKAGE)
+
+
+@functools.cache
 def _own_text(file: Path) -> bytes:
     return file.read_bytes()
 
 
 def _text(file: Path) -> bytes:
     """A file's bytes: of this package those that this process began with, of others those of now."""
-    return _own_text(file) if file.is_relative_to(PACKAGE) else file.read_bytes()
+    return _own_text(file) if _is_own(file) else file.read_bytes()
 
 
 @functools.cache
 def _own_imports(file: Path) -> frozenset[Path]:
     """What a file of this package imports of it; the packages of others that it imports are among the `surroundings`."""
-    found: set[Path] = set()
-    for wanted in imports_of(_text(file)):
+    pattern = _BY_NAME.get(file.relative_to(PACKAGE).as_posix())
+    found = set(file.parent.glob(pattern)) if pattern else set()
+    for wanted in _without_kit(imports_of(_text(file))) if file != _ENTRANCE else ():
         if wanted.level:
             found.update(_in_folder(file.parents[wanted.level - 1], wanted.module))
         elif wanted.module[0] == PACKAGE.name:
             found.update(_own_modules(wanted))
     return frozenset(found)
+
+
+@functools.cache
+def _homes() -> dict[str, Import]:
+    """The module that each name of the kit is from."""
+    statements = (node for node in ast.walk(ast.parse(_text(PACKAGE / "kit.py"))) if isinstance(node, ast.ImportFrom))
+    return {alias.name: Import(0, tuple((node.module or "").split("."))) for node in statements for alias in node.names}
+
+
+def _without_kit(wanted: set[Import]) -> set[Import]:
+    """What a file imports, names of the kit as from the modules that they are from: all of the kit is nearly all of ours.
+
+    A name that the kit does not hand on (``*``) stands for all of it.
+    """
+    kit = (PACKAGE.name, "kit")
+    names = {one for one in wanted if one.module[:2] == kit and len(one.module) == 3}
+    if not names or not all(one.module[2] in _homes() for one in names):
+        return wanted
+    return wanted - names - {Import(0, kit)} | {_homes()[one.module[2]] for one in names}
 
 
 def _own_modules(wanted: Import) -> Iterator[Path]:
@@ -100,10 +130,10 @@ def source_files(path: Path | str) -> frozenset[Path]:
         if file in seen:
             continue
         seen.add(file)
-        if file.is_relative_to(PACKAGE):
+        if _is_own(file):
             pending += _own_imports(file)
         elif file.suffix == ".py":
-            for wanted in imports_of(_text(file)):
+            for wanted in _without_kit(imports_of(_text(file))):
                 if wanted.level:
                     pending += _in_folder(file.parents[wanted.level - 1], wanted.module)
                 elif wanted.module[0] == PACKAGE.name:
@@ -156,11 +186,57 @@ def _modules(folder: Path, module: tuple[str, ...]) -> Iterator[Path]:
 def digest_files(files: Iterable[Path]) -> str:
     """A digest of the names and contents of files; ours by their place in the package."""
     digest = hashlib.sha256()
-    for file in sorted(files):
-        name = file.relative_to(PACKAGE) if file.is_relative_to(PACKAGE) else file
-        text = hashlib.sha256(_text(file)).digest() if file.is_file() else b"not there"
-        digest.update(f"{name}\0".encode() + text)
+    for file in sorted(files, key=lambda file: file.parts):
+        digest.update(_own_entry(file) if _is_own(file) else _entry(file, file))
     return digest.hexdigest()
+
+
+def _entry(name: Path, file: Path) -> bytes:
+    """What counts of a file: its name and a digest of its bytes."""
+    text = hashlib.sha256(_text(file)).digest() if file.is_file() else b"not there"
+    return f"{name}\0".encode() + text
+
+
+@functools.cache
+def _own_entry(file: Path) -> bytes:
+    return _entry(file.relative_to(PACKAGE), file)
+
+
+def syntax_digest(files: Iterable[Path]) -> str:
+    """A digest of files of ours as Python compiles them: comments, docstrings, asserts and layout do not count.
+
+    To compile them all takes a second, so what came out is kept for the same texts.
+    """
+    known = sorted(files)
+    cache, name = Cache("sources"), f"{digest_files(known)[:32]}-{sys.implementation.cache_tag}"
+    kept = cache.read(name)
+    if kept is None:
+        digest = hashlib.sha256()
+        for file in known:
+            digest.update(f"{file.relative_to(PACKAGE)}\0{_syntax(file)}\0".encode())
+        kept = digest.hexdigest().encode()
+        cache.write(name, kept)
+    return kept.decode()
+
+
+def _syntax(file: Path) -> str:
+    """What a file says to a computer: Python's code of a module, anything else as it is."""
+    if file.suffix != ".py":
+        return hashlib.sha256(_text(file)).hexdigest()
+    return repr(_instructions(compile(_text(file), file.name, "exec", dont_inherit=True, optimize=2)))
+
+
+def _instructions(code: CodeType) -> tuple[object, ...]:
+    """A code object without the lines that it is from."""
+    constants = [_instructions(each) if isinstance(each, CodeType) else _constant(each) for each in code.co_consts]
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return (arguments, names, code.co_code, code.co_exceptiontable, constants)
+
+
+def _constant(value: object) -> object:
+    """A constant in an order that is the same in every process."""
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else value
 
 
 def file_digest(path: Path | str) -> str | None:

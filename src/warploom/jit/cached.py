@@ -2,7 +2,7 @@
 
 Numba's own disk cache looks only at the file that holds a function; after an edit in a *callee's* file it returns the old code.
 Here every function is kept in a folder named by a digest of all that it can depend on: its module with everything that this
-imports (`storage/sources.py`), the versions of Python and Numba, the processor. A function whose callees are chosen by type at
+imports (`base/sources.py`), the versions of Python and Numba, the processor. A function whose callees are chosen by type at
 compile time (hooks of policies) is compiled for those types by `specialised`, and their sources count as well.
 """
 
@@ -11,26 +11,22 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numba
 from numba.extending import intrinsic as _numba_intrinsic
 
+from warploom.base.sources import class_digest, file_digest, surroundings
 from warploom.jit.kept_code import CAN_KEEP, KeptCode
 from warploom.jit.ways import WAY
-from warploom.storage.cache import NoCache, cache_directory
-from warploom.storage.sources import class_digest, file_digest, surroundings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-intrinsic: Any = _numba_intrinsic  # functions that emit LLVM code; Numba's own hints describe them before decoration
+Arguments = ParamSpec("Arguments")
 
 
-def _folder(digests: Iterable[str]) -> Path:
-    """Where a function is kept: one folder for each state of all that it depends on."""
-    name = hashlib.sha256(repr((surroundings(), WAY.name, list(digests))).encode()).hexdigest()[:20]
-    return cache_directory("jit", name)
+def _folder(digests: Iterable[str]) -> str:
+    """Where in the cache a function is kept: one folder for each state of all that it depends on."""
+    return hashlib.sha256(repr((surroundings(), WAY.name, list(digests))).encode()).hexdigest()[:20]
 
 
 def _compiled(function: Callable, digests: list[str | None], options: dict[str, Any]) -> Any:
@@ -38,13 +34,18 @@ def _compiled(function: Callable, digests: list[str | None], options: dict[str, 
     dispatcher = numba.njit(**options)(function)
     known = [digest for digest in digests if digest is not None]
     if CAN_KEEP and hasattr(dispatcher, "_cache") and None not in digests:  # not with NUMBA_DISABLE_JIT
-        with suppress(NoCache):  # the store of traces says so
-            dispatcher._cache = KeptCode(function, _folder(known))
+        dispatcher._cache = KeptCode(function, _folder(known))
     return dispatcher
 
 
 def _digest(function: Callable) -> str | None:
     return file_digest(function.__code__.co_filename)
+
+
+def intrinsic(function: Callable[Concatenate[Any, Arguments], Any]) -> Callable[Arguments, Any]:
+    """A function for compiled code to call that emits LLVM code; its first argument, Numba's typing context, is not passed."""
+    made: Any = _numba_intrinsic(function)  # Numba's own hints describe it as if the context were passed
+    return made
 
 
 def njit(function: Callable | None = None, **options: Any) -> Any:

@@ -9,7 +9,7 @@ import numba
 from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 from warploom.jit.errors import explain
 from warploom.jit.ways import WAY
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from numba.core import types
 
 _PLACES = (re.compile(r'^File "[^"]*", line (\d+)', re.MULTILINE), re.compile(r"^During: .* at .* \((\d+)\)$", re.MULTILINE))
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # where Numba finds colorama, it colours what it says
 _UNBOUND = re.compile(r'^Cannot bind .* due to "TypeError: (.*?)"', re.MULTILINE)
 _CALL = re.compile(r"^\s*>>> (.*)$", re.MULTILINE)
 _SHOWN = 160  # characters of a message
@@ -18,13 +19,13 @@ def explain(function: Callable, error: Exception) -> str:
     """The file and line, the function, and what is wrong there."""
     code = function.__code__
     named = getattr(error, "loc", None)
-    found = [named.line] if named else [int(line) for place in _PLACES for line in place.findall(str(error))]
+    found = [named.line] if named else [int(line) for place in _PLACES for line in place.findall(_COLOURS.sub("", str(error)))]
     line = next((line for line in found if line >= code.co_firstlineno), code.co_firstlineno)
     return f"{code.co_filename}:{line}: {function.__qualname__} cannot be compiled: {_reason(error)}"
 
 
 def _reason(error: Exception) -> str:
-    text = str(error)
+    text = _COLOURS.sub("", str(error))
     if isinstance(error, KeyError):
         return f"the record has no field {text}" if _asked_a_record(error) else f"KeyError: {text}"
     if "NRT required" in text:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numba
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 VARIABLE = "WARPLOOM_JIT"
 # Numba says, with both types in full, that the SM's record of a checked run has all fields of that of another run. It compiles

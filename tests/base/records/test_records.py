@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.errors import WarploomError
-from warploom.records import (
+from warploom.base.errors import WarploomError
+from warploom.base.records import (
     Array,
     Lanes,
     Mask,
@@ -110,7 +110,7 @@ def test_what_a_policy_keeps_is_a_record() -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Untyped, "record Untyped: field 'number' has no type of warploom.records"),
+        (Untyped, "record Untyped: field 'number' has no type of warploom.base.records"),
         (WithoutLength, "record WithoutLength: field 'numbers' has no type"),
         (Unknown, "record Unknown: the type of field 'number' cannot be found: name 'i16' is not defined"),
         (Figure, "record Figure: field 'own' has no type"),

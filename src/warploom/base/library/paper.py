@@ -14,7 +14,6 @@ What a folder may hold, each part optional:
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -22,8 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.base.toml import parse_toml
 
 DATA_FILES = ("designs.toml", "drawings.toml", "workloads.toml", "published.toml")
 DATA_FOLDERS = ("machines", "technologies")
@@ -81,7 +81,7 @@ class Paper:
 
     @property
     def figures(self) -> tuple[Any, ...]:
-        """Its figures and tables as experiments (`warploom.papers.experiment.Figure`)."""
+        """Its figures and tables as experiments (`warploom.studies.reproduce.experiment.Figure`)."""
         if not (self.folder / "figures.py").is_file():
             return ()
         found = getattr(self.module("figures"), "FIGURES", None)
@@ -136,7 +136,4 @@ class Paper:
         path = self.folder / name
         if not path.is_file():
             return {}
-        try:
-            return tomllib.loads(path.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise WarploomError(f"{path}: not valid TOML: {error}") from None
+        return parse_toml(path.read_bytes(), str(path))

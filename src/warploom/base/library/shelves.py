@@ -14,9 +14,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library.paper import Paper
+from warploom.base.errors import WarploomError
+from warploom.base.library.paper import Paper
+from warploom.base.spelling import did_you_mean
 
 ENTRY_POINTS = "warploom.papers"
 ALL = "all"  # what people type for every paper
@@ -120,7 +120,7 @@ def _installed() -> tuple[Paper, ...]:
 def _checked(paper: Any, place: str, found: list[Paper] | None = None) -> Paper:
     """A record that makes sense, and whose name is free."""
     if not isinstance(paper, Paper):
-        raise WarploomError(f"{place}: define PAPER = Paper(...), of warploom.library")
+        raise WarploomError(f"{place}: define PAPER = Paper(...), of warploom.base.library")
     if not re.fullmatch(r"[a-z][a-z0-9-]*", paper.name) or paper.name == ALL:
         raise WarploomError(f"{place}: a paper's name is of small letters, digits and hyphens, not {paper.name!r}")
     known = [*_shipped(), *(_installed() if found is None else found), *_outside.values()]

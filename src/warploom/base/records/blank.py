@@ -44,7 +44,7 @@ def _blank_pages(size: int) -> mmap.mmap:
 
 
 def _touched(pages: np.ndarray) -> np.ndarray | None:
-    """The numbers of the pages that are in memory or swapped out; the others are zeros. None: this system does not tell."""
+    """The numbers of the pages that are in memory or swapped out; the others are zeros. None if the system does not say."""
     try:
         with open("/proc/self/pagemap", "rb", buffering=0) as table:
             table.seek(pages.ctypes.data // mmap.PAGESIZE * 8)

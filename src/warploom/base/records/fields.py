@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Generic, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 # A number of so many bytes: i signed, u unsigned, f floating. To a type checker it is an ordinary number.
 i1 = Annotated[int, "i1"]
@@ -26,6 +26,9 @@ flag = Annotated[bool, "?"]
 # Sets, one bit a member; made, tested and searched with `register_file.bits`.
 Mask = Annotated[np.uint64, "u8"]  # of warps or of 64 registers
 Lanes = Annotated[np.uint32, "u4"]  # of the lanes of a warp
+
+# The conversion to a number of 64 bits with a sign, in compiled code; to a type checker that is an ordinary number as well.
+int64: Callable[[Any], int] = cast(Any, np.int64)
 
 Element = TypeVar("Element")
 
@@ -45,6 +48,11 @@ class Array(Generic[Element]):
 
     def __len__(self) -> int:
         raise NotImplementedError("a record's class is for type checkers; records are made by NumPy")
+
+
+def typed(_kind: type[Element], records: np.ndarray) -> Array[Element]:
+    """NumPy's records as compiled code is told of them: the same, to a type checker an array of their class."""
+    return cast(Any, records)
 
 
 def dtype_of(kind: Any, given: Mapping[str, np.dtype] | None = None) -> np.dtype:
@@ -67,6 +75,11 @@ def field_names(kind: Any) -> tuple[str, ...]:
     return tuple(_hints(kind))
 
 
+def field_types(kind: Any) -> dict[str, Any]:
+    """The annotations of a record's fields by name, in order."""
+    return dict(_hints(kind))
+
+
 def own_dtype(kind: Any) -> np.dtype:
     """The dtype of what a policy or an observer keeps (`STATE`, `NOTES`): a record, or None where it keeps nothing.
 
@@ -75,7 +88,9 @@ def own_dtype(kind: Any) -> np.dtype:
     if kind is None:
         return np.dtype([("unused", "u1")])
     if not (isinstance(kind, type) and issubclass(kind, Record)):
-        raise WarploomError(f"what is kept must be a class of typed fields, derived from warploom.records.Record, not {kind!r}")
+        raise WarploomError(
+            f"what is kept must be a class of typed fields, derived from warploom.base.records.Record, not {kind!r}"
+        )
     return dtype_of(kind)
 
 
@@ -111,6 +126,6 @@ def _format(where: str, hint: Any) -> tuple[Any, ...]:
     kind, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if get_origin(kind) is Array and given and all(isinstance(length, int) and length > 0 for length in given):
         return (*_format(where, get_args(kind)[0]), tuple(given))
-    if kind in (int, float, bool, np.uint32, np.uint64) and len(given) == 1:
+    if len(given) == 1 and isinstance(kind, type) and issubclass(kind, (int, float, np.uint32, np.uint64)):
         return (given[0],)
-    raise WarploomError(f"{where} has no type of warploom.records; write i8, Mask, a Record or Annotated[Array[i8], length]")
+    raise WarploomError(f"{where} has no type of warploom.base.records; write i8, Mask, a Record or Annotated[Array[i8], length]")

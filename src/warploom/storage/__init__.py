@@ -1,1 +1,0 @@
-"""What Warploom keeps on disk: where, and how it is written."""
