@@ -2,18 +2,18 @@ import time
 from dataclasses import replace
 
 import pytest
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options, random_kernel, run_thread
 
-from warploom.backend.allocate import MOST_PREDICATES, allocate, allocate_with_origins
-from warploom.backend.verify import verify_allocation
-from warploom.backend.webs import split_webs
-from warploom.code.graph import without_unreachable
-from warploom.code.instruction import Bank, Code
-from warploom.code.liveness import thread_liveness
-from warploom.errors import WarploomError
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel, run_thread
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.allocate import MOST_PREDICATES, allocate, allocate_with_origins
+from warploom.compiler.backend.verify import verify_allocation
+from warploom.compiler.backend.webs import split_webs
+from warploom.compiler.code.graph import without_unreachable
+from warploom.compiler.code.instruction import Bank, Code
+from warploom.compiler.code.liveness import thread_liveness
 
 
 @settings(max_examples=60, deadline=None)

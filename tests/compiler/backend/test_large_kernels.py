@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.slots import bits
-from warploom.ptx import parse
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.slots import bits
+from warploom.compiler.ptx import parse
 
 ALIVE = 24  # values at any time
 
@@ -45,11 +45,11 @@ def module_of(shape, count: int):
     return parse(f"{text}ld.param.u64 %d, [p];\n{loads}\n{body}\nret;\n}}\n")
 
 
-def seconds(shape, count: int, **options) -> float:
-    """Of processor time, which other programs on the machine disturb least; the best of three."""
+def seconds(shape, count: int, tries: int = 3, **options) -> float:
+    """Of processor time, which other programs on the machine disturb least; the best of some."""
     module = module_of(shape, count)
     times = []
-    for _ in range(3):
+    for _ in range(tries):
         started = time.process_time()
         code = compile_kernel(module, "k", Options(**options))
         times.append(time.process_time() - started)
@@ -59,8 +59,9 @@ def seconds(shape, count: int, **options) -> float:
 
 @pytest.mark.parametrize("shape", [straight, branching])
 def test_time_grows_with_the_size(shape) -> None:
-    small, large = seconds(shape, 1500), seconds(shape, 6000)
-    assert large < 9 * small  # four times as many; squared it would be sixteen
+    # The two are measured in turns: what else the machine does then disturbs both.
+    ratios = [seconds(shape, 6000, 1) / seconds(shape, 1500, 1) for _ in range(3)]
+    assert min(ratios) < 9  # four times as many; squared it would be sixteen
 
 
 @pytest.mark.parametrize("length", [10, 600, 5000, 20000])

@@ -1,12 +1,12 @@
 import pytest
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options, random_kernel, run_thread
 
-from warploom.backend.allocate import allocate, allocate_with_origins
-from warploom.backend.verify import verify_allocation
-from warploom.errors import WarploomError
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel, run_thread
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.allocate import allocate, allocate_with_origins
+from warploom.compiler.backend.verify import verify_allocation
 
 
 @settings(max_examples=15, deadline=None)

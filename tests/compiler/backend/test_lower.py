@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import warploom
-from warploom.backend import Options, compile_kernel
-from warploom.backend.lower import lower
-from warploom.code.instruction import Address, Bank, Code, Imm, Instruction, Param, Symbol
-from warploom.ptx import parse
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.code.instruction import Address, Bank, Code, Imm, Instruction, Param, Symbol
+from warploom.compiler.ptx import parse
 
-WORKLOADS = sorted((Path(warploom.__file__).parent / "workloads").glob("*/kernel.ptx"))
+WORKLOADS = sorted((Path(warploom.__file__).parent / "programs" / "workloads").glob("*/kernel.ptx"))
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n"
 REGISTERS = ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .b64 %d<20>;\n"
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import struct
 
-from integer_interpreter import Thread
-
-from warploom.backend.lower import lower
-from warploom.code.instruction import Code
-from warploom.cuda import compile_to_ptx
-from warploom.ptx import parse
+from support.integer_interpreter import Thread
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.cuda import compile_to_ptx
+from warploom.compiler.ptx import parse
 
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n"
 

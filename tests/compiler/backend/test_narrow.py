@@ -6,11 +6,11 @@ import struct
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_interpreter import Thread
 
-from warploom.backend.lower import lower
-from warploom.code.instruction import Address, Bank, Code, Param, Reg
-from warploom.ptx import parse
+from support.integer_interpreter import Thread
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.code.instruction import Address, Bank, Code, Param, Reg
+from warploom.compiler.ptx import parse
 
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n"
 HEAD += ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .s32 m)\n{\n"

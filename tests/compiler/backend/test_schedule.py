@@ -1,13 +1,13 @@
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options, random_kernel
 
-from warploom.backend.allocate import allocate
-from warploom.backend.schedule import schedule
-from warploom.backend.webs import split_webs
-from warploom.code.graph import flow_graph, without_unreachable
-from warploom.code.liveness import thread_liveness
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.backend.schedule import schedule
+from warploom.compiler.backend.webs import split_webs
+from warploom.compiler.code.graph import flow_graph, without_unreachable
+from warploom.compiler.code.liveness import thread_liveness
 
 
 def scheduled(text: str, limit: int = 255) -> list[str]:

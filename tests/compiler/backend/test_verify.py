@@ -5,13 +5,13 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from assembler import assemble
-from random_kernels import options, random_kernel, run_thread
 
-from warploom.backend.allocate import allocate_with_origins
-from warploom.backend.allocation import Allocation, own_origins
-from warploom.backend.verify import AllocationError, verify_allocation
-from warploom.code.instruction import Address, Guard, Reg
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel, run_thread
+from warploom.compiler.backend.allocate import allocate_with_origins
+from warploom.compiler.backend.allocation import Allocation, own_origins
+from warploom.compiler.backend.verify import AllocationError, verify_allocation
+from warploom.compiler.code.instruction import Address, Guard, Reg
 
 
 def by_hand(virtual: str, allocated: str, **fields) -> Allocation:

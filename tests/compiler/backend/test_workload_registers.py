@@ -4,12 +4,12 @@ from importlib.resources import files
 
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.liveness import thread_liveness
-from warploom.ptx import parse
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.liveness import thread_liveness
+from warploom.compiler.ptx import parse
 
 SOURCES = sorted(
-    path for path in files("warploom.workloads").iterdir() if path.is_dir() and path.joinpath("kernel.ptx").is_file()
+    path for path in files("warploom.programs.workloads").iterdir() if path.is_dir() and path.joinpath("kernel.ptx").is_file()
 )
 
 

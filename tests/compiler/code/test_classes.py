@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from assembler import assemble
 
-from warploom.backend.dead import remove_dead
-from warploom.backend.dependences import _is_wall
-from warploom.code.classes import OpClass, Unit, add_operation, is_added, op_class, unit
-from warploom.code.instruction import Imm, Instruction, Operation
-from warploom.code.table import Flag, static_table
-from warploom.errors import WarploomError
+from support.assembler import assemble
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.dead import remove_dead
+from warploom.compiler.backend.dependences import _is_wall
+from warploom.compiler.code.classes import OpClass, Unit, add_operation, is_added, op_class, unit
+from warploom.compiler.code.instruction import Imm, Instruction, Operation
+from warploom.compiler.code.table import Flag, static_table
 
 HINT = add_operation("test-hint", __name__)
 SWITCH = add_operation("test-switch", __name__, issued=True)

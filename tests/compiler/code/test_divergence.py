@@ -1,6 +1,5 @@
-from assembler import assemble
-
-from warploom.code.divergence import analyse_divergence
+from support.assembler import assemble
+from warploom.compiler.code.divergence import analyse_divergence
 
 
 def divergent(text: str) -> set[int]:

@@ -1,15 +1,15 @@
 from dataclasses import replace
 
 import pytest
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import random_kernel
 
-from warploom.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
-from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
-from warploom.code.instruction import Bank, Block, Control, Instruction, Operation, Reg
-from warploom.code.loops import find_loops, loop_depths
+from support.assembler import assemble
+from support.random_kernels import random_kernel
+from warploom.compiler.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
+from warploom.compiler.code.graph import FlowGraph, flow_graph, without_unreachable
+from warploom.compiler.code.instruction import Bank, Block, Control, Instruction, Operation, Reg
+from warploom.compiler.code.loops import find_loops, loop_depths
 
 NO_WAIT = Control(1, False, None, None, 0, (False, False, False))
 

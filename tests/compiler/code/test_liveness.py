@@ -1,15 +1,15 @@
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options, random_kernel, run_warp
 
-from warploom.backend.allocate import allocate
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.slots import PREDICATES, bits
-from warploom.code.warp import warp_liveness
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel, run_warp
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.slots import PREDICATES, bits
+from warploom.compiler.code.warp import warp_liveness
 
 
 def names(liveness: Liveness, mask: int) -> str:

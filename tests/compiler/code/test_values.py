@@ -1,9 +1,8 @@
-from assembler import assemble
-
-from warploom.code.divergence import analyse_divergence
-from warploom.code.ranges import LiveRanges
-from warploom.code.slots import bits
-from warploom.code.values import value_instances
+from support.assembler import assemble
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.slots import bits
+from warploom.compiler.code.values import value_instances
 
 REUSED = """
     mov.u32 R0 = %tid.x

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from assembler import assemble
 
-from warploom.code.instruction import Bank, Block, Code, Imm, Instruction, Operation
-from warploom.code.slots import PREDICATES
-from warploom.code.values import value_instances
-from warploom.code.widths import WHOLE, value_widths
+from support.assembler import assemble
+from warploom.chip.machines import Machine
+from warploom.compiler.code.instruction import Bank, Block, Code, Imm, Instruction, Operation
+from warploom.compiler.code.slots import PREDICATES
+from warploom.compiler.code.values import value_instances
+from warploom.compiler.code.widths import WHOLE, value_widths
 from warploom.designs import design
-from warploom.machines import Machine
-from warploom.simulation.simulate import emulate
+from warploom.runs.simulate import emulate
 
 
 def widths_of(text: str) -> dict[int, int]:
@@ -100,6 +100,7 @@ class Cut(NamedTuple):
         return replace(code, blocks=blocks)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("workload", ("sad", "hotspot", "radixsort", "jpeg", "bfs", "aes", "nw", "mum"))
 def test_cutting_values_to_their_bounds_changes_no_result(workload: str) -> None:
     plain = design("baseline")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warploom.cuda.demangle import demangle
+from warploom.compiler.cuda.demangle import demangle
 
 
 @pytest.mark.parametrize(

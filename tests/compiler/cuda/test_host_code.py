@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.cuda import compile_to_ptx
-from warploom.cuda.host_code import set_aside_host_code
-from warploom.errors import WarploomError
+from warploom.compiler.cuda import compile_to_ptx
+from warploom.compiler.cuda.host_code import set_aside_host_code
 from warploom.programs import Device
-from warploom.workloads.custom import file_program
+from warploom.programs.own_kernel import OwnKernel
 
 WHOLE = """#include <stdio.h>
 #include <vector>
@@ -93,6 +93,7 @@ def test_headers_of_cuda_and_of_the_host(text: str) -> None:
     assert ".entry" in compile_to_ptx(text, "headers.cu")
 
 
+@pytest.mark.compiled
 def test_cub(tmp_path: Path) -> None:
     file = tmp_path / "total.cu"
     file.write_text(
@@ -102,13 +103,13 @@ def test_cub(tmp_path: Path) -> None:
         "    int sum = Reduce(room).Sum(x[threadIdx.x]);\n    if (threadIdx.x == 0) out[0] = sum;\n}\n"
         "int main() { total<<<1, 128>>>(0, 0); }\n"
     )
-    program = file_program(
-        str(file), kernel="total", grid=(1, 1, 1), block=(128, 1, 1), arguments=["x=s32[128]:iota", "out=s32[1]"], code="sm_90"
-    )
+    own = OwnKernel(str(file), (1, 1, 1), (128, 1, 1), "total", ("x=s32[128]:iota", "out=s32[1]"))
+    program = own.open("sm_90")
     device = Device(lambda name, _shape: program.module().kernel(name), record=None)  # type: ignore[union-attr, operator]
     assert program.host(device, program.inputs("tiny"))["out"] == sum(range(128))
 
 
+@pytest.mark.compiled
 def test_options_of_the_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "include"
     folder.mkdir()
@@ -124,9 +125,9 @@ def test_options_of_the_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     for code in ("ptx", "sm_90"):
         assert run_command([*words, *options, "--code", code]) == 0
-        about = json.loads(capsys.readouterr().out)["provenance"]["program"]
-        assert about["options"] == [f"-I{folder}", "-DMORE=4", "-std=c++17"]
-        assert about["code"] == code and ("tools" in about) == (code != "ptx")
+        about = json.loads(capsys.readouterr().out)["provenance"]
+        assert about["spec"]["program"]["options"] == [f"-I{folder}", "-DMORE=4", "-std=c++17"]
+        assert about["spec"]["code"] == code and bool(about["digests"]["tools"]) == (code != "ptx")
 
 
 @pytest.mark.parametrize(

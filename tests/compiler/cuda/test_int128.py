@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.cuda import compile_to_ptx
+from warploom.compiler.cuda import compile_to_ptx
 from warploom.programs.device import Device
+
+pytestmark = pytest.mark.compiled
 
 SOURCE = """
 typedef TYPE integer;

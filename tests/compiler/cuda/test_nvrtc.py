@@ -4,10 +4,10 @@ import importlib.util
 
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.cuda import compile_to_ptx, nvrtc
-from warploom.errors import WarploomError
-from warploom.ptx import parse
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.cuda import compile_to_ptx, nvrtc
+from warploom.compiler.ptx import parse
 
 SOURCE = """
 extern "C" __global__ void scale(float *values, float factor, int n)

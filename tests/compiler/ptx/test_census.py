@@ -1,16 +1,14 @@
 """Every instruction spelling that a current compiler was seen to emit parses and compiles."""
 
-from pathlib import Path
-
 import pytest
-from tiny_kernels import tiny_kernel
 
-from warploom.backend import Options, compile_kernel
-from warploom.backend.lower import lower
-from warploom.code.table import static_table
-from warploom.ptx import parse
+from support.places import DATA
+from support.tiny_kernels import tiny_kernel
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.code.table import static_table
+from warploom.compiler.ptx import parse
 
-DATA = Path(__file__).parents[1] / "data"
 CENSUS = (DATA / "ptx-census.tsv").read_text().split()[1:]
 
 NEIGHBOURS = (DATA / "ptx-neighbours.txt").read_text().split()

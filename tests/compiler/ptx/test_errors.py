@@ -2,9 +2,9 @@
 
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.errors import WarploomError
-from warploom.ptx import parse
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.ptx import parse
 
 HEAD = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %p<3>; .reg .b16 %h<3>; "
 HEAD += ".reg .b32 %r<5>; .reg .f32 %f<5>; .reg .b64 %d<5>; .shared .b32 s[4];\n"

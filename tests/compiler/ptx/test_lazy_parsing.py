@@ -1,17 +1,16 @@
 """Only the functions that are needed are read; the rest of a file is skimmed, in time that its size bounds."""
 
-from pathlib import Path
-
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.errors import WarploomError
-from warploom.ptx import parse
-from warploom.ptx.outline import outline
-from warploom.ptx.tokens import tokenize
+from support.places import ROOT
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.outline import outline
+from warploom.compiler.ptx.tokens import tokenize
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
-WORKLOADS = Path(parse.__code__.co_filename).parents[1] / "workloads"
+WORKLOADS = ROOT / "src" / "warploom" / "programs" / "workloads"
 
 
 def test_an_outline_and_its_bodies_are_the_whole_file() -> None:
@@ -72,7 +71,7 @@ def test_a_large_file_is_skimmed_and_one_kernel_of_it_read(monkeypatch: pytest.M
         return tokenize(text, line)
 
     for name in ("outline", "parser"):
-        monkeypatch.setattr(f"warploom.ptx.{name}.tokenize", counted)
+        monkeypatch.setattr(f"warploom.compiler.ptx.{name}.tokenize", counted)
     body = "".join(f"add.s32 %r{n % 9}, %r{n % 7}, {n}; // {{ a remark\n" for n in range(1500))
     large = HEAD + "".join(f".visible .entry k{n}()\n{{\n.reg .b32 %r<9>;\n{body}ret;\n}}\n" for n in range(40))
     assert len(large) > 2_000_000
@@ -141,7 +140,7 @@ def test_errors_are_at_lines_of_the_source(body: str, message: str) -> None:
     ],
 )
 def test_words_of_an_opcode_in_other_orders_that_ptxas_takes(spelling: str, usual: str) -> None:
-    from warploom.ptx.opcodes import decode
+    from warploom.compiler.ptx.opcodes import decode
 
     odd, plain = decode(spelling), decode(usual)
     assert odd is not None

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_kernels import tiny_kernel
 
 import warploom
-from warploom.backend import Options, compile_kernel
-from warploom.backend.lower import lower
-from warploom.errors import WarploomError
-from warploom.ptx import parse
-from warploom.ptx.opcodes import TABLE
+from support.tiny_kernels import tiny_kernel
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.opcodes import TABLE
 
-WORKLOADS = sorted((Path(warploom.__file__).parent / "workloads").glob("*/kernel.ptx"), key=lambda file: file.stat().st_size)[:6]
+WORKLOADS = sorted(
+    (Path(warploom.__file__).parent / "programs" / "workloads").glob("*/kernel.ptx"), key=lambda file: file.stat().st_size
+)[:6]
 CALLS = """.version 8.0
 .target sm_80
 .address_size 64

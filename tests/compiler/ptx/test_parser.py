@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from warploom.ptx import parse
-from warploom.ptx.module import (
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.module import (
     Label,
     MemoryOperand,
     Negated,

@@ -11,11 +11,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
-from warploom.sass.fatbin import choose_entry, read_fatbin
-from warploom.sass.module import ARCHITECTURES, from_ptx
-from warploom.sass.toolchain import _run
+from warploom.compiler.sass.fatbin import choose_entry, read_fatbin
+from warploom.compiler.sass.module import ARCHITECTURES, from_ptx
+from warploom.compiler.sass.toolchain import _run
 
 PTX = """.version 8.0
 .target sm_75

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warploom.code.instruction import Bank, Constant, Imm, Modified, Reg
-from warploom.code.liveness import thread_liveness
-from warploom.errors import WarploomError
+from support.places import DATA
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Bank, Constant, Imm, Modified, Reg, Special
+from warploom.compiler.code.liveness import thread_liveness
+from warploom.compiler.sass import disassembly
+from warploom.compiler.sass.cubin import read_cubin
+from warploom.compiler.sass.disassembly import listing
+from warploom.compiler.sass.load import load_kernel
+from warploom.compiler.sass.module import from_cubin, from_cuda, from_ptx
+from warploom.compiler.sass.operands import parse_operand
+from warploom.compiler.sass.toolchain import disassemble
 from warploom.programs.device import Device
-from warploom.sass.cubin import read_cubin
-from warploom.sass.disassembly import listing
-from warploom.sass.load import load_kernel
-from warploom.sass.module import from_cubin, from_cuda, from_ptx
-from warploom.sass.operands import parse_operand
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_ptx, workload_source
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_ptx, workload_source
 
-CUBINS = Path(__file__).parents[1] / "data" / "h200" / "cubin"
+CUBINS = DATA / "h200" / "cubin"
 TENSOR = """.version 9.0
 .target sm_80
 .address_size 64
@@ -52,6 +56,33 @@ def test_reuse_bits_are_those_that_the_text_shows() -> None:
                 assert sum(instruction.control.reuse) == line.text.count(".reuse"), line.text
                 compared += 1
     assert compared > 1000
+
+
+TWO_KERNELS = """
+__device__ __noinline__ float twice(float x) { return x + x; }
+extern "C" __global__ void first(float* x) { x[0] = twice(x[1]); }
+extern "C" __global__ void second(float* x) { for (int i = 0; i < x[1]; i++) x[0] = twice(x[i]) * x[1]; }
+"""
+
+
+def test_of_a_large_cubin_only_what_is_asked_for_is_disassembled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    data = from_cuda(TWO_KERNELS, "two.cu", "sm_90").make(None)
+    whole = from_cubin(data, "two.cu").kernel("second")
+    asked: list[int | None] = []
+
+    def counted(cubin: bytes, place: str, symbol: int | None = None) -> str:
+        asked.append(symbol)
+        return disassemble(cubin, place, symbol)
+
+    monkeypatch.setattr(disassembly, "_AT_ONCE", 0)
+    monkeypatch.setattr(disassembly, "disassemble", counted)
+    module = from_cubin(data, "two.cu")
+    assert (set(module.kernels), asked) == ({"first", "second"}, [])
+    apart = module.kernel("second")
+    assert list(map(str, apart.instructions())) == list(map(str, whole.instructions()))
+    assert [each.line for each in apart.instructions()] == [each.line for each in whole.instructions()]
+    assert len(asked) == 1 and None not in asked
 
 
 @pytest.mark.parametrize("code", ["sm_75", "sm_90"])
@@ -93,6 +124,21 @@ def test_registers_of_every_workload_are_within_the_allocation(architecture: str
             assert max(used) < code.registers
 
 
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_variables_that_begin_with_an_address_hold_it(architecture: str) -> None:
+    source = """
+    __device__ int numbers[4] = {7, 8, 9, 10};
+    __device__ int *third = &numbers[2];
+    __constant__ int *second = &numbers[1];
+    extern "C" __global__ void read(int *out) { out[threadIdx.x] = threadIdx.x ? *third : *second; }
+    """
+    module = from_cuda(source, "pointers.cu", architecture)
+    device = Device(module, record=None)
+    out = device.array(np.zeros(2, np.int32))
+    device.launch("read", (1,), (2,), out)
+    assert out.get().tolist() == [8, 9]
+
+
 def test_a_limit_of_registers_is_the_compilers() -> None:
     """Also of a kernel with launch bounds, for which ptxas does not heed its own option."""
     module = from_ptx(workload_ptx("dwt2d"), "dwt2d", "sm_90")
@@ -118,6 +164,7 @@ def test_a_limit_of_registers_is_the_compilers() -> None:
         ("c[0x0][0x210]", Constant(0, 0x210)),
         ("c[0x3][R8+0x10]", Constant(3, 0x10, Reg(8))),
         ("-c[0x0][0x160]", Modified(Constant(0, 0x160), negated=True)),
+        ("{5,4,3,2,1,0}", Special("{5,4,3,2,1,0}")),
     ],
 )
 def test_operands(text: str, operand: object) -> None:

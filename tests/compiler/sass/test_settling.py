@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.code.barriers import find_barriers
-from warploom.code.classes import is_added
-from warploom.code.convergence import meetings
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import CONTROL_COUNTERS, INSERTED, Bank, Code
-from warploom.code.liveness import thread_liveness
-from warploom.code.warp import warp_liveness
+from support.executed import executed
+from warploom.chip.machines import load_machine
+from warploom.compiler.code.barriers import find_barriers
+from warploom.compiler.code.classes import is_added
+from warploom.compiler.code.convergence import meetings
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import CONTROL_COUNTERS, INSERTED, Bank, Code
+from warploom.compiler.code.liveness import thread_liveness
+from warploom.compiler.code.warp import warp_liveness
+from warploom.compiler.sass.settling import settle
 from warploom.designs import design
-from warploom.machines import load_machine
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_set import is_compaction
-from warploom.sass.settling import settle
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.execution import run_program
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.compilation import compile_for
+from warploom.runs.simulate import simulate
 
 DESIGNS = ("rfc", "warped-rf", "compression", "rfv", "regmutex", "bow", "ltrf")
 WORKLOADS = ["hotspot", "matrixmul", "bfs", "lib", "sad", "dct8x8", "nw", "reduction", "mum", "aes", "lps", "scalarprod"]
@@ -59,7 +59,7 @@ def test_split_registers_keep_values(name: str, extended: int, architecture: str
     """Whatever the size of the extended set, outputs are right, and vectors stay where instructions can take them."""
     point = design("baseline", allocation={"policy": "regmutex", "extended": extended})
     machine = load_machine("gtx480").scaled(1)
-    done = run_program(workload_program(name, architecture), point, machine, "tiny", record=False, check=True, budget=10**9)
+    done = executed(workload_program(name, architecture), point, machine, "tiny", check=True)
     assert done.verified
     for launch in done.launches:
         _check_shape(launch.code)
@@ -145,6 +145,6 @@ def test_the_compilers_own_limit_spills() -> None:
     """A limit of registers is the compiler's: fewer registers, spills of its own, the same output."""
     point = design("baseline").with_options(max_registers=24)
     machine = load_machine("hopper").scaled(4)
-    done = run_program(workload_program("lib", "sm_90"), point, machine, "tiny", record=False, check=False, budget=10**9)
+    done = executed(workload_program("lib", "sm_90"), point, machine, "tiny")
     assert done.verified
     assert {launch.code.registers for launch in done.launches} == {24}

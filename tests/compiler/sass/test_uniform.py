@@ -7,19 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warploom.code.classes import op_class
-from warploom.code.instruction import Bank, Code, Instruction
-from warploom.code.table import static_table
+from support.executed import executed
+from warploom.chip.machines import Machine, load_machine
+from warploom.compiler.code.classes import op_class
+from warploom.compiler.code.instruction import Bank, Code, Instruction
+from warploom.compiler.code.table import static_table
+from warploom.compiler.sass.module import from_cuda
+from warploom.compiler.sass.uniform import as_registers_of_threads, names_uniform_registers
 from warploom.designs import parse_design
-from warploom.machines import Machine, load_machine
+from warploom.emulator.trace.format import BIN_SHIFT
 from warploom.programs.device import Device
-from warploom.sass.module import from_cuda
-from warploom.sass.uniform import as_registers_of_threads, names_uniform_registers
-from warploom.simulation.compilation import compile_for, compile_key
-from warploom.simulation.execution import Executions, run_program
-from warploom.simulation.simulate import simulate
-from warploom.trace.format import BIN_SHIFT
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.compilation import compile_for, compile_key
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 WITH, WITHOUT = ("hopper", "ampere", "ada", "ampere-collectors"), ("gtx480", "gpgpusim-gtx480")
 WITHOUT += ("rfc", "warped-rf", "compression", "rfv", "regmutex", "ltrf-large", "bow-free")
@@ -160,7 +161,7 @@ def test_results_stay_right_and_the_checker_agrees(name: str, point: str) -> Non
 @pytest.mark.parametrize("name", ["heartwall", "particlefilter", "radixsort", "tpacf", "hotspot3d", "bfs", "sad", "ssao", "mum"])
 def test_more_programs_give_their_results(name: str, architecture: str) -> None:
     point, chip = parse_design("baseline"), load_machine("gtx480").scaled(1)
-    assert run_program(workload_program(name, architecture), point, chip, "tiny", record=False, check=True, budget=10**9).verified
+    assert executed(workload_program(name, architecture), point, chip, "tiny", check=True).verified
 
 
 def test_a_limit_of_registers_holds_for_both_together() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.backend.allocate import allocate
-from warploom.backend.lower import lower
-from warploom.code.instruction import Code
-from warploom.ptx.module import Module
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.backend.lower import lower
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx.module import Module
 
 __all__ = ["Options", "compile_kernel", "lower"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.backend.definitions import Definitions
-from warploom.code.instruction import Address, Code, Imm, Reg
+from warploom.compiler.backend.definitions import Definitions
+from warploom.compiler.code.instruction import Address, Code, Imm, Reg
 
 _REACH = 1 << 23  # a displacement has 24 bits with its sign
 

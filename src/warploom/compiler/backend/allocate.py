@@ -1,7 +1,7 @@
 """Register allocation: from virtual code to code on numbered registers.
 
 Values are split into webs, blocks are scheduled, what does not fit the limit is spilled, copies are coalesced, and the
-interference graph is coloured. The result keeps the code it came from, so that `warploom.backend.verify` can prove it.
+interference graph is coloured. The result keeps the code it came from, so that `warploom.compiler.backend.verify` can prove it.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from warploom.backend.allocation import MOST_REGISTERS, Allocation, Origin
-from warploom.backend.coalesce import Coalesced, coalesce
-from warploom.backend.colour import Colouring, colour_graph
-from warploom.backend.interference import Interference, build_interference
-from warploom.backend.literal import allocate_literal
-from warploom.backend.moves import copied_parts, is_copy
-from warploom.backend.schedule import schedule
-from warploom.backend.spill import Draft, choose_victims, spill, spill_costs
-from warploom.backend.verify import verify_allocation
-from warploom.backend.webs import split_webs
-from warploom.code.graph import FlowGraph, flow_graph, without_unreachable
-from warploom.code.instruction import Bank, Block, Code, Instruction, Operation, Reg
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.loops import loop_depths
-from warploom.code.slots import bits
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.allocation import MOST_REGISTERS, Allocation, CodeOrigin
+from warploom.compiler.backend.coalesce import Coalesced, coalesce
+from warploom.compiler.backend.colour import Colouring, colour_graph
+from warploom.compiler.backend.interference import Interference, build_interference
+from warploom.compiler.backend.literal import allocate_literal
+from warploom.compiler.backend.moves import copied_parts, is_copy
+from warploom.compiler.backend.schedule import schedule
+from warploom.compiler.backend.spill import Draft, choose_victims, spill, spill_costs
+from warploom.compiler.backend.verify import verify_allocation
+from warploom.compiler.backend.webs import split_webs
+from warploom.compiler.code.graph import FlowGraph, flow_graph, without_unreachable
+from warploom.compiler.code.instruction import Bank, Block, Code, Instruction, Operation, Reg
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.loops import loop_depths
+from warploom.compiler.code.slots import bits
 
 MOST_PREDICATES = 7
 _ROUNDS = 100
@@ -170,7 +170,7 @@ def _rewrite(virtual: Code, draft: Draft, assignment: dict[Reg, Reg]) -> Allocat
     highest = predicates = 0
     for block, block_origins in zip(draft.code.blocks, draft.origins, strict=True):
         instructions: list[Instruction] = []
-        kept: list[Origin] = []
+        kept: list[CodeOrigin] = []
         for instruction, origin in zip(block.instructions, block_origins, strict=True):
             renamed = instruction.with_registers(assignment)
             if renamed.op.name == "mov":

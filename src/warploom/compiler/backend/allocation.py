@@ -5,32 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warploom.code.instruction import Code
+from warploom.compiler.code.instruction import Code
 
 MOST_REGISTERS = 255  # that the instructions of a kernel can name
 
 
-class Origin(NamedTuple):
+class CodeOrigin(NamedTuple):
     """Where an instruction of allocated code comes from."""
 
     pc: int  # in the virtual code; of an inserted instruction, the virtual instruction before which it belongs
     inserted: bool = False
 
     @property
-    def after(self) -> Origin:
+    def after(self) -> CodeOrigin:
         """The origin of what is inserted after an instruction of this origin."""
-        return Origin(self.pc if self.inserted else self.pc + 1, True)
+        return CodeOrigin(self.pc if self.inserted else self.pc + 1, True)
 
     @property
-    def before(self) -> Origin:
+    def before(self) -> CodeOrigin:
         """The origin of what is inserted before an instruction of this origin."""
-        return Origin(self.pc, True)
+        return CodeOrigin(self.pc, True)
 
 
-def own_origins(code: Code) -> list[list[Origin]]:
+def own_origins(code: Code) -> list[list[CodeOrigin]]:
     """The origins of code that nothing has happened to yet, block by block."""
     starts = code.block_starts()
-    return [[Origin(pc) for pc in range(starts[n], starts[n + 1])] for n in range(len(code.blocks))]
+    return [[CodeOrigin(pc) for pc in range(starts[n], starts[n + 1])] for n in range(len(code.blocks))]
 
 
 @dataclass
@@ -39,4 +39,4 @@ class Allocation:
 
     virtual: Code
     allocated: Code
-    origins: list[list[Origin]]  # per block
+    origins: list[list[CodeOrigin]]  # per block

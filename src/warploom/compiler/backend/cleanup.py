@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from warploom.backend.addresses import fold_displacements
-from warploom.backend.constants import legalise, split_products
-from warploom.backend.dead import remove_dead
-from warploom.backend.jumps import simplify_jumps
-from warploom.backend.propagate import propagate
-from warploom.code.instruction import Code
+from warploom.compiler.backend.addresses import fold_displacements
+from warploom.compiler.backend.constants import legalise, split_products
+from warploom.compiler.backend.dead import remove_dead
+from warploom.compiler.backend.jumps import simplify_jumps
+from warploom.compiler.backend.propagate import propagate
+from warploom.compiler.code.instruction import Code
 
 _ROUNDS = 8  # chains of folding are short; a bound keeps the worst case linear
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warploom.backend.interference import Affinity, Interference
-from warploom.code.instruction import Bank
-from warploom.code.slots import bits
+from warploom.compiler.backend.interference import Affinity, Interference
+from warploom.compiler.code.instruction import Bank
+from warploom.compiler.code.slots import bits
 
 
 @dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.backend.interference import Affinity, Interference
-from warploom.code.instruction import Bank
-from warploom.code.slots import bits
+from warploom.compiler.backend.interference import Affinity, Interference
+from warploom.compiler.code.instruction import Bank
+from warploom.compiler.code.slots import bits
 
 _PATIENCE = 3  # how often an order of colouring is mended without success before it is given up
 
@@ -94,12 +94,8 @@ def _pairs_first(problem: _Problem, nodes: list[int]) -> list[int]:
     return sorted(nodes, key=lambda node: not problem.wide[node])
 
 
-def smallest_last(graph: Interference, nodes: list[int]) -> list[int]:
-    """The order in which each node has the fewest neighbours among those before it: the reverse of simplification."""
-    return _smallest_last(_Problem(graph, 0, 0), nodes)
-
-
 def _smallest_last(problem: _Problem, nodes: list[int]) -> list[int]:
+    """The order in which each node has the fewest neighbours among those before it: the reverse of simplification."""
     wide, neighbours = problem.wide, problem.neighbours
     remaining = [False] * len(problem)
     for node in nodes:

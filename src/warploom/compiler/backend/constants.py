@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.backend.definitions import highest_number
-from warploom.code.classes import OpClass, op_class
-from warploom.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.compiler.backend.definitions import highest_number
+from warploom.compiler.code.classes import OpClass, op_class
+from warploom.compiler.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
 
 _LAUNCH_CONSTANTS = ("ntid", "nctaid")  # special registers that hardware keeps beside the parameters
 _FIELDS = {"lop3": (3,), "bfe": (1, 2), "bfi": (2, 3), "shf": (2,), "prmt": (2,), "shfl": (1, 2, 3), "fns": (1, 2)}

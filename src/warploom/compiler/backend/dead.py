@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.code.classes import is_added
-from warploom.code.instruction import Code, Instruction, Reg
+from warploom.compiler.code.classes import is_added
+from warploom.compiler.code.instruction import Code, Instruction, Reg
 
 _EFFECTS = frozenset(
     (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.code.dominators import dominance_intervals, immediate_dominators
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Code, Instruction, Reg
+from warploom.compiler.code.dominators import dominance_intervals, immediate_dominators
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Code, Instruction, Reg
 
 
 class Definitions:

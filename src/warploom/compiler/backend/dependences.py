@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warploom.code.classes import OpClass, is_added, op_class
-from warploom.code.instruction import Address, Instruction, Reg, Special, Symbol
-from warploom.code.slots import SlotAccess, bits
+from warploom.compiler.code.classes import OpClass, is_added, op_class
+from warploom.compiler.code.instruction import Address, Instruction, Reg, Special, Symbol
+from warploom.compiler.code.slots import SlotAccess, bits
 
 _LONG = 200  # cycles until a value comes from device memory
 _LATENCIES = {OpClass.MEMORY: 24, OpClass.SFU: 20, OpClass.INT_DIV: 60, OpClass.F32_DIV: 60, OpClass.F64_DIV: 100}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.code.instruction import Imm, Instruction, Operand, Operation, Symbol
+from warploom.compiler.code.instruction import Imm, Instruction, Operand, Operation, Symbol
 
 _BITS = {f"{kind}{bits}": bits for kind in "usb" for bits in (8, 16, 32, 64)}
 

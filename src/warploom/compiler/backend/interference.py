@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from warploom.backend.moves import copied_parts, is_copy
-from warploom.code.instruction import Bank, Code, Reg
-from warploom.code.liveness import Liveness
-from warploom.code.slots import bits
+from warploom.compiler.backend.moves import copied_parts, is_copy
+from warploom.compiler.code.instruction import Bank, Code, Reg
+from warploom.compiler.code.liveness import Liveness
+from warploom.compiler.code.slots import bits
 
 
 @dataclass

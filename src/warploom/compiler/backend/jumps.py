@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.code.graph import without_unreachable
-from warploom.code.instruction import Block, Code, Guard
+from warploom.compiler.code.graph import without_unreachable
+from warploom.compiler.code.instruction import Block, Code, Guard
 
 
 def _only_jump(block: Block) -> int | None:

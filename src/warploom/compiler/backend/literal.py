@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.backend.allocation import MOST_REGISTERS, Allocation, own_origins
-from warploom.backend.interference import Interference, build_interference
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Bank, Block, Code, Reg
-from warploom.code.liveness import thread_liveness
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.allocation import MOST_REGISTERS, Allocation, own_origins
+from warploom.compiler.backend.interference import Interference, build_interference
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Bank, Block, Code, Reg
+from warploom.compiler.code.liveness import thread_liveness
 
 MOST_PREDICATES = 63
 
@@ -58,7 +58,7 @@ def _number(code: Code, graph: Interference, order: list[Reg]) -> dict[Reg, Reg]
             kind = "predicates" if register.bank is Bank.P else "registers"
             where = f"{code.source}: " if code.source else ""
             raise WarploomError(
-                f"{where}kernel {code.name} needs more than {len(file)} {kind} in literal mode: compile it without --literal."
+                f"{where}kernel {code.name} needs more than {len(file)} {kind} in literal mode: compile it without."
             )
         number = min(free, key=lambda n: (max(last[n + word] for word in range(words)), n))
         for word in range(words):

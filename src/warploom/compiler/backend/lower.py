@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from warploom.backend.cleanup import clean, finish
-from warploom.backend.lower_calls import Flat, flatten
-from warploom.backend.lower_layout import lay_out, loaded_variables
-from warploom.backend.lower_parameters import parameters
-from warploom.backend.lower_translate import Translator, branch_chain
-from warploom.backend.narrow import narrow_addresses
-from warploom.code.instruction import Block, Code, Instruction, Operation
-from warploom.errors import WarploomError
-from warploom.ptx import module as ptx
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.cleanup import clean, finish
+from warploom.compiler.backend.lower_calls import Flat, flatten
+from warploom.compiler.backend.lower_layout import lay_out, loaded_variables
+from warploom.compiler.backend.lower_parameters import parameters
+from warploom.compiler.backend.lower_translate import Translator, branch_chain
+from warploom.compiler.backend.narrow import narrow_addresses
+from warploom.compiler.code.instruction import Block, Code, Instruction, Operation
+from warploom.compiler.ptx import module as ptx
 
 _ENDS = ("bra", "brx", "ret", "exit", "trap")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from warploom.code.supplied import NAMES, Supplied
-from warploom.errors import WarploomError
-from warploom.ptx.module import (
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.supplied import NAMES, Supplied
+from warploom.compiler.ptx.module import (
     Call,
     Function,
     Label,
@@ -29,8 +29,8 @@ from warploom.ptx.module import (
     Texel,
     Vector,
 )
-from warploom.ptx.opcodes import Opcode, OperandRule, decode
-from warploom.ptx.types import SIZE
+from warploom.compiler.ptx.opcodes import Opcode, OperandRule, decode
+from warploom.compiler.ptx.types import SIZE
 
 _MAX_INSTRUCTIONS = 200_000
 _LAUNCHING = ("__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warploom.code import instruction as code
-from warploom.errors import WarploomError
-from warploom.ptx.module import Function, MemoryOperand, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
+from warploom.base.errors import WarploomError
+from warploom.compiler.code import instruction as code
+from warploom.compiler.ptx.module import Function, MemoryOperand, Module, PtxInstruction, PtxVariable, SymbolAddress, Texel
 
 
 @dataclass

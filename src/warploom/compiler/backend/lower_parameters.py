@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.code.instruction import Parameter
-from warploom.ptx import module as ptx
+from warploom.compiler.code.instruction import Parameter
+from warploom.compiler.ptx import module as ptx
 
 _COPIES = ("mov", "cvta", "selp")  # the result points where the sources do
 _ROUNDS = 20  # values go round loops; addresses settle after a few

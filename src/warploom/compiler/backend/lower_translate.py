@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import functools
 
-from warploom.backend.lower_layout import Layout
-from warploom.code.instruction import Address, Bank, Guard, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
-from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
-from warploom.errors import WarploomError
-from warploom.ptx import module as ptx
-from warploom.ptx.opcodes import Opcode
-from warploom.ptx.types import SIZE
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend.lower_layout import Layout
+from warploom.compiler.code.instruction import (
+    Address,
+    Bank,
+    Guard,
+    Imm,
+    Instruction,
+    Operand,
+    Operation,
+    Param,
+    Reg,
+    Special,
+    Symbol,
+)
+from warploom.compiler.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
+from warploom.compiler.ptx import module as ptx
+from warploom.compiler.ptx.opcodes import Opcode
+from warploom.compiler.ptx.types import SIZE
 
 _NAMES = {"barrier": "bar", "ldu": "ld", "ret": "exit", "prefetch": "nop", "prefetchu": "nop", "pmevent": "nop"}
 _ADDRESSING = ("ld", "st", "atom", "red")

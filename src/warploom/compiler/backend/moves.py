@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.code.instruction import Bank, Instruction, Reg
+from warploom.compiler.code.instruction import Bank, Instruction, Reg
 
 Part = tuple[Reg, int]  # a register and which of its 32-bit words; predicates have word 0
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.backend.definitions import highest_number
-from warploom.code.instruction import Address, Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Symbol
+from warploom.compiler.backend.definitions import highest_number
+from warploom.compiler.code.instruction import Address, Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg, Symbol
 
 LOW, HIGH, BOTH = 1, 2, 3
 

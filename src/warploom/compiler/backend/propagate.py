@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.backend.constants import accepts_constant, becomes_legal, foldable
-from warploom.backend.definitions import Definitions
-from warploom.backend.fold import simplified
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Address, Bank, Code, Guard, Imm, Instruction, Operand, Param, Reg, Symbol
-from warploom.code.loops import loop_depths
+from warploom.compiler.backend.constants import accepts_constant, becomes_legal, foldable
+from warploom.compiler.backend.definitions import Definitions
+from warploom.compiler.backend.fold import simplified
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Address, Bank, Code, Guard, Imm, Instruction, Operand, Param, Reg, Symbol
+from warploom.compiler.code.loops import loop_depths
 
 
 def propagate(code: Code) -> bool:

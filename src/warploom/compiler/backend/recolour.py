@@ -1,8 +1,8 @@
 """New register numbers for the values of allocated code, some of which must stay below a limit.
 
-Values are the webs of `warploom.code.values`, one per 32-bit register. Those that some instruction takes for a vector stay
-consecutive and aligned: the two halves of a 64-bit value, the four words of an access of 128 bits, the registers that a texture
-instruction of SASS counts from its first. A value keeps its number where it may.
+Values are the webs of `warploom.compiler.code.values`, one per 32-bit register. Those that some instruction takes for
+a vector stay consecutive and aligned: the two halves of a 64-bit value, the four words of an access of 128 bits, the registers
+that a texture instruction of SASS counts from its first. A value keeps its number where it may.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from warploom.code.instruction import Bank, Block, Code, Instruction, Reg
-from warploom.code.ranges import LiveRanges
-from warploom.code.sass_classes import TEXTURES
-from warploom.code.slots import PREDICATES, bits
-from warploom.code.values import Values
+from warploom.compiler.code.instruction import Bank, Block, Code, Instruction, Reg
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.sass_classes import TEXTURES
+from warploom.compiler.code.slots import PREDICATES, bits
+from warploom.compiler.code.values import Values
 
 _ORDERS = 32  # how often nodes that found no register are tried first
 _TURNS = 8  # how often on average a node may be placed while nodes drive each other out

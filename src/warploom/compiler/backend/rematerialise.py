@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.code.classes import OpClass, op_class
-from warploom.code.instruction import Address, Code, Instruction, Operand, Reg, Special
+from warploom.compiler.code.classes import OpClass, op_class
+from warploom.compiler.code.instruction import Address, Code, Instruction, Operand, Reg, Special
 
 _CHANGING_SPECIALS = ("clock", "globaltimer")
 _LANE_DEPENDENT = ("vote", "activemask", "match")  # the result depends on which lanes execute it

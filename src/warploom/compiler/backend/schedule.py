@@ -10,11 +10,11 @@ import heapq
 from bisect import insort
 from dataclasses import dataclass, replace
 
-from warploom.backend.dependences import Node, dependence_graph
-from warploom.code.graph import FlowGraph
-from warploom.code.instruction import Bank, Block, Code
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.slots import bits
+from warploom.compiler.backend.dependences import Node, dependence_graph
+from warploom.compiler.code.graph import FlowGraph
+from warploom.compiler.code.instruction import Bank, Block, Code
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.slots import bits
 
 _ENOUGH = 20  # with this many registers or fewer a Fermi SM is full of threads: there is no point in saving more
 _SPENT = 16  # so many may be spent on starting loads early even if the kernel could do with fewer

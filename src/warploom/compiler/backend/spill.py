@@ -8,11 +8,11 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field, replace
 
-from warploom.backend.allocation import Origin, own_origins
-from warploom.backend.rematerialise import repeatable_values
-from warploom.code.instruction import Address, Bank, Block, Code, Imm, Instruction, Operation, Reg
-from warploom.code.liveness import Liveness
-from warploom.code.slots import bits
+from warploom.compiler.backend.allocation import CodeOrigin, own_origins
+from warploom.compiler.backend.rematerialise import repeatable_values
+from warploom.compiler.code.instruction import Address, Bank, Block, Code, Imm, Instruction, Operation, Reg
+from warploom.compiler.code.liveness import Liveness
+from warploom.compiler.code.slots import bits
 
 _RECOMPUTED = 0.2  # what recomputing a value costs, against a load from local memory
 
@@ -25,7 +25,7 @@ class Draft:
     """
 
     code: Code
-    origins: list[list[Origin]]
+    origins: list[list[CodeOrigin]]
     temporaries: set[Reg] = field(default_factory=set)  # made by spilling, with ranges that cannot become shorter
     next_number: int = 0
 
@@ -150,7 +150,7 @@ class _Rewriter:
         blocks, origins = [], []
         for block, block_origins in zip(self.draft.code.blocks, self.draft.origins, strict=True):
             self.output: list[Instruction] = []
-            self.output_origins: list[Origin] = []
+            self.output_origins: list[CodeOrigin] = []
             self.held: dict[Reg, tuple[Reg, int]] = {}  # victim -> its temporary, and until which place it may be used
             for place, (instruction, origin) in enumerate(zip(block.instructions, block_origins, strict=True)):
                 self._rewrite(place, instruction, origin)
@@ -161,11 +161,11 @@ class _Rewriter:
         )
         return Draft(code, origins, self.draft.temporaries, self.draft.next_number)
 
-    def _emit(self, instruction: Instruction, origin: Origin) -> None:
+    def _emit(self, instruction: Instruction, origin: CodeOrigin) -> None:
         self.output.append(instruction)
         self.output_origins.append(origin)
 
-    def _rewrite(self, place: int, instruction: Instruction, origin: Origin) -> None:
+    def _rewrite(self, place: int, instruction: Instruction, origin: CodeOrigin) -> None:
         if instruction.dsts and instruction.dsts[0] in self.templates:
             return  # recomputed at each use instead
         reads: dict[Reg, Reg] = {}
@@ -187,7 +187,7 @@ class _Rewriter:
         else:
             self._emit(instruction, origin)
 
-    def _fetch(self, victim: Reg, place: int, origin: Origin, fresh: bool = False) -> Reg:
+    def _fetch(self, victim: Reg, place: int, origin: CodeOrigin, fresh: bool = False) -> Reg:
         held = self.held.get(victim)
         if held is not None and place <= held[1] and not fresh:
             return held[0]
@@ -205,7 +205,7 @@ class _Rewriter:
         self.held[victim] = (temporary, place + self.reach)
         return temporary
 
-    def _store(self, victim: Reg, temporary: Reg, place: int, origin: Origin) -> None:
+    def _store(self, victim: Reg, temporary: Reg, place: int, origin: CodeOrigin) -> None:
         home = self.homes[victim]
         if isinstance(home, Reg):
             self._emit(Instruction(Operation("selp", "b32"), (home,), (Imm(1), Imm(0), temporary)), origin.after)

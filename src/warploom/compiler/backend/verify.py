@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.backend.allocation import Allocation
-from warploom.backend.contents import Contents, Move, Place, meet
-from warploom.backend.moves import copied_parts, is_copy
-from warploom.backend.rematerialise import repeatable, repeatable_values
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Address, Bank, Imm, Instruction, Operand, Reg
+from warploom.compiler.backend.allocation import Allocation
+from warploom.compiler.backend.contents import Contents, Move, Place, meet
+from warploom.compiler.backend.moves import copied_parts, is_copy
+from warploom.compiler.backend.rematerialise import repeatable, repeatable_values
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Address, Bank, Imm, Instruction, Operand, Reg
 
 
 class AllocationError(RuntimeError):

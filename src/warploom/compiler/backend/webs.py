@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.code.instruction import Address, Block, Code, Guard, Operand, Reg
-from warploom.code.values import value_instances
+from warploom.compiler.code.instruction import Address, Block, Code, Guard, Operand, Reg
+from warploom.compiler.code.values import value_instances
 
 
 def split_webs(code: Code) -> Code:

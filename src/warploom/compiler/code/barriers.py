@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.instruction import WAITS, Bank, Code, Imm, Instruction, Modified, Reg
-from warploom.code.lanes import FULL
+from warploom.compiler.code.instruction import WAITS, Bank, Code, Imm, Instruction, Modified, Reg
+from warploom.compiler.code.lanes import FULL
 
 _OF_GROUPS = frozenset(("COLLECTIVE", "EXCLUSIVE"))  # what follows is executed by groups of their own
 _LEAVING_THEM = ("BREAK", "BMOV")  # take lanes out of a register, or put others into it

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from warploom.code.instruction import Operation
-from warploom.code.op_class import OpClass
-from warploom.code.sass_classes import SASS_CLASSES
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Operation
+from warploom.compiler.code.op_class import OpClass
+from warploom.compiler.code.sass_classes import SASS_CLASSES
 
 __all__ = ["OpClass", "Unit", "add_operation", "op_class", "unit"]
 

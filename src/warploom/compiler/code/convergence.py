@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warploom.code.barriers import Barriers
-from warploom.code.dominators import immediate_post_dominators
-from warploom.code.graph import FlowGraph
+from warploom.compiler.code.barriers import Barriers
+from warploom.compiler.code.dominators import immediate_post_dominators
+from warploom.compiler.code.graph import FlowGraph
 
 
 @dataclass(frozen=True)

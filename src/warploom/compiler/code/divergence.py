@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.barriers import Barriers, is_exclusive
-from warploom.code.convergence import apart_in_sass, partings
-from warploom.code.dominators import immediate_post_dominators
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import BRANCHES, Bank, Code, Instruction, Reg, Special
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.slots import UNIFORM, bits
-from warploom.code.values import Value, Values, value_instances
+from warploom.compiler.code.barriers import Barriers, is_exclusive
+from warploom.compiler.code.convergence import apart_in_sass, partings
+from warploom.compiler.code.dominators import immediate_post_dominators
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import BRANCHES, Bank, Code, Instruction, Reg, Special
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.slots import UNIFORM, bits
+from warploom.compiler.code.values import Value, Values, value_instances
 
 _VARYING_SPECIALS = ("tid", "laneid", "lanemask")
 _UNIFORM_SPACES = ("param", "const", "global", "shared")  # one address gives one value; local and generic may be a lane's own

@@ -5,8 +5,8 @@ The iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance
 
 from __future__ import annotations
 
-from warploom.code.graph import FlowGraph, flow_graph, reverse_post_order
-from warploom.code.instruction import Code
+from warploom.compiler.code.graph import FlowGraph, flow_graph, reverse_post_order
+from warploom.compiler.code.instruction import Code
 
 Edges = tuple[tuple[int, ...], ...]
 

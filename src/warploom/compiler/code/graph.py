@@ -6,8 +6,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
-from warploom.code.barriers import Barriers, find_barriers
-from warploom.code.instruction import BRANCHES, EXITS, Block, Code
+from warploom.compiler.code.barriers import Barriers, find_barriers
+from warploom.compiler.code.instruction import BRANCHES, EXITS, Block, Code
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ class Operation(NamedTuple):
     """What an instruction does, spelt as PTX spells it once types are made explicit.
 
     ``name`` is PTX's opcode without suffixes (``add``, ``mad``, ``setp``, ``cvt``, ``ld``, ``atom``, ``bra``, ``bar``),
-    or one of ours: ``exit``, and what compile-time passes of policies insert (`warploom.code.classes.add_operation`).
+    or one of ours: ``exit``, and what compile-time passes of policies insert (`warploom.compiler.code.classes.add_operation`).
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Which registers of a thread hold a value that will still be read.
 
 A register is live where some path reads it before a write that certainly happens; a register that no path has written is not
-live. A guarded write kills nothing. What a whole warp needs is in `warploom.code.warp`.
+live. A guarded write kills nothing. What a whole warp needs is in `warploom.compiler.code.warp`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.slots import SlotAccess, Slots, slots_of
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.slots import SlotAccess, Slots, slots_of
 
 
 @dataclass
 class Liveness:
-    """Live slots (see `warploom.code.slots`) at every point of a kernel, as bit masks."""
+    """Live slots (see `warploom.compiler.code.slots`) at every point of a kernel, as bit masks."""
 
     slots: Slots
     accesses: list[list[SlotAccess]]  # per block

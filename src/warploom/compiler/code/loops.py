@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.dominators import dominance_intervals, immediate_dominators
-from warploom.code.graph import FlowGraph
+from warploom.compiler.code.dominators import dominance_intervals, immediate_dominators
+from warploom.compiler.code.graph import FlowGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.code.convergence import partings
-from warploom.code.divergence import Divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.slots import bits
-from warploom.code.values import Value, Values, value_instances
+from warploom.compiler.code.convergence import partings
+from warploom.compiler.code.divergence import Divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.slots import bits
+from warploom.compiler.code.values import Value, Values, value_instances
 
 
 @dataclass(slots=True)

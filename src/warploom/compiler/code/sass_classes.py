@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.code.op_class import OpClass
+from warploom.compiler.code.op_class import OpClass
 
 SASS_CLASSES: dict[str, OpClass] = {
     **dict.fromkeys(("MOV", "UMOV", "SEL", "USEL", "FSEL", "PRMT", "UPRMT", "S2R", "S2UR", "CS2R", "P2R", "R2P"), OpClass.MOVE),

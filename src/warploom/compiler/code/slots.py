@@ -14,7 +14,17 @@ from typing import cast
 
 import numpy as np
 
-from warploom.code.instruction import FIXED_BANKS, Address, Bank, Code, Constant, Instruction, Modified, Reg, registers_in
+from warploom.compiler.code.instruction import (
+    FIXED_BANKS,
+    Address,
+    Bank,
+    Code,
+    Constant,
+    Instruction,
+    Modified,
+    Reg,
+    registers_in,
+)
 
 PREDICATES = 256  # the slot of P0 in allocated code
 UNIFORM = 512  # the slot of UR0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from warploom.code.instruction import Bank, Reg
+from warploom.compiler.code.instruction import Bank, Reg
 
 FIRST_ADDRESS = 0xA000_0000_0000
 """Where the functions seem to lie: above all memory."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
+from typing import Annotated
 
 import numpy as np
 
-from warploom.code.classes import OpClass, op_class, unit
-from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
-from warploom.code.sass_classes import ATOMICS, BULK_COPIES, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
+from warploom.base.records import Array, Record, dtype_of, i2, i4, u1, u2, u8
+from warploom.compiler.code.classes import OpClass, op_class, unit
+from warploom.compiler.code.instruction import Bank, Code, Constant, Imm, Instruction, Reg
+from warploom.compiler.code.sass_classes import ATOMICS, BULK_COPIES, FENCES, LOADS, SASS_SPACES, STORES, WARPGROUP_PRODUCTS
 
 MAX_READS = 10  # of a product of matrices with an addend of f32; fma.f64 reads six
 MAX_WRITES = 8  # a load of four 64-bit elements
@@ -43,23 +45,22 @@ class Flag(IntFlag):
     VOLATILE = 2048
 
 
-STATIC_DTYPE = np.dtype(
-    [
-        ("op_class", "u1"),
-        ("unit", "u1"),
-        ("space", "u1"),
-        ("n_reads", "u1"),
-        ("n_writes", "u1"),
-        ("flags", "u2"),
-        ("reads", "i2", (MAX_READS,)),  # 32-bit registers in operand order; each operand register once per read
-        ("writes", "i2", (MAX_WRITES,)),
-        ("predicates_read", "u8"),  # bit masks; the guard included
-        ("predicates_written", "u8"),
-        ("payload", "u8"),  # the 64 bits of a metadata instruction
-        ("block", "i4"),
-    ],
-    align=True,
-)
+class StaticFacts(Record):
+    """What is known of one instruction before it is executed."""
+
+    op_class: u1
+    unit: u1
+    space: u1
+    n_reads: u1
+    n_writes: u1
+    flags: u2
+    reads: Annotated[Array[i2], MAX_READS]  # 32-bit registers in operand order; each operand register once per read
+    writes: Annotated[Array[i2], MAX_WRITES]
+    predicates_read: u8  # bit masks; the guard included
+    predicates_written: u8
+    payload: u8  # the 64 bits of a metadata instruction
+    block: i4
+
 
 _UNIFORM_PREDICATES, _UNIFORM_BITS = 8, 16  # in the masks of SASS, whose threads have seven predicates
 _UNIFORM_WORDS = {Bank.U: 1, Bank.UD: 2, Bank.UQ: 4}
@@ -143,8 +144,8 @@ def is_wide(instruction: Instruction, literal: bool) -> bool:
 
 
 def static_table(code: Code) -> np.ndarray:
-    """One record per instruction, in address order. One with too many registers shows none of them (`code/wide.py`)."""
-    table = np.zeros(len(code), STATIC_DTYPE)
+    """One record per instruction, in address order. One with too many registers shows none of them (`compiler/code/wide.py`)."""
+    table = np.zeros(len(code), dtype_of(StaticFacts))
     pc = 0
     for number, block in enumerate(code.blocks):
         for instruction in block.instructions:

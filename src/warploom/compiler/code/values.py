@@ -1,8 +1,8 @@
 """Value instances: what a register holds between being written and last read.
 
 A register is reused for unrelated values; a value instance (a web, in allocators' language) joins the definitions that reach
-a common read. The unit is the slot of `warploom.code.slots`, so a 64-bit value of allocated code is two instances, one per
-32-bit register.
+a common read. The unit is the slot of `warploom.compiler.code.slots`, so a 64-bit value of allocated code is two
+instances, one per 32-bit register.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.slots import SlotAccess, Slots, bits, slots_of
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.slots import SlotAccess, Slots, bits, slots_of
 
 
 @dataclass(slots=True)

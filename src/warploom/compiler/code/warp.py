@@ -7,11 +7,11 @@ throughout the diverged region, whatever the executing arm writes.
 
 from __future__ import annotations
 
-from warploom.code.convergence import partings
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.convergence import partings
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.liveness import Liveness, thread_liveness
 
 
 def warp_liveness(

@@ -7,8 +7,8 @@ thread, such as whether it holds extended registers, flows along these edges too
 
 from __future__ import annotations
 
-from warploom.code.convergence import partings
-from warploom.code.graph import FlowGraph
+from warploom.compiler.code.convergence import partings
+from warploom.compiler.code.graph import FlowGraph
 
 
 def warp_predecessors(graph: FlowGraph, divergent: frozenset[int]) -> list[frozenset[int]]:

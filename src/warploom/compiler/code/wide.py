@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from warploom.code.instruction import Code, Instruction, Modified, Reg, registers_in
-from warploom.code.sass_classes import WARPGROUP_PRODUCTS
-from warploom.code.table import is_wide
+from warploom.compiler.code.instruction import Code, Instruction, Modified, Reg, registers_in
+from warploom.compiler.code.sass_classes import WARPGROUP_PRODUCTS
+from warploom.compiler.code.table import is_wide
 
 MAX_RUNS = 4  # of operands: A, B, the addend and what tells the places of a sparse A's elements
 
@@ -51,11 +51,6 @@ def wide_registers(instruction: Instruction) -> Wide:
         for sources in (instruction.srcs[:described], instruction.srcs[described + 1 :])
     )
     return Wide(_runs(before), behind[0] if behind else -1, result, len(results))
-
-
-def is_asynchronous(instruction: Instruction) -> bool:
-    """Whether an instruction goes on while its warp does, until the warp waits for it."""
-    return instruction.op.name in WARPGROUP_PRODUCTS
 
 
 def first_wide(code: Code) -> Instruction | None:

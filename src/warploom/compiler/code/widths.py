@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Reg, Special
-from warploom.code.slots import PREDICATES
-from warploom.code.values import Value, Values
+from warploom.compiler.code.instruction import Bank, Code, Imm, Instruction, Operand, Operation, Reg, Special
+from warploom.compiler.code.slots import PREDICATES
+from warploom.compiler.code.values import Value, Values
 
 WHOLE = 32
 _OF_TYPE = {"u8": 8, "u16": 16, "u32": WHOLE}  # of loads and conversions, which fill the rest with zeros

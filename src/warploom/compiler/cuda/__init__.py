@@ -1,5 +1,5 @@
 """CUDA C++ to PTX or machine code through NVRTC; no GPU and no toolkit are needed."""
 
-from warploom.cuda.nvrtc import compile_to_cubin, compile_to_ptx
+from warploom.compiler.cuda.nvrtc import compile_to_cubin, compile_to_ptx
 
 __all__ = ["compile_to_cubin", "compile_to_ptx"]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from warploom.cuda.host_code import local_headers, set_aside_host_code, system_headers
-from warploom.cuda.host_headers import HOST_HEADERS
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.cuda.host_code import local_headers, set_aside_host_code, system_headers
+from warploom.compiler.cuda.host_headers import HOST_HEADERS
 
 _INSTALL = "install it with: pip install 'warploom[cuda]'"
 _Made = TypeVar("_Made", str, bytes)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.declarations import read_loc, read_parameter, read_registers, read_variables, skip_pragma
-from warploom.ptx.module import Body, Label, Operand, PtxInstruction, Register
-from warploom.ptx.opcodes import Opcode, OperandRule, decode, why_unknown
-from warploom.ptx.operands import OperandReader
-from warploom.ptx.scope import Scope
-from warploom.ptx.source_lines import SourceLines
-from warploom.ptx.types import SIZE
+from warploom.compiler.ptx.cursor import Cursor
+from warploom.compiler.ptx.declarations import read_loc, read_parameter, read_registers, read_variables, skip_pragma
+from warploom.compiler.ptx.module import Body, Label, Operand, PtxInstruction, Register
+from warploom.compiler.ptx.opcodes import Opcode, OperandRule, decode, why_unknown
+from warploom.compiler.ptx.operands import OperandReader
+from warploom.compiler.ptx.scope import Scope
+from warploom.compiler.ptx.source_lines import SourceLines
+from warploom.compiler.ptx.types import SIZE
 
 _MAX_DEPTH = 100
 

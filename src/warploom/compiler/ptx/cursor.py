@@ -7,9 +7,9 @@ import struct
 from collections.abc import Callable
 from typing import NoReturn
 
-from warploom.errors import WarploomError
-from warploom.ptx.tokens import END
-from warploom.ptx.types import SIZE
+from warploom.base.errors import WarploomError
+from warploom.compiler.ptx.tokens import END
+from warploom.compiler.ptx.types import SIZE
 
 _NAME = re.compile(r"[%$_A-Za-z][\w$]*\Z")
 _MAX_NESTING = 50

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.module import FunctionName, PtxParameter, PtxVariable
-from warploom.ptx.scope import Named, Scope
-from warploom.ptx.source_lines import Location, Position
-from warploom.ptx.types import SIZE
+from warploom.compiler.ptx.cursor import Cursor
+from warploom.compiler.ptx.module import FunctionName, PtxParameter, PtxVariable
+from warploom.compiler.ptx.scope import Named, Scope
+from warploom.compiler.ptx.source_lines import Location, Position
+from warploom.compiler.ptx.types import SIZE
 
 _MAX_BYTES = 1 << 32
 _MAX_REGISTERS = 1 << 24

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from warploom.ptx.opcodes import Opcode
+from warploom.compiler.ptx.opcodes import Opcode
 
 
 class Register(NamedTuple):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from warploom.ptx.types import DOUBLED
+from warploom.compiler.ptx.types import DOUBLED
 
 GROUPS: dict[str, dict[str, str]] = {
     name: {word: word for word in words.split()}

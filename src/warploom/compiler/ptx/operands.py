@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.module import (
+from warploom.compiler.ptx.cursor import Cursor
+from warploom.compiler.ptx.module import (
     Call,
     FunctionName,
     MemoryOperand,
@@ -22,9 +22,9 @@ from warploom.ptx.module import (
     Texel,
     Vector,
 )
-from warploom.ptx.opcodes import Opcode, OperandRule
-from warploom.ptx.scope import SPECIAL_SIZES, Named, Scope
-from warploom.ptx.types import HOLDS, SIZE
+from warploom.compiler.ptx.opcodes import Opcode, OperandRule
+from warploom.compiler.ptx.scope import SPECIAL_SIZES, Named, Scope
+from warploom.compiler.ptx.types import HOLDS, SIZE
 
 _COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4}
 _ADDRESS_TYPES = {"u64", "s64", "b64", "u32", "s32", "b32"}

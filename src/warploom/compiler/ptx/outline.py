@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from warploom.ptx.tokens import END, tokenize
+from warploom.compiler.ptx.tokens import END, tokenize
 
 _MARK = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"|[{}]')
 _NO_CODE = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"')

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from warploom.errors import WarploomError
-from warploom.ptx.body import BodyReader
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.declarations import read_loc, read_parameter, read_variables, skip_attributes, skip_pragma
-from warploom.ptx.module import Body, Function, FunctionName, Module, PtxParameter
-from warploom.ptx.outline import outline
-from warploom.ptx.scope import Counter, Scope
-from warploom.ptx.source_lines import SourceLines, numbers_of
-from warploom.ptx.tokens import tokenize
+from warploom.base.errors import WarploomError
+from warploom.compiler.ptx.body import BodyReader
+from warploom.compiler.ptx.cursor import Cursor
+from warploom.compiler.ptx.declarations import read_loc, read_parameter, read_variables, skip_attributes, skip_pragma
+from warploom.compiler.ptx.module import Body, Function, FunctionName, Module, PtxParameter
+from warploom.compiler.ptx.outline import outline
+from warploom.compiler.ptx.scope import Counter, Scope
+from warploom.compiler.ptx.source_lines import SourceLines, numbers_of
+from warploom.compiler.ptx.tokens import tokenize
 
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
 _SPACES = (".global", ".const", ".shared", ".tex")

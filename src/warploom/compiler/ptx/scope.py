@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from warploom.ptx.module import FunctionName, PtxParameter, PtxVariable, Register, SpecialRegister
+from warploom.compiler.ptx.module import FunctionName, PtxParameter, PtxVariable, Register, SpecialRegister
 
 Named = Register | PtxVariable | PtxParameter | SpecialRegister | FunctionName
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 Position = tuple[int, int, int]  # file number, line, column
@@ -22,12 +21,6 @@ def numbers_of(file: str, tokens: list[str]) -> frozenset[int]:
         for place, token in enumerate(tokens)
         if token == ".file" and tokens[place + 1].isdecimal() and len(tokens[place + 1]) < 10 and tokens[place + 2] == f'"{file}"'
     )
-
-
-def without_lines(ptx: str) -> str:
-    """PTX as NVRTC writes it when it is not asked for lines: the same instructions."""
-    names_left_out = re.sub(r"\t\.section\t\.debug_str\n\t\{\n(?:[^\t].*\n|\n)*\t\}\n", "\n", ptx)
-    return re.sub(r"^\t\.(?:loc|file)\t.*\n", "", names_left_out, flags=re.MULTILINE)
 
 
 class SourceLines:

@@ -1,1 +1,1 @@
-"""Machine code of real GPUs: cubins made by NVIDIA's compiler, disassembled and read into the classes of `warploom.code`."""
+"""Machine code of real GPUs: cubins made by NVIDIA's compiler, read into the classes of `warploom.compiler.code`."""

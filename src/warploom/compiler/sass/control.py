@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.code.instruction import Control
+from warploom.compiler.code.instruction import Control
 
 _FIRST_BIT = 41  # of the upper 64 bits of an encoding
 _NO_BARRIER = 7

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 _REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK = 0x2F, 0x11, 0x12, 0x23
+_UNKNOWN_STACK = 0xFFFFFFFF  # of a kernel with functions that call themselves
 _INDIRECT_BRANCHES = 0x34
 _PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK, _CLUSTER = 0x17, 0x0A, 0x10, 0x3D
 _WITH_SIZE = 4  # the format of an attribute whose value follows with its size; others have 16 bits of value
 _CUDA = 190
+_HEADER_BYTES = 64
+_MOST_TIMES = 2  # that a byte of the file may be part of sections, on average
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Cubin:
 
     place: str
     architecture: int  # 90 for sm_90
-    sections: dict[str, bytes]  # contents; of sections without contents, zeros
+    sections: dict[str, bytes]  # contents; of sections that are only a size, none
+    empty: dict[str, int]  # the sizes of those
     symbols: list[CubinSymbol]  # as attributes count them
     relocations: list[Relocation]
 
@@ -74,15 +78,25 @@ class Cubin:
         marked = {name.removeprefix(".nv.constant0.") for name in self.sections if name.startswith(".nv.constant0.")}
         return tuple(symbol.name for symbol in self.symbols if symbol.kind == "STT_FUNC" and symbol.name in marked)
 
+    def size(self, section: str) -> int:
+        """The bytes of a section; 0 if there is none."""
+        return self.empty.get(section) or len(self.sections.get(section, b""))
+
     def facts(self, kernel: str) -> KernelFacts:
         """What is known of a kernel."""
+        try:
+            return self._facts(kernel)
+        except struct.error:
+            raise WarploomError(f"{self.place}: the cubin is damaged: a fact about kernel {kernel} is cut off.") from None
+
+    def _facts(self, kernel: str) -> KernelFacts:
         registers = frame = 0
         for number, value in self._attributes(".nv.info"):
             if number in (_REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK) and len(value) == 8:
                 symbol, amount = struct.unpack("<II", value)
                 if symbol < len(self.symbols) and self.symbols[symbol].name == kernel:
                     registers = amount if number == _REGISTERS else registers
-                    frame = max(frame, amount) if number != _REGISTERS else frame
+                    frame = max(frame, amount) if number != _REGISTERS and amount != _UNKNOWN_STACK else frame
         parameters, start, required, cluster = [], 0, None, None
         for number, value in self._attributes(f".nv.info.{kernel}"):
             if number == _PARAMETER:
@@ -94,7 +108,7 @@ class Cubin:
                 required = struct.unpack("<III", value)
             elif number == _CLUSTER and len(value) == 12 and all(extents := struct.unpack("<III", value)):
                 cluster = extents
-        shared = len(self.sections.get(f".nv.shared.{kernel}", b""))
+        shared = self.size(f".nv.shared.{kernel}")
         return KernelFacts(kernel, registers, frame, shared, tuple(sorted(parameters)), start, required, cluster)
 
     def indirect_branches(self, function: str) -> dict[int, tuple[int, ...]]:
@@ -123,6 +137,17 @@ class Cubin:
         return found
 
 
+def cubin_architecture(data: bytes, place: str) -> int:
+    """The architecture of a cubin from its header alone: 90 for sm_90."""
+    if len(data) < _HEADER_BYTES or not data.startswith(b"\x7fELF") or int.from_bytes(data[18:20], "little") != _CUDA:
+        raise WarploomError(f"{place}: this is an ELF file for another machine, or none, not a cubin.")
+    return _architecture(data[8], int.from_bytes(data[48:52], "little"))
+
+
+def _architecture(version: int, flags: int) -> int:
+    return flags >> 8 & 0xFF if version >= 8 else flags & 0xFF
+
+
 def read_cubin(data: bytes, place: str) -> Cubin:
     """Read the bytes of a cubin; what is not one is refused in one sentence."""
     try:
@@ -138,16 +163,24 @@ def read_cubin(data: bytes, place: str) -> Cubin:
         machine = elf["e_machine"]
         if machine not in ("EM_CUDA", _CUDA):
             raise WarploomError(f"{place}: this is an ELF file for another machine ({machine}), not a cubin.")
+        if elf["e_type"] == "ET_REL":
+            raise WarploomError(f"{place}: this cubin was never linked; compile without -rdc=true, or link it with: nvcc -dlink.")
         flags = elf["e_flags"]
         version = elf["e_ident"]["EI_ABIVERSION"]
-        architecture = flags >> 8 & 0xFF if version >= 8 else flags & 0xFF
+        architecture = _architecture(version, flags)
         ordered: list[Any] = list(elf.iter_sections())
-        sections = {}
+        sections, empty, taken = {}, {}, 0
         for section in ordered:
-            contents = bytes(section["sh_size"]) if section["sh_type"] == "SHT_NOBITS" else section.data()
-            if len(contents) != section["sh_size"]:
+            if section["sh_type"] == "SHT_NOBITS":  # any size, which costs nothing before it is wanted
+                sections[section.name], empty[section.name] = b"", section["sh_size"]
+                continue
+            start, end = section["sh_offset"], section["sh_offset"] + section["sh_size"]
+            if end > len(data):
                 raise WarploomError(f"{place}: the cubin is cut off: section {section.name} is not complete.")
-            sections[section.name] = contents
+            taken += section["sh_size"]
+            if taken > _MOST_TIMES * len(data):
+                raise WarploomError(f"{place}: the cubin is damaged: its sections lie over each other.")
+            sections[section.name] = data[start:end]
         numbers: list[CubinSymbol] = []
         for section in ordered:
             if section["sh_type"] == "SHT_SYMTAB":
@@ -166,4 +199,4 @@ def read_cubin(data: bytes, place: str) -> Cubin:
                     relocations.append(Relocation(home, at, entry["r_info_type"], numbers[entry["r_info_sym"]], addend))
     except (ELFError, IndexError, KeyError, ValueError, struct.error, UnicodeDecodeError, OverflowError) as problem:
         raise WarploomError(f"{place}: the cubin is damaged ({problem}).") from None
-    return Cubin(place, architecture, sections, numbers, relocations)
+    return Cubin(place, architecture, sections, empty, numbers, relocations)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from warploom.errors import WarploomError
-from warploom.sass.toolchain import disassemble
-from warploom.storage.cache import cache_directory
-from warploom.storage.files import replace_file
+from warploom.base.cache import Cache
+from warploom.base.errors import WarploomError
+from warploom.compiler.sass.cubin import Cubin, read_cubin
+from warploom.compiler.sass.toolchain import disassemble
 
 INSTRUCTION_BYTES = 16
+_AT_ONCE = 1 << 19  # bytes of a file that takes less time as a whole than its parts one by one
 _SECTION = re.compile(r"^\s*\.section\s+([^,\s]+)")
 _LABEL = re.compile(r"^([^\s/][^\s]*):\s*$")
 _FIRST = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s+/\* 0x([0-9a-f]{16}) \*/\s*$")
@@ -87,14 +89,47 @@ def _source_file(text: str, place: str) -> str:
     return next((file for file in files if file == place or file.endswith(f"/{place}")), next(iter(files), ""))
 
 
-def listing(cubin: bytes, place: str) -> dict[str, Section]:
-    """Disassemble a cubin, once: the text is kept under a digest of the file."""
-    kept = cache_directory("sass", f"{hashlib.sha256(cubin).hexdigest()[:32]}.lines.txt")
-    try:
-        text = kept.read_text(encoding="utf-8")
-    except OSError:
-        text = disassemble(cubin, place)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replace_file(kept) as draft:
-            draft.write_text(text, encoding="utf-8")
-    return parse_listing(text, place)
+class Listing(Mapping[str, Section]):
+    """The code sections of a cubin, by name. Those of a large file are disassembled one by one, when they are asked for.
+
+    Texts are kept under a digest of the file.
+    """
+
+    def __init__(self, data: bytes, cubin: Cubin) -> None:
+        self._data, self._place = data, cubin.place
+        self._digest = hashlib.sha256(data).hexdigest()[:32]
+        self._read: dict[str, Section] = {}
+        self._symbols: dict[str, int] = {}  # of the sections that were not disassembled yet
+        if len(data) > _AT_ONCE:
+            functions = (item for item in enumerate(cubin.symbols) if item[1].kind == "STT_FUNC")
+            self._symbols = {symbol.section: number for number, symbol in functions if cubin.size(symbol.section)}
+        else:
+            self._read = self._disassembled(f"{self._digest}.listing", None)
+
+    def __getitem__(self, name: str) -> Section:
+        if name in self._symbols:
+            number = self._symbols.pop(name)
+            self._read |= self._disassembled(f"{self._digest}-{number}.listing", number)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*self._read, *self._symbols)
+
+    def __len__(self) -> int:
+        return len(self._read) + len(self._symbols)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._read or name in self._symbols
+
+    def _disassembled(self, file: str, symbol: int | None) -> dict[str, Section]:
+        cache = Cache("sass")
+        kept = cache.read(file)
+        text = disassemble(self._data, self._place, symbol) if kept is None else kept.decode()
+        if kept is None:
+            cache.write(file, text.encode())
+        return parse_listing(text, self._place)
+
+
+def listing(data: bytes, place: str) -> Listing:
+    """The code sections of the bytes of a cubin."""
+    return Listing(data, read_cubin(data, place))

@@ -1,7 +1,8 @@
 """The shape of each opcode: which of its operands are written, and which registers are vectors.
 
 An opcode that is not listed has one result and registers of 32 bits. To add one, give it a line in `RESULTS` (if its results
-differ) and one in `WIDTHS` (if some of its registers are vectors); what fits neither has a function in `warploom.sass.shapes`.
+differ) and one in `WIDTHS` (if some of its registers are vectors); what fits neither has a function in
+`warploom.compiler.sass.shapes`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from warploom.code.instruction import Bank, Modified, Operand, Reg
-from warploom.sass.matrix_shapes import matrix_shape
+from warploom.compiler.code.instruction import Bank, Modified, Operand, Reg
+from warploom.compiler.sass.matrix_shapes import matrix_shape
 
 Modifiers = tuple[str, ...]
 Widths = tuple[int, tuple[int, ...]]  # words of the result; words of each source that is no predicate, in order

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from warploom.code.instruction import (
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.compiler.code.instruction import (
     BRANCHES,
     EXITS,
     WAITS,
@@ -26,22 +28,25 @@ from warploom.code.instruction import (
     Symbol,
     Variable,
 )
-from warploom.code.instruction import Address as MemoryAddress
-from warploom.code.supplied import NAMES
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.sass.control import control_bits
-from warploom.sass.cubin import Cubin
-from warploom.sass.disassembly import INSTRUCTION_BYTES, Line, Section
-from warploom.sass.forms import has_wide_addresses, result_count, widths
-from warploom.sass.operands import parse_operand, register, split_operands, wide_address, widened
-from warploom.sass.outside import give_calls_their_functions
-from warploom.sass.shapes import SHAPES
+from warploom.compiler.code.instruction import Address as MemoryAddress
+from warploom.compiler.code.supplied import NAMES
+from warploom.compiler.sass.control import control_bits
+from warploom.compiler.sass.cubin import Cubin, Relocation
+from warploom.compiler.sass.disassembly import INSTRUCTION_BYTES, Line, Section
+from warploom.compiler.sass.forms import has_wide_addresses, result_count, widths
+from warploom.compiler.sass.operands import parse_operand, register, split_operands, wide_address, widened
+from warploom.compiler.sass.outside import give_calls_their_functions
+from warploom.compiler.sass.shapes import SHAPES
 
 _GUARD = re.compile(r"@(!?)(U?P[0-9T])\s+")
 _TARGET = re.compile(r"`\((.*)\)$")
 _CALL_STACK = 1024  # bytes of stack that a launch adds for calls whose depth the file does not say, as CUDA does
-_ADDRESS_OF_SYMBOL = 2  # the relocation of a 64-bit address in data
+_ADDRESSES = (2, 4)  # the relocations of a 64-bit address in data: as it is, and generic
+_LOWER, _UPPER = 0x38, 0x39  # of half an address in an instruction
+_CALLS = (0x3A, 0x4B)  # of the function that an instruction calls, which its text names
+_GLOBAL = (".nv.global", ".nv.global.init")
+_SHARED_CONSTANTS = re.compile(r"\.nv\.constant[1-9]\d*")  # a bank that all kernels of the file see
+_HALF = re.compile(r"32@(?:lo|hi)\(")
 
 
 @dataclass
@@ -49,12 +54,16 @@ class _Kernel:
     """One kernel on its way from text to code."""
 
     cubin: Cubin
-    listing: dict[str, Section]
+    listing: Mapping[str, Section]
     kernel: str
     place: str
     starts: dict[str, int] = field(default_factory=dict)  # of each section, in instructions
     lines: list[tuple[str, Line]] = field(default_factory=list)
     functions: dict[str, tuple[str, int]] = field(default_factory=dict)  # name: section, address
+    linked: dict[tuple[str, int], Relocation] = field(default_factory=dict)  # section, address: what an instruction names
+
+    def __post_init__(self) -> None:
+        self.linked = {(each.section, each.offset): each for each in self.cubin.relocations if each.section in self.listing}
 
     def gather(self) -> None:
         """Put the kernel's section first, and after it those of the functions that it calls, directly or not."""
@@ -85,8 +94,22 @@ class _Kernel:
             return self.starts[home] + value // INSTRUCTION_BYTES
         return None
 
+    def half_address(self, section: str, line: Line) -> Operand | None:
+        """What half of an address an instruction of linked code has among its operands; all of them lie below 4 GiB."""
+        found = self.linked.get((section, line.address))
+        if found is None or found.kind in _CALLS:
+            return None
+        symbol, offset = found.symbol, (found.symbol.value + found.addend) & 0xFFFFFFFF
+        if found.kind == _UPPER:
+            return Imm(0)
+        if found.kind == _LOWER and symbol.section in self.starts:
+            return Imm(self.starts[symbol.section] * INSTRUCTION_BYTES + offset)
+        if found.kind == _LOWER and _is_placed(symbol.section):
+            return Symbol(symbol.section, offset)
+        raise WarploomError(f"{self.place}, {line.address:#x}: the address of {symbol.name} in '{line.text}' is not known.")
 
-def load_kernel(cubin: Cubin, listing: dict[str, Section], kernel: str, source: str) -> Code:
+
+def load_kernel(cubin: Cubin, listing: Mapping[str, Section], kernel: str, source: str) -> Code:
     """The machine code of a kernel; a kernel that is not there is refused."""
     if kernel not in cubin.kernels or f".text.{kernel}" not in listing:
         raise WarploomError(f"{source}: there is no kernel {kernel!r}{did_you_mean(kernel, list(cubin.kernels))}")
@@ -129,7 +152,7 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
     instructions: list[Instruction] = []
     targets: dict[int, int] = {}
     for pc, (section, line) in enumerate(about.lines):
-        instruction, target = _instruction(line, f"{about.place}, {line.address:#x}")
+        instruction, target = _instruction(line, f"{about.place}, {line.address:#x}", about.half_address(section, line))
         if target is not None:
             where = about.position(target, section)
             through_registers = instruction.op.name == "RET" or (instruction.op.name == "CALL" and instruction.srcs)
@@ -150,7 +173,7 @@ def _instructions(about: _Kernel) -> tuple[list[Instruction], dict[int, int]]:
     return instructions, targets
 
 
-def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
+def _instruction(line: Line, place: str, half_address: Operand | None) -> tuple[Instruction, str | None]:
     """One instruction, and the label that it names."""
     text, guard = line.text, None
     if (found := _GUARD.match(text)) is not None:
@@ -170,7 +193,7 @@ def _instruction(line: Line, place: str) -> tuple[Instruction, str | None]:
     if name in ("BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC"):
         texts = [part for part in texts if part != "PT"]
     immediate = line.low >> 32
-    operands = [parse_operand(part, immediate, place) for part in texts]
+    operands = [half_address if half_address and _HALF.match(part) else parse_operand(part, immediate, place) for part in texts]
     if name.startswith(("H", "VH")):
         operands = _halves_joined(texts, operands)
     instruction = _shaped(Operation(name, modifiers=tuple(modifiers)), operands, place)
@@ -187,7 +210,10 @@ def _halves_joined(texts: list[str], operands: list[Operand]) -> list[Operand]:
 def _shaped(op: Operation, operands: list[Operand], place: str) -> Instruction:
     """Results and sources apart, registers as wide as the opcode takes them."""
     if op.name in SHAPES:
-        dsts, srcs = SHAPES[op.name](op, operands)
+        try:
+            dsts, srcs = SHAPES[op.name](op, operands)
+        except (AssertionError, IndexError, StopIteration, ValueError):
+            raise WarploomError(f"{place}: this form of {op} is not known.") from None
         return Instruction(op, tuple(_register(dst, place) for dst in dsts), tuple(srcs))
     count = 0 if op.modifiers[:1] == ("CCTL",) else result_count(op.name, operands)
     result_words, source_words = widths(op.name, op.modifiers)
@@ -309,30 +335,43 @@ def module_variables(cubin: Cubin) -> tuple[Variable, ...]:
 def _variables(cubin: Cubin, kernel: str) -> tuple[tuple[Variable, ...], tuple[tuple[int, str], ...]]:
     """The constant banks that the kernel sees, and the module's variables; addresses in them are filled in later."""
     variables, banks = [], []
-    for name, data in cubin.sections.items():
+    for name in cubin.sections:
+        data, size = cubin.sections[name], cubin.size(name)
         bank = re.fullmatch(r"\.nv\.constant([1-9]\d*)(\..*)?", name)
-        if bank is not None and bank.group(2) in (None, f".{kernel}") and data:
+        if bank is not None and bank.group(2) in (None, f".{kernel}") and size:
             banks.append((int(bank.group(1)), name))
-        elif name not in (".nv.global", ".nv.global.init") or not data:
+        elif name not in _GLOBAL or not size:
             continue
+        addresses = _addresses_in(cubin, name)
         pointers = tuple(
             (relocation.offset, Symbol(relocation.symbol.section, relocation.symbol.value + relocation.addend), 8)
-            for relocation in cubin.relocations
-            if relocation.section == name
-            and relocation.kind == _ADDRESS_OF_SYMBOL
-            and relocation.symbol.section
-            and relocation.symbol.section in cubin.sections
+            for relocation in addresses
+            if _is_placed(relocation.symbol.section) and relocation.symbol.section in cubin.sections
         )
         space = "const" if bank is not None else "global"
-        variables.append(Variable(name, space, len(data), 16, _with_supplied(cubin, name, data), pointers))
+        variables.append(Variable(name, space, size, 16, _with_supplied(addresses, data), pointers))
     return tuple(variables), tuple(banks)
 
 
-def _with_supplied(cubin: Cubin, section: str, data: bytes) -> bytes:
+def _is_placed(section: str) -> bool:
+    """Whether what lies in a section has an address in every launch."""
+    return section in _GLOBAL or _SHARED_CONSTANTS.fullmatch(section) is not None
+
+
+def _addresses_in(cubin: Cubin, section: str) -> list[Relocation]:
+    """The places in data that hold addresses."""
+    found = [each for each in cubin.relocations if each.section == section and each.kind in _ADDRESSES]
+    for each in found:
+        if each.offset + 8 > len(cubin.sections[section]):
+            raise WarploomError(f"{cubin.place}: the cubin is damaged: section {section} ends before {each.offset + 8:#x}.")
+    return found
+
+
+def _with_supplied(addresses: list[Relocation], data: bytes) -> bytes:
     """The contents of a section with the addresses of functions that CUDA supplies."""
     filled = bytearray(data)
-    for relocation in cubin.relocations:
-        if relocation.section == section and relocation.kind == _ADDRESS_OF_SYMBOL and relocation.symbol.name in NAMES:
+    for relocation in addresses:
+        if relocation.symbol.name in NAMES:
             address = NAMES[relocation.symbol.name].address
             filled[relocation.offset : relocation.offset + 8] = address.to_bytes(8, "little")
     return bytes(filled)

@@ -6,16 +6,14 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 
-from warploom.code.instruction import Code, Variable
-from warploom.errors import WarploomError
-from warploom.sass.cubin import Cubin, KernelFacts, read_cubin
-from warploom.sass.disassembly import Section, listing
-from warploom.sass.load import load_kernel, module_variables
-from warploom.sass.toolchain import assemble
-from warploom.storage.cache import cache_directory
-from warploom.storage.files import replace_file
+from warploom.base.cache import Cache
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Code, Variable
+from warploom.compiler.sass.cubin import Cubin, KernelFacts, read_cubin
+from warploom.compiler.sass.disassembly import Listing, listing
+from warploom.compiler.sass.load import load_kernel, module_variables
+from warploom.compiler.sass.toolchain import assemble, tool_version
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a")
 """The architectures whose machine code can be read and executed."""
@@ -35,7 +33,7 @@ class SassModule:
     place: str
     architecture: str
     make: Callable[[int | None], bytes]  # the cubin under a limit of registers per thread
-    _read: dict[int | None, tuple[Cubin, dict[str, Section]]] = field(default_factory=dict)
+    _read: dict[int | None, tuple[Cubin, Listing]] = field(default_factory=dict)
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -67,7 +65,7 @@ class SassModule:
                 return symbol.section, symbol.value, symbol.size
         return None
 
-    def _cubin(self, max_registers: int | None) -> tuple[Cubin, dict[str, Section]]:
+    def _cubin(self, max_registers: int | None) -> tuple[Cubin, Listing]:
         if max_registers not in self._read:
             data = self.make(max_registers)
             cubin = read_cubin(data, self.place)
@@ -83,50 +81,54 @@ def from_ptx(text: str, place: str, architecture: str) -> SassModule:
     """The machine code that ptxas makes of PTX."""
     check_architecture(architecture)
 
-    def make(max_registers: int | None) -> bytes:
-        about = ("ptxas with lines", metadata.version("nvidia-cuda-nvcc"), architecture, max_registers)
-        return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
+    return SassModule(place, architecture, lambda max_registers: _assembled(text, place, architecture, max_registers))
 
-    return SassModule(place, architecture, make)
+
+def _assembled(text: str, place: str, architecture: str, max_registers: int | None) -> bytes:
+    about = ("ptxas with lines", tool_version("ptxas"), architecture, max_registers)
+    return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
 
 
 def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = ()) -> SassModule:
     """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler."""
-    from warploom.cuda import compile_to_cubin
+    from warploom.compiler.cuda import compile_to_cubin
 
     check_architecture(architecture)
 
     def make(max_registers: int | None) -> bytes:
         limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
-        about = ("nvrtc with lines", metadata.version("nvidia-cuda-nvrtc"), architecture, max_registers, *options)
+        about = ("nvrtc with lines", tool_version("NVRTC"), architecture, max_registers, *options)
         return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=(*limit, *options)))
 
     return SassModule(place, architecture, make)
 
 
-def from_cubin(data: bytes, place: str, architecture: str | None = None) -> SassModule:
-    """The machine code in a cubin; it is what it is, whatever limit of registers is asked for."""
+def from_cubin(data: bytes, place: str, architecture: str | None = None, ptx: str | None = None) -> SassModule:
+    """The machine code in a cubin; under another limit of registers that of the PTX beside it, if there is some."""
     own = f"sm_{read_cubin(data, place).architecture}"
     if architecture is None and own not in ARCHITECTURES:
         raise WarploomError(f"{place}: this is machine code for {own}, which is not known; {', '.join(ARCHITECTURES)} are.")
+    chosen = check_architecture(architecture) if architecture else own
 
     def make(max_registers: int | None) -> bytes:
-        if max_registers is not None:
+        if max_registers is None:
+            return data
+        if ptx is None:
             raise WarploomError(f"{place}: a cubin is compiled already; give CUDA C++ or PTX for another limit of registers.")
-        return data
+        return _assembled(ptx, place, chosen, max_registers)
 
-    return SassModule(place, check_architecture(architecture) if architecture else own, make)
+    return SassModule(place, chosen, make)
 
 
 def _kept(about: tuple, text: str, make: Callable[[], bytes]) -> bytes:
     """What a compiler made of a text before, or makes of it now; always anew where the text may include a user's files."""
     digest = hashlib.sha256(repr((about, text)).encode()).hexdigest()[:32]
-    kept = cache_directory("sass", f"{digest}.cubin")
+    cache, name = Cache("sass"), f"{digest}.elf"
     own_files = re.search(r'#\s*include\s*"', text) or any(str(word).startswith("-I") for word in about)
-    if kept.is_file() and not own_files:
-        return kept.read_bytes()
+    kept = None if own_files else cache.read(name)
+    if kept is not None:
+        return kept
     data = make()
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with replace_file(kept) as draft:
-        draft.write_bytes(data)
+    if not own_files:
+        cache.write(name, data)
     return data

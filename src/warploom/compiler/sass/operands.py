@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from warploom.code.instruction import Address, Bank, Constant, Imm, Modified, Operand, Reg, Special
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Address, Bank, Constant, Imm, Modified, Operand, Reg, Special
 
 _REGISTER = re.compile(r"(UR|R|UP|P|B)(\d+)$")
 _FIXED = {"RZ": Bank.RZ, "URZ": Bank.URZ, "PT": Bank.PT, "UPT": Bank.UPT}
@@ -13,6 +13,7 @@ _BANKS = {"R": Bank.R, "UR": Bank.U, "P": Bank.P, "UP": Bank.UP, "B": Bank.B}
 _WIDER = {(Bank.R, 2): Bank.D, (Bank.R, 4): Bank.Q, (Bank.U, 2): Bank.UD, (Bank.U, 4): Bank.UQ}
 _HEX = re.compile(r"-?0x[0-9a-f]+$")
 _FLOAT = re.compile(r"[-+]?(\d|INF|QNAN|SNAN|NAN)")
+_COUNTERS = re.compile(r"\{[\d,]+\}$")  # that DEPBAR waits for
 _SHAPE = re.compile(r"[123]D$")  # of a texture
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\] ?\[(.*)\]$")
 _PART = re.compile(r"\.(H0_H0|H1_H1|H0|H1|B[0-3]|H0_NH1|H1_H0|H0_H1|F32|64|U32|S32|X4|X8|X16|SIGN|BF|NEG|MOVM|ROW|COL|SP)$")
@@ -26,7 +27,7 @@ def split_operands(text: str) -> list[str]:
     """The operands of an instruction, separated by commas outside of brackets."""
     parts, depth, current = [], 0, ""
     for letter in text:
-        depth += (letter in "[(") - (letter in "])")
+        depth += (letter in "[({") - (letter in "])}")
         if letter == "," and depth == 0:
             parts.append(current.strip())
             current = ""
@@ -98,6 +99,12 @@ def _constant(bank: str, inside: str, place: str) -> Constant:
     return Constant(int(bank, 16), offset, index)
 
 
+def _part(text: str) -> tuple[str, str]:
+    """The part of a register that is named, and the text without it."""
+    found = _PART.search(text)
+    return ("", text) if found is None else (found.group(1), text[: found.start()])
+
+
 def parse_operand(text: str, immediate: int, place: str) -> Operand:
     """One operand. ``immediate`` are the 32 bits of the encoding that hold a constant in floating point."""
     text = text.replace(".reuse", "").strip()
@@ -112,22 +119,22 @@ def parse_operand(text: str, immediate: int, place: str) -> Operand:
         return _address(text[1:-1], place)
     if _HEX.match(text):
         return Imm(_number(text))
+    if text.startswith("32@"):
+        raise WarploomError(f"{place}: the address {text} is not known.")
     negated = inverted = absolute = False
-    part = ""
-    body = text
-    if (found := _PART.search(body)) is not None:
-        part, body = found.group(1), body[: found.start()]
+    part, body = _part(text)
     if body[:1] in ("-", "~", "!") and not _FLOAT.match(body):
         negated, inverted, body = body[0] == "-", body[0] != "-", body[1:]
     if body.startswith("|"):
         absolute, body = True, body.strip("|")
+        part, body = (part, body) if part else _part(body)  # it stands inside of the bars or behind them
     inner: Reg | Imm | Constant | None = register(body)
     if inner is None and (constant := _CONSTANT.match(body)) is not None:
         inner = _constant(constant.group(1), constant.group(2), place)
     if inner is None:
         if _FLOAT.match(body) and not _SHAPE.match(body):
             return Imm(immediate)
-        if re.fullmatch(r"[A-Za-z_][\w.]*", text) or _SHAPE.match(text):
+        if re.fullmatch(r"[A-Za-z_][\w.]*", text) or _SHAPE.match(text) or _COUNTERS.match(text):
             return Special(text)
         raise WarploomError(f"{place}: the operand {text!r} is not understood.")
     if part == "64":

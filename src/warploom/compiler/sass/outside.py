@@ -2,14 +2,14 @@
 
 Code fetches the function's address from a constant bank (``MOV R0, 0x48; LDC.64 R6, c[0x4][R0]; CALL.ABS R6``). Which function
 it is can be seen from what was last written to the registers, in the order of the text; a call where that fails is refused when
-it has to be executed. What is executed depends on the address alone.
+it has to be executed. What is executed depends on the address alone. Calls in linked code name the function themselves.
 """
 
 from __future__ import annotations
 
-from warploom.code.instruction import Bank, Constant, Imm, Instruction, Modified, Operand, Reg, Symbol
-from warploom.code.supplied import CONVENTIONS, NAMES, RETURN_ADDRESS, Supplied
-from warploom.sass.cubin import Cubin
+from warploom.compiler.code.instruction import Bank, Constant, Imm, Instruction, Modified, Operand, Reg, Symbol
+from warploom.compiler.code.supplied import CONVENTIONS, NAMES, RETURN_ADDRESS, Supplied
+from warploom.compiler.sass.cubin import Cubin
 
 
 def give_calls_their_functions(instructions: list[Instruction], cubin: Cubin) -> None:
@@ -22,6 +22,8 @@ def give_calls_their_functions(instructions: list[Instruction], cubin: Cubin) ->
         if instruction.op.name == "CALL" and "ABS" in instruction.op.modifiers and instruction.srcs:
             address = instruction.srcs[0]
             name = held.get(address.number) if isinstance(address, Reg) else None
+            if isinstance(address, Symbol) and address.name in NAMES:
+                name, address = address.name, Imm(NAMES[address.name].address)
             if isinstance(name, str):
                 instruction.srcs, instruction.dsts = (address, Symbol(name), *_others(name)), _results(name)
         found = _function(instruction, held, cubin) or _number(instruction)

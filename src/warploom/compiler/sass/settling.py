@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import CONTROL_COUNTERS, INSERTED, Block, Code, Control, Instruction, Reg
-from warploom.code.op_class import OpClass
-from warploom.code.sass_classes import SASS_CLASSES
-from warploom.code.slots import SlotAccess, slots_of
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import CONTROL_COUNTERS, INSERTED, Block, Code, Control, Instruction, Reg
+from warploom.compiler.code.op_class import OpClass
+from warploom.compiler.code.sass_classes import SASS_CLASSES
+from warploom.compiler.code.slots import SlotAccess, slots_of
 
 FIXED_LATENCY = 5  # cycles after which the results of arithmetic can be read by any unit
 NO_REUSE = (False, False, False)

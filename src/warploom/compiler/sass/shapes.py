@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warploom.code.instruction import Address, Bank, Imm, Modified, Operand, Operation, Reg, Special
-from warploom.code.sass_classes import WARPGROUP_PRODUCTS
-from warploom.sass.matrix_shapes import LONGEST_VECTOR, matrix_shape, warpgroup_shape
-from warploom.sass.operands import DESCRIPTOR, wide_address, widened
+from warploom.compiler.code.instruction import Address, Bank, Imm, Modified, Operand, Operation, Reg, Special
+from warploom.compiler.code.sass_classes import WARPGROUP_PRODUCTS
+from warploom.compiler.sass.matrix_shapes import LONGEST_VECTOR, matrix_shape, warpgroup_shape
+from warploom.compiler.sass.operands import DESCRIPTOR, wide_address, widened
 
 Shape = Callable[[Operation, list[Operand]], tuple[list[Operand], list[Operand]]]
 _PREDICATES = 7
@@ -50,6 +50,8 @@ def _texture(op: Operation, operands: list[Operand]) -> tuple[list[Operand], lis
     """
     predicate = isinstance(operands[0], Reg) and operands[0].bank in (Bank.P, Bank.PT)
     if predicate:
+        if operands[0] != Reg(0, Bank.PT):
+            raise ValueError("whether all texels are there is not told")
         operands = operands[1:]
     upper, lower, coordinates, *others = operands
     place = next(index for index, operand in enumerate(others) if isinstance(operand, Special) and operand.name in _COORDINATES)
@@ -109,9 +111,11 @@ def _tensor_copy(op: Operation, operands: list[Operand]) -> tuple[list[Operand],
 
 def _vectors(first: Operand, words: int) -> list[Operand]:
     """So many consecutive registers as vectors of up to four."""
-    if words <= LONGEST_VECTOR or not isinstance(first, Reg) or first.bank is not Bank.R:
+    inner = first.operand if isinstance(first, Modified) else first
+    if words <= LONGEST_VECTOR or not isinstance(inner, Reg) or inner.bank is not Bank.R:
         return [widened(first, words)] * -(-words // LONGEST_VECTOR)
-    return [Reg(first.number + word, Bank.Q) for word in range(0, words, LONGEST_VECTOR)]
+    vectors = [Reg(inner.number + word, Bank.Q) for word in range(0, words, LONGEST_VECTOR)]
+    return [first._replace(operand=vector) if isinstance(first, Modified) else vector for vector in vectors]
 
 
 def _product_of_doubles(op: Operation, operands: list[Operand]) -> tuple[list[Operand], list[Operand]]:

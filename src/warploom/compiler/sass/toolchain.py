@@ -7,19 +7,21 @@ import os
 import re
 import subprocess
 import tempfile
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 _INSTALL = "install it with: pip install 'warploom[sass]'"
+_WHEELS = {"NVRTC": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 _SECONDS = 300  # after which a tool is taken to hang
 
 
 def is_installed() -> bool:
     """Whether PTX can be made machine code here."""
     try:
-        return all(map(_program, ("ptxas", "nvdisasm")))
+        return all(map(program_file, ("ptxas", "nvdisasm")))
     except WarploomError:
         return False
 
@@ -27,27 +29,37 @@ def is_installed() -> bool:
 def tool_versions() -> str:
     """The versions of NVIDIA's tools that machine code depends on, as far as they are installed."""
     found = []
-    for tool, wheel in (("NVRTC", "nvidia-cuda-nvrtc"), ("ptxas", "nvidia-cuda-nvcc"), ("nvdisasm", "nvidia-cuda-nvdisasm")):
-        try:
-            found.append(f"{tool} {metadata.version(wheel)}")
-        except metadata.PackageNotFoundError:
-            continue
+    for tool in _WHEELS:
+        with suppress(WarploomError):
+            found.append(f"{tool} {tool_version(tool)}")
     return ", ".join(found)
 
 
-def _program(name: str) -> Path:
+def tool_version(tool: str) -> str:
+    """The version of one of NVIDIA's tools, or an error that says how it is installed."""
+    try:
+        return metadata.version(_WHEELS[tool])
+    except metadata.PackageNotFoundError:
+        raise _missing(tool) from None
+
+
+def _missing(tool: str) -> WarploomError:
+    return WarploomError(f"machine code needs NVIDIA's program {tool}, which is not installed: {_INSTALL}.")
+
+
+def program_file(name: str) -> Path:
     """Where the wheels put a program; their folder is a namespace package shared by NVIDIA's wheels."""
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations or ()) if spec is not None else ():
         for file in (Path(root) / "cu13" / "bin" / name, Path(root) / "cu13" / "bin" / f"{name}.exe"):
             if file.is_file():
                 return file
-    raise WarploomError(f"machine code needs NVIDIA's program {name}, which is not installed: {_INSTALL}.")
+    raise _missing(name)
 
 
 def _run(name: str, place: str, *arguments: str) -> str:
     """What a program writes; an error of its own is shown in its own words."""
-    program = _program(name)
+    program = program_file(name)
     if os.name == "posix" and not os.access(program, os.X_OK):
         program.chmod(program.stat().st_mode | 0o111)  # some installers lose the mode
     try:
@@ -77,9 +89,15 @@ def assemble(ptx: str, place: str, architecture: str, max_registers: int | None 
         return cubin.read_bytes()
 
 
-def disassemble(cubin: bytes, place: str) -> str:
-    """The text of all code sections of a cubin, with addresses, encodings and lines of the source, by nvdisasm."""
+def disassemble(cubin: bytes, place: str, symbol: int | None = None) -> str:
+    """The text of all code sections of a cubin, with addresses, encodings and lines of the source, by nvdisasm.
+
+    With the number of a symbol, that of its section alone.
+    """
+    asked = ["--print-code", "--print-instruction-encoding", "--print-line-info-inline"]
+    if symbol is not None:
+        asked.append(f"--cuda-function-index={symbol}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
-        return _run("nvdisasm", place, "--print-code", "--print-instruction-encoding", "--print-line-info-inline", str(file))
+        return _run("nvdisasm", place, *asked, str(file))

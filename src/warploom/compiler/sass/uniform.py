@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from warploom.backend.recolour import adjacency
-from warploom.code.instruction import Address, Bank, Block, Code, Instruction, Operation, Reg
-from warploom.code.ranges import LiveRanges
-from warploom.code.sass_classes import SASS_CLASSES
-from warploom.code.slots import BARRIERS, PREDICATES, UNIFORM, UNIFORM_PREDICATES
-from warploom.code.values import Value, Values
-from warploom.sass.settling import settle
+from warploom.compiler.backend.recolour import adjacency
+from warploom.compiler.code.instruction import Address, Bank, Block, Code, Instruction, Operation, Reg
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.sass_classes import SASS_CLASSES
+from warploom.compiler.code.slots import BARRIERS, PREDICATES, UNIFORM, UNIFORM_PREDICATES
+from warploom.compiler.code.values import Value, Values
+from warploom.compiler.sass.settling import settle
 
 _OF_THREADS = {Bank.U: Bank.R, Bank.UD: Bank.D, Bank.UQ: Bank.Q, Bank.UP: Bank.P}
 _WORDS = {Bank.U: 1, Bank.UD: 2, Bank.UQ: 4, Bank.UP: 1}
