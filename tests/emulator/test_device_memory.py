@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warploom.base.errors import SimulationError, WarploomError
 from warploom.emulator.device_memory import PAGE_BYTES, DeviceMemory
-from warploom.errors import SimulationError, WarploomError
 from warploom.programs.device import Device
 
 BASE = 0x5000_0000

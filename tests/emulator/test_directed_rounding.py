@@ -7,13 +7,13 @@ import math
 import struct
 from collections.abc import Callable
 
-import exact_rounding as exact
 import numpy as np
 import pytest
-from exact_rounding import FORMATS, Format
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from support import exact_rounding as exact
+from support.exact_rounding import FORMATS, Format
 from warploom.programs.device import Device
 
 MODES = ("rn", "rz", "rm", "rp")

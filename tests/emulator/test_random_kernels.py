@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from random_programs import INPUTS, Maker, Writer, run_plainly
 
-from warploom.backend import Options
+from support.random_programs import INPUTS, Maker, Writer, run_plainly
+from warploom.compiler.backend import Options
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.trace.store import TraceStore
 
 BLOCKS, BLOCK = 2, 72  # the last warp of a block is a quarter full
 COMPILATIONS = {

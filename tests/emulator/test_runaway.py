@@ -8,16 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_device import device, fault, kernel
 
+from support.small_ptx import device, fault, kernel
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
 from warploom.cli.app import run_command
 from warploom.cli.heartbeat import heartbeat
 from warploom.designs import parse_design
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.simulation.task import Task, run_task
-from warploom.trace.store import TraceStore
+from warploom.programs.named import origin_named
+from warploom.runs.run import run
+from warploom.runs.spec import RunSpec
 
 ENDLESS = "again: add.u32 w, t, 1; bra again;"
 SPIN = "spin: ld.volatile.global.u32 w, [p]; setp.eq.u32 r, w, 0; @r bra spin;"
@@ -104,7 +106,7 @@ def test_what_an_endless_block_records_does_not_fill_the_memory(tmp_path, monkey
 
 
 def test_a_long_launch_shows_signs_of_life(capsys) -> None:
-    with heartbeat(every=0.02):
+    with heartbeat(first=0.02, every=0.02):
         fault(device(ENDLESS, budget=40_000_000), 1, (32,), ZEROS)
     lines = capsys.readouterr().err.splitlines()
     assert lines and all(line.startswith("executing kernel k") for line in lines)
@@ -131,7 +133,7 @@ def test_compare_has_the_option_too(capsys) -> None:
 
 def test_a_run_that_was_made_before_does_not_lift_a_smaller_budget() -> None:
     """A process keeps what it has executed last, for further runs of the same program."""
-    task = Task("vectoradd", parse_design("baseline").to_dict(), load_machine("gtx480"), "tiny")
-    run_task(task)
+    spec = RunSpec(origin_named("vectoradd"), parse_design("baseline"), load_machine("gtx480"), "tiny")
+    run(spec)
     with pytest.raises(WarploomError, match="but the budget is 1"):
-        run_task(replace(task, max_instructions=1))
+        run(replace(spec, budget=1))

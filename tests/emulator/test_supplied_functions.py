@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warploom.base.printed import printed_to
 from warploom.cli.app import run_command
-from warploom.cuda import compile_to_ptx
+from warploom.compiler.cuda import compile_to_ptx
+from warploom.compiler.sass.module import SassModule, from_cuda
 from warploom.emulator.faults import KernelFault
-from warploom.emulator.printing import formatted
+from warploom.emulator.printing import MOST_BYTES, formatted
 from warploom.emulator.records import Fault
-from warploom.errors.printed import printed_to
 from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
 
 SOURCE = """
 #include <cassert>
@@ -157,4 +157,50 @@ def test_a_timed_run_prints_and_checks(code: str, capsys: pytest.CaptureFixture[
 )
 def test_formats_are_those_of_c(form: bytes, values: np.ndarray, text: bytes) -> None:
     memory = values.astype(values.dtype).tobytes()
-    assert formatted(form, lambda at, size: memory[at : at + size], lambda _address: b"")[0] == text
+    assert formatted(form, lambda at, size: memory[at : at + size], lambda _address, _most: b"")[0] == text
+
+
+@pytest.mark.parametrize(
+    ("form", "longest"),
+    [
+        (b"%1000000000d", MOST_BYTES),
+        (b"%.2000000000f", MOST_BYTES),
+        (b"%-99999999999999999999d|", MOST_BYTES),
+        (b"%.99999999999999999999x", MOST_BYTES),
+        (b"%.1000000000a", MOST_BYTES),
+        (b"%*d", MOST_BYTES),
+        (b"%s" * 100_000, MOST_BYTES),
+    ],
+)
+def test_what_one_call_prints_is_bounded(form: bytes, longest: int) -> None:
+    memory = np.array([2**30] * 4, np.int32).tobytes()  # also 2.0 and a little, as a double
+    text, _ = formatted(form, lambda at, size: memory[at : at + size], lambda _address, most: b"x" * min(most, 1000))
+    assert len(text) == longest
+
+
+def test_a_string_with_a_precision_needs_no_end() -> None:
+    asked = []
+
+    def find(_address: int, most: int) -> bytes:
+        asked.append(most)
+        return b"abcdef"[:most]
+
+    assert formatted(b"%.3s|%5.1s", lambda _at, size: bytes(size), find)[0] == b"abc|    a"
+    assert asked == [3, 1]
+
+
+WIDE = """
+#include <cstdio>
+extern "C" __global__ void wide(int* out) { out[threadIdx.x] = printf("%1000000000d\\n", 5) + printf("%.2000000000f\\n", 5.0); }
+extern "C" __global__ void long_text(const char* text, int* out) { out[threadIdx.x] = printf(text); }
+"""
+
+
+def test_a_kernel_cannot_print_without_bound() -> None:
+    printed = io.StringIO()
+    device = Device(compile_to_ptx(WIDE, "wide.cu"), record=None)
+    with printed_to(printed):
+        device.launch("wide", (1,), (2,), device.array(np.zeros(2, np.int32)))
+        text = device.array(np.full(1 << 20, ord("x"), np.uint8))  # a string that ends nowhere
+        device.launch("long_text", (1,), (2,), text, device.array(np.zeros(2, np.int32)))
+    assert 4 * MOST_BYTES <= len(printed.getvalue()) <= 6 * MOST_BYTES

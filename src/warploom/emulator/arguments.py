@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Parameter
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Parameter
 from warploom.emulator.device_memory import DeviceArray
-from warploom.errors import WarploomError
 
 
 class Texture:

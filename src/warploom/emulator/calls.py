@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warploom.code.supplied import Supplied
+from warploom.base.checks import MEMORY
+from warploom.compiler.code.supplied import Supplied
 from warploom.emulator.device_heap import DeviceHeap
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.printing import formatted
+from warploom.emulator.printing import MOST_BYTES, formatted
 from warploom.emulator.records import Fault
+from warploom.emulator.watch.findings import Finding, Findings, position
 
 if TYPE_CHECKING:
     from warploom.emulator.launch import RunningLaunch
 
 MOST_STRING_BYTES = 1 << 20
+_PIECE_BYTES = 64  # of a string, read at a time
 _WORD_BYTES = 4
 
 
@@ -70,17 +73,19 @@ class Caller:
         words = b"".join(ctypes.string_at(base + word * ROW_BYTES, _WORD_BYTES) for word in range(first, last))
         return words[at - first * _WORD_BYTES :][:size]
 
-    def string(self, address: int) -> bytes | None:
-        """The bytes before the next zero."""
+    def string(self, address: int, most: int = MOST_STRING_BYTES) -> bytes | None:
+        """The bytes before the next zero, at most so many; None where memory ends before."""
         found = bytearray()
-        while len(found) < MOST_STRING_BYTES:
-            byte = self.read(address + len(found), 1)
-            if byte is None:
+        while len(found) < most:
+            at = address + len(found)
+            piece = self.read(at, _PIECE_BYTES) or self.read(at, 1)
+            if piece is None:
                 return None
-            if byte == b"\0":
-                return bytes(found)
-            found += byte
-        return None
+            text, end, _ = piece.partition(b"\0")
+            found += text
+            if end:
+                break
+        return bytes(found[:most])
 
     @property
     def thread(self) -> int:
@@ -94,6 +99,7 @@ class SuppliedFunctions:
 
     heap: DeviceHeap
     say: Callable[[str], None]
+    found: Findings
     printed: bytearray = field(default_factory=bytearray)
     failed: str = ""  # the assertion that stopped the last launch
 
@@ -104,11 +110,24 @@ class SuppliedFunctions:
         if function is Supplied.MALLOC:
             caller.answer(self.heap.allocate(caller.argument(1)))
         elif function is Supplied.FREE:
-            self.heap.free(caller.argument(1))
+            self._free(caller)
         else:
             self.failed = _assertion(caller)
             return Fault.ASSERTION
         return Fault.NONE
+
+    def _free(self, caller: Caller) -> None:
+        address = caller.argument(1)
+        if self.heap.free(address) or not address or MEMORY not in caller.launch.checks:
+            return
+        launch, pc = caller.launch, int(caller.record["pc"])
+        code = launch.kernel.code
+        block = position(int(caller.cta["index"]), launch.grid)
+        line = list(code.instructions())[pc].line
+        place = f"{code.source}:{line}: " if code.source and line else ""
+        who = f"kernel {code.name}, block {block}, thread {position(caller.thread, launch.block)}"
+        what = f"gives {address:#x} to free, which malloc has not given or which was freed before (instruction {pc})."
+        self.found.add([Finding(MEMORY, code.name, f"{place}{who} {what}", key=(pc,))])
 
     def _print(self, caller: Caller) -> Fault:
         format_ = caller.string(caller.argument(1))
@@ -118,6 +137,8 @@ class SuppliedFunctions:
         arguments = caller.argument(2)
         text, count = formatted(format_, lambda at, size: caller.read(arguments + at, size), caller.string)
         self.printed += text
+        if len(self.printed) > MOST_BYTES:
+            self.flush()
         caller.answer(count)
         return Fault.NONE
 

@@ -42,10 +42,13 @@ class DeviceHeap:
         else:
             return 0
         self._used[address] = rounded
+        self.memory.mark_written(address, rounded, False)
         return address
 
-    def free(self, address: int) -> None:
-        """Take a block back; what is none is ignored."""
+    def free(self, address: int) -> bool:
+        """Take a block back; whether it was one. What is none is ignored."""
         size = self._used.pop(address, None)
         if size is not None:
+            self.memory.mark_written(address, size, False)
             self._free.setdefault(size, []).append(address)
+        return size is not None

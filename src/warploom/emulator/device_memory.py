@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 FIRST_ADDRESS = 0x1000_0000
 LAST_ADDRESS = 0xF000_0000
@@ -35,18 +35,21 @@ class DeviceMemory:
     def __init__(self, first: int = FIRST_ADDRESS, arena: np.ndarray | None = None, *, lenient: bool = False) -> None:
         self.first = first
         self._margin = PAGE_BYTES if lenient else 0
-        self.arena = np.zeros(_FIRST_BYTES, np.uint8) if arena is None else arena
-        self._last = LAST_ADDRESS if arena is None else first + len(arena)
+        self.arena = self._new_arena(_FIRST_BYTES) if arena is None else arena
+        self._end = self._last = LAST_ADDRESS if arena is None else first + len(arena)  # what is reserved lies behind `_last`
         self._used = first  # nothing above it has been written
         self._allocations: list[tuple[int, int, str]] = []  # first address, one past the last, what it is; ascending
         self._holes = False  # whether something below the last allocation was given back
         self._bounds: np.ndarray | None = None
+        self._unreserved: dict[int, int] = {}  # ranges that were given back before those below them
         self._copied: list[Copied] = []  # since somebody asked
+        self.written: np.ndarray | None = None  # of each byte, where somebody watches: whether it was written
+        self._given_back: list[tuple[int, int, str]] = []  # where somebody watches, what was freed: it is not used again
 
     @property
     def total_bytes(self) -> int:
         """All that can be allocated."""
-        return self._last - self.first
+        return self._end - self.first
 
     @property
     def free_bytes(self) -> int:
@@ -55,11 +58,14 @@ class DeviceMemory:
 
     def allocate(self, size: int, what: str) -> int:
         """Reserve zeroed bytes in the first place where they fit; returns their address."""
-        place = len(self._allocations)
-        address = _behind(self._allocations[-1]) if self._allocations else self.first + self._margin
-        if self._holes:
+        below = self._allocations if self._last == self._end else self._below()
+        place = len(below)
+        address = _behind(below[-1]) if below else self.first + self._margin
+        if self.written is not None:  # behind all that ever was, so that its use is known for what it is
+            address = max([address, *(_behind(entry) for entry in self._given_back if entry[0] < self._last)])
+        elif self._holes:
             start = self.first + self._margin
-            for index, entry in enumerate(self._allocations):
+            for index, entry in enumerate(below):
                 if start + max(size, 1) + _GAP <= entry[0]:
                     place, address = index, start
                     break
@@ -72,38 +78,85 @@ class DeviceMemory:
         self._reserve(place, address, size, what)
         return address
 
+    def reserve(self, size: int, alignment: int) -> int:
+        """Set a range of addresses aside, at the end, where only `allocate_at` puts something."""
+        address = (self._last - max(size, 1)) // alignment * alignment
+        below = self._below()
+        if address < (_behind(below[-1]) if below else self.first + self._margin):
+            raise WarploomError(f"{size} bytes of addresses cannot be reserved; device memory has {self.total_bytes >> 20} MiB.")
+        self._last = address
+        return address
+
+    def _below(self) -> list[tuple[int, int, str]]:
+        """The allocations that lie in front of all reserved ranges."""
+        return [entry for entry in self._allocations if entry[0] < self._last]
+
+    def unreserve(self, address: int, size: int) -> None:
+        """Give a range back; it is used again once all that were reserved after it are back, too."""
+        self._unreserved[address] = size
+        while self._last in self._unreserved:
+            self._last += self._unreserved.pop(self._last)
+
     def begin_at(self, address: int) -> None:
         """Let memory begin elsewhere; nothing may have been allocated so far."""
         assert self._used == self.first
-        self.first = self._used = address - self._margin
+        self.first = self._used = address // _ALIGNMENT * _ALIGNMENT - self._margin
 
     def allocate_at(self, address: int, size: int, what: str) -> None:
         """Reserve zeroed bytes where somebody else has decided that they lie."""
+        end = address + max(size, 1)
+        if size < 0 or address < self.first + self._margin or end > self._end:
+            memory = f"{self.first + self._margin:#x} to {self._end:#x}"
+            raise WarploomError(f"{what}: {size} bytes at {address:#x} are not all in device memory, which is {memory}.")
         place = bisect.bisect_left(self._allocations, (address, 0, ""))
-        before, after = self._allocations[:place], self._allocations[place:]
-        if (before and before[-1][1] > address) or (after and after[0][0] < address + size) or address < self.first:
-            raise WarploomError(f"{what}: {size} bytes at {address:#x} cannot be allocated, for {self.nearest(address)}.")
+        meets_last = place > 0 and self._allocations[place - 1][1] > address
+        if meets_last or (place < len(self._allocations) and self._allocations[place][0] < end):
+            raise WarploomError(f"{what}: {size} bytes at {address:#x} cannot be allocated: they lie {self.nearest(address)}.")
         self._holes = True
         self._reserve(place, address, size, what)
 
     def _reserve(self, place: int, address: int, size: int, what: str) -> None:
-        needed = min(_behind((address, address + size, what)) + self._margin, self._last) - self.first
+        needed = min(_behind((address, address + size, what)) + self._margin, self._end) - self.first
         if needed > len(self.arena):
-            grown = np.zeros(max(needed, 2 * len(self.arena)), np.uint8)
+            grown = self._new_arena(min(max(needed, 2 * len(self.arena)), self._end - self.first))
             written = min(self._used + self._margin - self.first, len(self.arena))
             grown[:written] = self.arena[:written]
             self.arena = grown
+            if self.written is not None:
+                self.watch()
         self._allocations.insert(place, (address, address + size, what))
         self._bounds = None
         self.view(address, max(0, min(size, self._used - address)))[:] = 0
         self._used = max(self._used, address + size)
+
+    def watch(self) -> None:
+        """From now on, note what was written, and use nothing again that was given back."""
+        known, self.written = self.written, np.zeros(len(self.arena), np.uint8)
+        if known is not None:
+            self.written[: len(known)] = known
+
+    def mark_written(self, address: int, size: int, written: bool = True) -> None:
+        """Bytes hold what somebody put there, or do not any more; without a watch nobody wants to know."""
+        if self.written is not None:
+            self.written[address - self.first : address - self.first + size] = written
+
+    @property
+    def allocations(self) -> tuple[tuple[int, int, str], ...]:
+        """First address, one past the last, what it is, of all that is allocated."""
+        return tuple(self._allocations)
+
+    def _new_arena(self, size: int) -> np.ndarray:
+        """Zeroed bytes of the host for device memory to lie in."""
+        return np.zeros(size, np.uint8)
 
     def free(self, address: int) -> None:
         """Give an allocation back."""
         place = bisect.bisect_left(self._allocations, (address, 0, ""))
         if place == len(self._allocations) or self._allocations[place][0] != address:
             return
-        self._allocations.pop(place)
+        entry = self._allocations.pop(place)
+        if self.written is not None:
+            self._given_back.append(entry)
         self._holes = bool(self._allocations) and (self._holes or place < len(self._allocations))
         self._bounds = None
 
@@ -114,9 +167,40 @@ class DeviceMemory:
             return self._allocations[place]
         return None
 
+    def end_from(self, address: int) -> int:
+        """Where memory from an address on ends: behind its allocation, or those that adjoin it; nowhere if there is none."""
+        found, end = self.find(address), 0
+        while found is not None:
+            end = found[1]
+            found = self.find(end)
+        return end
+
+    def check(self, address: int, size: int, what: str = "a copy or fill") -> None:
+        """Refuse bytes that are not all in one allocation, or, in lenient memory, near one.
+
+        Variables of machine code lie closer than two allocations ever do, for they are parts of one section: they count as one.
+        """
+        if self._margin:
+            first, end = map(int, self.bounds()[0])
+            if not first <= address <= address + size <= end:
+                raise self._outside(address, size, what)
+            return
+        place = bisect.bisect_right(self._allocations, (address, 1 << 64, "")) - 1
+        if place < 0 or self._allocations[place][1] <= address:
+            raise self._outside(address, size, what)
+        while self._allocations[place][1] < address + size:
+            place += 1
+            if place == len(self._allocations) or self._allocations[place][0] - self._allocations[place - 1][1] >= _GAP:
+                raise self._outside(address, size, what)
+
+    def _outside(self, address: int, size: int, what: str) -> WarploomError:
+        return WarploomError(f"{what}: {size} bytes at {address:#x} are not all in an allocation ({self.nearest(address)}).")
+
     def view(self, address: int, size: int) -> np.ndarray:
         """The bytes of an allocation. Valid until the next one is made."""
         start = address - self.first
+        if not 0 <= start <= start + size <= len(self.arena):  # an array would be cut, or counted from its end, without a word
+            raise WarploomError(f"{size} bytes at {address:#x} are not in device memory.")
         return self.arena[start : start + size]
 
     def write(self, address: int, values: np.ndarray | int, size: int) -> None:
@@ -126,6 +210,8 @@ class DeviceMemory:
 
     def note_copy(self, address: int, size: int, constant: bool = False) -> None:
         """The host has written bytes, however it did it."""
+        if self.written is not None:
+            self.mark_written(address, size)
         if size:
             self._copied.append(Copied(address, size, constant))
 
@@ -137,7 +223,8 @@ class DeviceMemory:
     def bounds(self) -> np.ndarray:
         """What may be accessed, as rows of first address and one past the last: each allocation, or all there is if lenient."""
         if self._margin:
-            return np.array([(self.first, min(self._used + self._margin, self._last))], np.uint64)
+            end = min(self._used + self._margin, self.first + len(self.arena))
+            return np.array([(self.first, end)], np.uint64)
         if self._bounds is None:
             self._bounds = np.array([entry[:2] for entry in self._allocations] or [(0, 0)], np.uint64)
         return self._bounds
@@ -148,6 +235,9 @@ class DeviceMemory:
 
     def nearest(self, address: int) -> str:
         """Words for the allocation closest to an address."""
+        freed = next((each for each in reversed(self._given_back) if each[0] <= address < each[1]), None)
+        if freed is not None:
+            return f"in {freed[2]} at {freed[0]:#x} of {freed[1] - freed[0]} bytes, which was freed"
         if not self._allocations:
             return "nothing is allocated"
 

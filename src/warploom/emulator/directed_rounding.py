@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from warploom.emulator.float_operations import fused, plain, reciprocal, square_root
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import callee
 
 ROUNDINGS = {"rz": 0, "rp": 1, "rm": 2}
 _INTEGER = {F32: I32, F64: I64}
@@ -256,10 +255,4 @@ def _operations() -> Iterator[LaneOperation]:
 
 
 DIRECTED = list(_operations())
-_directed = family(DIRECTED)
-
-
-@callee
-def directed(number, a, b, c, d, out, predicate):
-    """Execute one operation of `DIRECTED`; operands are addresses of rows."""
-    return _directed(number, a, b, c, d, out, predicate)
+directed = family(DIRECTED)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from warploom.code.graph import fewest_instructions
-from warploom.code.instruction import Code, Symbol, Variable
+from warploom.base.checks import MEMORY, REGISTERS, check_words
+from warploom.base.errors import WarploomError
+from warploom.base.printed import say_to_stdout
+from warploom.base.records import dtype_of
+from warploom.base.sources import file_digest, surroundings
+from warploom.compiler.code.graph import fewest_instructions
+from warploom.compiler.code.instruction import Code, Symbol, Variable
 from warploom.emulator.arguments import Texture, pack_arguments
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.calls import SuppliedFunctions
@@ -21,18 +26,21 @@ from warploom.emulator.encode import EncodedKernel, encode
 from warploom.emulator.faults import KernelFault, fault_error
 from warploom.emulator.fingerprint import fingerprint
 from warploom.emulator.launch import GRID_ADDRESS, GRID_BYTES, LaunchStats, RunningLaunch
-from warploom.emulator.records import COUNTS, TEXTURE_DTYPE, Fault, ReturnReason
+from warploom.emulator.records import COUNTS, Fault, ReturnReason, TextureRecord
 from warploom.emulator.sass.constants import Needs, bank_bytes, needs_of, with_reserved_bytes
 from warploom.emulator.sass.encode import encode_sass
+from warploom.emulator.sass.records import SassKind
 from warploom.emulator.shape import LaunchShape
-from warploom.errors import WarploomError
-from warploom.errors.printed import say_to_stdout
-from warploom.storage.sources import file_digest, surroundings
-from warploom.trace.format import Trace
-from warploom.trace.store import TraceStore
+from warploom.emulator.trace.format import Trace
+from warploom.emulator.trace.store import TraceStore
+from warploom.emulator.turns import USUAL, seed_of
+from warploom.emulator.watch.findings import Finding, Findings
 
 MOST_CLUSTER = 16
 MOST_SHARED_BYTES = 227 * 1024
+MOST_LOCAL_BYTES = 512 * 1024  # of a thread, on every compute capability
+_WRITES_UNSEEN = (SassKind.SURFACE, SassKind.TENSOR_COPY)  # device memory, byte by byte: what they leave alone is not known
+MOST_EXTENT = 2**31 - 1  # of a texture
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +70,19 @@ class _Prepared:
 class Emulator:
     """Executes machine code.
 
-    Launches are recorded in the store of traces given as ``record``, or not at all (None). With ``check``, every value written is
-    also compressed and decompressed again. ``budget`` is how many warp instructions one launch may execute; a launch that wants
-    more is stopped with an error. ``count`` counts the executions of each instruction of SASS. ``say`` gets what a launch has
-    printed, when it ends.
+    Launches are recorded in the store of traces given as ``record``, or not at all (None). ``check`` names what is watched
+    (`warploom.base.checks`): with ``registers``, every value written is also compressed and decompressed again; what ``races``
+    and ``memory`` find is in ``findings``. ``order`` is that of the warps (`warploom.emulator.turns`). ``budget`` is how many
+    warp instructions one launch may execute; a launch that wants more is stopped with an error. ``count`` counts the executions
+    of each instruction of SASS. ``say`` gets what a launch has printed, when it ends.
     """
 
     def __init__(
         self,
         *,
         record: TraceStore | None = None,
-        check: bool = False,
+        check: bool | str | Iterable[str] = (),
+        order: str = USUAL,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
@@ -80,16 +90,25 @@ class Emulator:
     ) -> None:
         self._store = record
         self.recording = True  # whether the next launch goes to the store
-        self._check = check
+        self.checks = check_words(check)
+        self._seed = seed_of(order)
         self._budget = budget
         self._count = count
         self.memory = memory or DeviceMemory()
-        self.supplied = SuppliedFunctions(DeviceHeap(self.memory), say)
+        if MEMORY in self.checks:
+            self.memory.watch()
+        self._found = Findings()
+        self.supplied = SuppliedFunctions(DeviceHeap(self.memory), say, self._found)
         self._prepared: dict[int, _Prepared] = {}  # by identity of the code
         self.symbols: dict[str, int] = {}  # where module-level variables lie that have been placed so far
-        self._textures = np.zeros(1, TEXTURE_DTYPE)  # the last row is a spare, so that the table is never empty
+        self._textures = np.zeros(1, dtype_of(TextureRecord))  # the last row is a spare, so that the table is never empty
         self._arrays = 0
         self._launches = 0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What checks have found so far, the same in several launches counted together."""
+        return tuple(self._found)
 
     def array(self, values: np.ndarray) -> DeviceArray:
         """Copy an array to the device."""
@@ -126,10 +145,13 @@ class Emulator:
         layered: bool = False,
     ) -> Texture:
         """A texture over texels that lie in device memory, row after row without gaps; of layers the first dimension counts."""
-        number = len(self._textures) - 1
-        self._textures = np.concatenate([self._textures[:-1], np.zeros(2, TEXTURE_DTYPE)])
-        row = self._textures[number]
         layers, extents = (shape[0], shape[1:]) if layered else (0, shape)
+        if not 1 <= len(extents) <= 3 or not all(1 <= extent <= MOST_EXTENT for extent in shape):
+            raise WarploomError(f"a texture cannot have the extents {shape}: one to three from 1 to {MOST_EXTENT} are possible.")
+        self.memory.check(address, math.prod(shape) * channels * dtype.itemsize, "a texture")
+        number = len(self._textures) - 1
+        self._textures = np.concatenate([self._textures[:-1], np.zeros(2, dtype_of(TextureRecord))])
+        row = self._textures[number]
         depth, height, width = (1, 1, *extents)[-3:] if len(extents) < 3 else extents
         row["address"], row["width"], row["height"], row["depth"] = address, width, height, max(depth, layers)
         row["dimensions"], row["channels"], row["layers"] = len(extents), channels, layers
@@ -150,6 +172,10 @@ class Emulator:
             raise WarploomError(
                 f"{code.name}: {shared_bytes} bytes of shared memory were asked for; {MOST_SHARED_BYTES} is the most."
             )
+        if code.local_bytes > MOST_LOCAL_BYTES:
+            raise WarploomError(
+                f"{code.name}: a thread of it has {code.local_bytes} bytes of local memory; {MOST_LOCAL_BYTES} are the most."
+            )
         prepared = self._prepare(code)
         if prepared.needs.reserved_bytes:
             shared_bytes = with_reserved_bytes(code, shared_bytes)
@@ -159,11 +185,15 @@ class Emulator:
         if _takes_memory(code):
             self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or prepared.needs.grid_address
+        if MEMORY in self.checks and set(_WRITES_UNSEEN) & set(prepared.kernel.instructions["kind"].tolist()):
+            self.memory.mark_written(self.memory.first, len(self.memory.arena))
         parameters = pack_arguments(code.name, code.parameters, arguments)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         bank_address = 0
         if prepared.needs.bank_address:
             bank_address = self.memory.allocate(bank_bytes(code, parameters), "the parameters")
+            self.memory.mark_written(bank_address, bank_bytes(code, parameters))
+        self.memory.mark_written(grid_address or self.memory.first, GRID_BYTES if grid_address else 0)
         launch = RunningLaunch(
             kernel=prepared.kernel,
             memory=self.memory,
@@ -177,15 +207,17 @@ class Emulator:
             dynamic_bytes=shape.dynamic_shared_bytes,
             number=self._launches,
             budget=self._budget,
-            check=self._check,
             grid_address=grid_address,
             bank_address=bank_address,
             supplied=self.supplied,
             counts=np.zeros((len(code), COUNTS), np.int64) if self._count and code.binary is not None else None,
+            checks=self.checks,
+            seed=self._seed,
         )
         try:
             trace, stats = self._run(launch, prepared, shape)
         finally:
+            self._found.add(launch.findings)
             self.supplied.flush()
             for address in (grid_address, bank_address):
                 if address:
@@ -216,7 +248,7 @@ class Emulator:
     def _run(self, launch: RunningLaunch, prepared: _Prepared, shape: LaunchShape) -> tuple[Trace | None, LaunchStats]:
         store = self._store if self.recording else None
         key = _content_key(launch, prepared.text) if store is not None else ""
-        trace = store.get(key) if store is not None and not self._check else None
+        trace = store.get(key) if store is not None and REGISTERS not in self.checks else None
         writer = None
         if store is not None and trace is None:
             writer = store.write(key, launch.kernel.code.name, shape.grid, shape.block, shape.warps_per_cta)
@@ -245,7 +277,9 @@ class Emulator:
             contents = self.memory.view(address, variable.size)
             contents[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
             for offset, symbol, size in variable.pointers:
-                target = self.symbols[symbol.name] + symbol.offset
+                if symbol.name not in self.symbols:
+                    raise WarploomError(f"variable {variable.name} holds the address of {symbol.name}, which is no variable.")
+                target = (self.symbols[symbol.name] + symbol.offset) % (1 << 8 * size)
                 contents[offset : offset + size] = np.frombuffer(target.to_bytes(size, "little"), np.uint8)
             self.memory.note_copy(address, variable.size, variable.space == "const")
 
@@ -272,7 +306,7 @@ def _takes_memory(code: Code) -> bool:
 def _content_key(launch: RunningLaunch, code: bytes) -> str:
     """A digest of all that the trace of a launch depends on."""
     digest = hashlib.sha256()
-    shape = (launch.grid, launch.block, launch.cluster, launch.shared_bytes)
+    shape = (launch.grid, launch.block, launch.cluster, launch.shared_bytes, *([launch.seed] if launch.seed else []))
     emulator = (file_digest(__file__), surroundings())
     digest.update(repr((emulator, shape, sorted(launch.symbols.items()))).encode())
     digest.update(code)

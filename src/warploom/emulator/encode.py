@@ -11,25 +11,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.code.classes import is_added
-from warploom.code.dominators import reconvergence_points
-from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Param, Reg, Special, Symbol
-from warploom.code.supplied import NAMES
-from warploom.code.table import Flag, static_table
+from warploom.base.errors import WarploomError
+from warploom.base.records import dtype_of
+from warploom.compiler.code.classes import is_added
+from warploom.compiler.code.dominators import reconvergence_points
+from warploom.compiler.code.instruction import Bank, Code, Constant, Imm, Instruction, Param, Reg, Special, Symbol
+from warploom.compiler.code.supplied import NAMES
+from warploom.compiler.code.table import Flag, static_table
 from warploom.emulator.encode_compute import encode_compute
 from warploom.emulator.encode_memory import encode_access, encode_texture
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import (
-    INSTRUCTION_DTYPE,
-    MICRO_DTYPE,
     MOST_ELEMENTS,
-    WARP_DTYPE,
     BarrierOperation,
+    EncodedInstruction,
     Kind,
+    MicroOperation,
+    ResidentWarp,
     WarpOperation,
 )
 from warploom.emulator.rows import Rows
-from warploom.errors import WarploomError
 
 MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
 _NOTHING = ("membar", "fence", "nop", "prefetch", "brkpt")
@@ -59,7 +60,7 @@ class EncodedKernel:
     always: int  # the predicate that is always true
     specials: dict[str, int]  # row of each special register that the code reads
     constants: list[tuple[int, Imm | Param | Symbol | Constant, int]]  # row, what it holds, which 32-bit word of it
-    warp_dtype: np.dtype = WARP_DTYPE
+    warp: type[ResidentWarp] = ResidentWarp
 
 
 def encode(code: Code) -> EncodedKernel:
@@ -72,8 +73,9 @@ def encode(code: Code) -> EncodedKernel:
     table = static_table(code)
     starts = code.block_starts()
     meeting = reconvergence_points(code)
-    records = np.zeros(len(code), INSTRUCTION_DTYPE)
+    records = np.zeros(len(code), dtype_of(EncodedInstruction))
     records["guard"] = records["predicate_out"] = -1
+    records["pc"] = np.arange(len(code))
     for pc, instruction in enumerate(code.instructions()):
         record = records[pc]
         rows.begin(instruction)
@@ -91,7 +93,7 @@ def encode(code: Code) -> EncodedKernel:
         record["uses_clock"] = any(isinstance(src, Special) and src.name in _CLOCKS for src in instruction.srcs)
         if int(record["values"]) != int(table[pc]["n_writes"]):
             raise rows.trouble("its written registers differ from the static table's")
-    micro = np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE)
+    micro = np.array(rows.micro, dtype_of(MicroOperation)) if rows.micro else np.zeros(1, dtype_of(MicroOperation))
     return EncodedKernel(
         code=code,
         instructions=records,
@@ -155,8 +157,9 @@ def _encode_call(rows: Rows, instruction: Instruction, record: np.void) -> None:
 def _encode_barrier(rows: Rows, instruction: Instruction, record: np.void) -> None:
     """Rows: id, count (a row of zeros if all threads are meant)."""
     modifiers = instruction.op.modifiers
-    if "warp" in modifiers:
-        record["kind"] = Kind.NOTHING  # the lanes of a warp never run ahead of each other here
+    if "warp" in modifiers:  # the lanes of a warp never run ahead of each other here
+        record["kind"], record["operation"] = Kind.WARP, WarpOperation.MEET
+        _encode_members(rows, instruction, record)
         return
     record["kind"] = Kind.BARRIER
     operands = list(instruction.srcs)
@@ -171,8 +174,14 @@ def _encode_barrier(rows: Rows, instruction: Instruction, record: np.void) -> No
     record["rows"][1] = rows.row(operands[1]) if len(operands) > 1 else rows.constant(0)
 
 
+def _encode_members(rows: Rows, instruction: Instruction, record: np.void) -> None:
+    """Row 4: the mask of members that ``.sync`` forms name last, if it may not be full."""
+    if instruction.srcs[-1] != _ALL_LANES:
+        record["elements"], record["rows"][4] = 1, rows.row(instruction.srcs[-1])
+
+
 def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> None:
-    """Rows: result, then the sources; row 4 the mask of members that ``.sync`` forms but shuffles name, if it may not be full."""
+    """Rows: result, then the sources."""
     record["kind"] = Kind.WARP
     op = instruction.op
     words = 2 if op.type == "b64" else 1
@@ -185,8 +194,8 @@ def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> N
     if op.name == "activemask":
         record["operation"] = WarpOperation.ACTIVE
         return
-    if "sync" in op.modifiers and op.name != "shfl" and instruction.srcs[-1] != _ALL_LANES:
-        record["elements"], record["rows"][4] = 1, rows.row(instruction.srcs[-1])
+    if "sync" in op.modifiers:
+        _encode_members(rows, instruction, record)
     if op.name == "vote":
         mode = next(word for word in op.modifiers if word != "sync")
         record["operation"] = _VOTES.get(mode, WarpOperation.BALLOT)

@@ -6,8 +6,8 @@ by zeros or by the sign as its type says.
 
 from __future__ import annotations
 
-from warploom.code.instruction import Bank, Imm, Instruction, Operand, Operation, Reg
-from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
+from warploom.compiler.code.instruction import Bank, Imm, Instruction, Operand, Operation, Reg
+from warploom.compiler.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.emulator.directed_rounding import ROUNDINGS
 from warploom.emulator.encode_half_precision import encode_half, is_half
 from warploom.emulator.lanes import ROW_BYTES

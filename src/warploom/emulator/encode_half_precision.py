@@ -6,7 +6,7 @@ is zeros on the way out.
 
 from __future__ import annotations
 
-from warploom.code.instruction import Bank, Instruction, Operand, Operation, Reg
+from warploom.compiler.code.instruction import Bank, Instruction, Operand, Operation, Reg
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import Rows
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Instruction, Operand, Reg
-from warploom.code.table import Space
+from warploom.compiler.code.instruction import Address, Bank, Instruction, Operand, Reg
+from warploom.compiler.code.table import Space
 from warploom.emulator.records import MOST_ELEMENTS, AtomicOperation, AtomicType, Kind
 from warploom.emulator.rows import Rows
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warploom.code.memory_map import SHARED_WINDOW
-from warploom.code.table import Space
+from warploom.base.errors import SimulationError
+from warploom.compiler.code.memory_map import SHARED_WINDOW
+from warploom.compiler.code.table import Space
 from warploom.emulator.launch import MOST_LOG_BYTES
 from warploom.emulator.records import Fault, Kind, Status
-from warploom.errors import SimulationError
 
 if TYPE_CHECKING:
     from warploom.emulator.launch import RunningLaunch
@@ -60,7 +60,8 @@ def fault_error(launch: RunningLaunch) -> SimulationError:
         what = f"{address} is not the handle of a surface that has the place which is accessed"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
     if fault is Fault.TENSOR_MAP:
-        what = f"at {address:#x} there is no tensor map of so many dimensions; Device.tensor_map makes them"
+        what = f"at {address:#x} there is no tensor map of so many dimensions, or one for what is not copied here: columns "
+        what += "(im2col), interleaved layouts, rounding to TF32, flushed subnormals"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}): {what}.")
     if fault is Fault.JUMP:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) goes to {address:#x}, which is outside of the code.")
@@ -86,6 +87,9 @@ def fault_error(launch: RunningLaunch) -> SimulationError:
         return SimulationError(f"{place}the program executed '{instruction}' (instruction {pc}).")
     if fault is Fault.BARRIER_ID:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) names barrier {address}; there are 0 to 15.")
+    if fault is Fault.MEMBERS:
+        what = f"names the lanes {address:#010x}, which the calling lane is not among: name every lane that calls"
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}) {what}; a GPU stops here or answers anything.")
     if fault is Fault.BARRIER_COUNT:
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) counts {address} threads, not a multiple of 32.")
     return SimulationError(f"{place}'{instruction}' (instruction {pc}) wrote a value that its encoding does not give back.")

@@ -27,7 +27,7 @@ def fingerprint(contents: np.ndarray) -> bytes:
 
 
 @njit
-def _mix(words, lanes):
+def _mix(words: np.ndarray, lanes: np.ndarray) -> None:
     """Let every word go into one of the lanes, in turn."""
     first, second, third, fourth = _FACTOR, _FACTOR, _FACTOR, _FACTOR
     for index in range(0, len(words), _LANES):
@@ -39,5 +39,5 @@ def _mix(words, lanes):
 
 
 @njit
-def _turned(value):
+def _turned(value: np.uint64) -> np.uint64:
     return value << _TURN | value >> _BACK

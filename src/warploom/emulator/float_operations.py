@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import callee
 
 NAN32, NAN64 = 0x7FFFFFFF, 0xFFF8000000000000
 _INTEGER = {F32: I32, F64: I64}
@@ -207,22 +206,4 @@ def _conversions() -> Iterator[LaneOperation]:
 FLOAT32 = list(_arithmetic("f32", "f"))
 FLOAT64 = list(_arithmetic("f64", "d"))
 CONVERSIONS = list(_conversions())
-_float32, _float64, _convert = family(FLOAT32), family(FLOAT64), family(CONVERSIONS)
-
-
-@callee
-def float32(number, a, b, c, d, out, predicate):
-    """Execute one operation of `FLOAT32`; operands are addresses of rows."""
-    return _float32(number, a, b, c, d, out, predicate)
-
-
-@callee
-def float64(number, a, b, c, d, out, predicate):
-    """Execute one operation of `FLOAT64`."""
-    return _float64(number, a, b, c, d, out, predicate)
-
-
-@callee
-def convert(number, a, b, c, d, out, predicate):
-    """Execute one operation of `CONVERSIONS`."""
-    return _convert(number, a, b, c, d, out, predicate)
+float32, float64, convert = family(FLOAT32), family(FLOAT64), family(CONVERSIONS)

@@ -12,7 +12,6 @@ from functools import partial
 
 from warploom.emulator.float_operations import FLOAT32
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, constant, family
-from warploom.jit import callee
 
 FORMATS = ("f16", "bf16")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -198,10 +197,4 @@ def _operations() -> Iterator[LaneOperation]:
 
 
 HALVES = list(_operations())
-_halves = family(HALVES)
-
-
-@callee
-def halves(number, a, b, c, d, out, predicate):
-    """Execute one operation of `HALVES`; operands are addresses of rows."""
-    return _halves(number, a, b, c, d, out, predicate)
+halves = family(HALVES)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from warploom.emulator.lanes import BIT, I32, I64, Builder, LaneOperation, Vector, call, constant, family
-from warploom.jit import callee
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -318,17 +317,5 @@ def _across_widths() -> Iterator[LaneOperation]:
 
 INTEGER32 = [*_both_widths("i"), *_words()]
 INTEGER64 = [*_both_widths("l"), *_across_widths()]
-_integer32 = family(INTEGER32)
-_integer64 = family(INTEGER64)
-
-
-@callee
-def integer32(number, a, b, c, d, out, predicate):
-    """Execute one operation of `INTEGER32`; operands are addresses of rows."""
-    return _integer32(number, a, b, c, d, out, predicate)
-
-
-@callee
-def integer64(number, a, b, c, d, out, predicate):
-    """Execute one operation of `INTEGER64`."""
-    return _integer64(number, a, b, c, d, out, predicate)
+integer32 = family(INTEGER32)
+integer64 = family(INTEGER64)

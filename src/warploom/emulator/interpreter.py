@@ -8,21 +8,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.lanes import FULL
+from warploom.base.records import Array, Lanes, i8, int64
+from warploom.compiler.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
 from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.half_operations import halves
 from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.memory import access_memory, fail
-from warploom.emulator.pointers import copy_row, count_ones, fill_row, first_lane, get8, get32, put16, put32, restore_lanes
-from warploom.emulator.records import BarrierOperation, Family, Fault, Kind, PredicateOperation, Status
+from warploom.emulator.pointers import (
+    copy_row,
+    count_ones,
+    fill_row,
+    first_lane,
+    get8,
+    get32,
+    put16,
+    put32,
+    put_predicate,
+    restore_lanes,
+)
+from warploom.emulator.records import (
+    BARRIERS,
+    BarrierOperation,
+    EmulatedMachine,
+    EncodedInstruction,
+    Family,
+    Fault,
+    Kind,
+    MicroOperation,
+    PredicateOperation,
+    ResidentCta,
+    ResidentWarp,
+    Status,
+    TextureRecord,
+)
 from warploom.emulator.special_functions import special
 from warploom.emulator.textures import fetch_texels
-from warploom.emulator.warp_operations import exchange
-from warploom.jit import callee
-from warploom.trace.encoding import survives
-from warploom.trace.format import ACTIVE_HALF_SHIFT
-from warploom.trace.values import classify
+from warploom.emulator.trace.encoding import survives
+from warploom.emulator.trace.format import ACTIVE_HALF_SHIFT
+from warploom.emulator.trace.values import classify
+from warploom.emulator.warp_operations import exchange, name_themselves
+from warploom.emulator.watch.events import note_arrival, note_step
+from warploom.jit import callee, inlined
 
 FAULT_BARRIER_COUNT = int(Fault.BARRIER_COUNT)
 FAULT_BARRIER_ID = int(Fault.BARRIER_ID)
@@ -30,6 +57,7 @@ FAULT_ENCODING = int(Fault.ENCODING)
 FAULT_TRAP = int(Fault.TRAP)
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
 BARRIER, WARP, TEXTURE, SLEEP, TRAP, CALL = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP", "CALL"))
+NOTHING = int(Kind.NOTHING)
 INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
 CONVERT, DIRECTED, SPECIAL, HALVES = (int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "HALVES"))
 P_AND, P_OR, P_XOR, P_NOT = (int(PredicateOperation[n]) for n in ("AND", "OR", "XOR", "NOT"))
@@ -41,7 +69,7 @@ ENDED, AT_BARRIER, TURN_OVER, NO_ROOM, FAULT, CALLING = range(6)
 
 
 @callee
-def predicate_operation(number, x, y):
+def _predicate_operation(number: int, x: Lanes, y: Lanes) -> Lanes:
     if number == P_AND:
         return x & y
     if number == P_OR:
@@ -51,64 +79,87 @@ def predicate_operation(number, x, y):
     return ~x if number == P_NOT else x
 
 
+@inlined
+def execute_operation(step: MicroOperation, rows: int, predicates: int) -> Lanes:
+    """Execute a micro-operation of the families that all code has. Returns the predicate that it yields."""
+    family, number = step.family, step.number
+    a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
+    predicate = get32(predicates + 4 * step.predicate_in)
+    if family == FLOAT32:
+        return float32(number, a, b, c, c, out, predicate)
+    if family == INTEGER32:
+        return integer32(number, a, b, c, rows + step.d, out, predicate)
+    if family == INTEGER64:
+        return integer64(number, a, b, c, rows + step.d, out, predicate)
+    if family == FLOAT64:
+        return float64(number, a, b, c, c, out, predicate)
+    if family == CONVERT:
+        return convert(number, a, b, c, c, out, predicate)
+    if family == DIRECTED:
+        return directed(number, a, b, c, rows + step.d, out, predicate)
+    if family == SPECIAL:
+        special(number, a, b, c, out)
+        return np.uint32(0)
+    if family == HALVES:
+        return halves(number, a, b, c, c, out, predicate)
+    return _predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
+
+
 @callee
-def _compute(micro, first, count, rows, predicates, mask):
+def _compute(micro: Array[MicroOperation], first: int, count: int, rows: int, predicates: int, mask: Lanes) -> None:
     """Execute the micro-operations of an instruction. Rows are written in all lanes, predicates in those of the mask."""
     for index in range(first, first + count):
         step = micro[index]
-        family, number = step.family, step.number
-        a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
-        predicate = get32(predicates + 4 * step.predicate_in)
-        yielded = np.uint32(0)
-        if family == FLOAT32:
-            yielded = float32(number, a, b, c, c, out, predicate)
-        elif family == INTEGER32:
-            yielded = integer32(number, a, b, c, rows + step.d, out, predicate)
-        elif family == INTEGER64:
-            yielded = integer64(number, a, b, c, rows + step.d, out, predicate)
-        elif family == FLOAT64:
-            yielded = float64(number, a, b, c, c, out, predicate)
-        elif family == CONVERT:
-            yielded = convert(number, a, b, c, c, out, predicate)
-        elif family == DIRECTED:
-            yielded = directed(number, a, b, c, rows + step.d, out, predicate)
-        elif family == SPECIAL:
-            special(number, a, b, c, out)
-        elif family == HALVES:
-            yielded = halves(number, a, b, c, c, out, predicate)
-        else:
-            yielded = predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
+        yielded = execute_operation(step, rows, predicates)
         if step.predicate_out >= 0:
-            place = predicates + 4 * step.predicate_out
-            put32(place, (get32(place) & ~mask) | (yielded & mask))
+            put_predicate(predicates + 4 * step.predicate_out, mask, yielded)
 
 
 @callee
-def arrive(machine, cta, warp, instruction, rows, predicates, mask):
-    """A warp comes to a barrier. Returns whether it has to wait there; a fault is noted in the machine."""
-    lane = first_lane(mask)
-    number, threads = np.int64(get32(rows + instruction.rows[0] + 4 * lane)), get32(rows + instruction.rows[1] + 4 * lane)
-    if number >= 16:
+def _barrier_number(machine: EmulatedMachine, instruction: EncodedInstruction, rows: int, lane: int) -> int:
+    """The barrier that an instruction names; one that does not exist is noted in the machine."""
+    number = int64(get32(rows + instruction.rows[0] + 4 * lane))
+    if number >= BARRIERS:
         fail(machine, FAULT_BARRIER_ID, lane, number, 0)
+    return number
+
+
+@callee
+def vote_at_barrier(
+    machine: EmulatedMachine, cta: ResidentCta, instruction: EncodedInstruction, rows: int, predicates: int, mask: Lanes
+) -> bool:
+    """Lanes come to a barrier: one that reduces counts them, and those whose predicate holds. Returns whether all is well."""
+    number = _barrier_number(machine, instruction, rows, first_lane(mask))
+    if number < BARRIERS and instruction.operation > ARRIVE:
+        true = get32(predicates + 4 * instruction.predicate_in) & mask
+        cta.reduction[number] += count_ones(true)
+        cta.threads[number] += count_ones(mask)
+    return machine.fault == 0
+
+
+@callee
+def arrive(
+    machine: EmulatedMachine, cta: ResidentCta, warp: ResidentWarp, instruction: EncodedInstruction, rows: int, lane: int
+) -> bool:
+    """A warp comes to a barrier. Returns whether it has to wait there; a fault is noted in the machine."""
+    number, threads = _barrier_number(machine, instruction, rows, lane), get32(rows + instruction.rows[1] + 4 * lane)
+    if number >= BARRIERS:
         return False
     if threads % np.uint32(32) != 0:
-        fail(machine, FAULT_BARRIER_COUNT, lane, threads, 0)
+        fail(machine, FAULT_BARRIER_COUNT, lane, int64(threads), 0)
         return False
     if machine.tracing:
-        put16(machine.log_memory + 2 * machine.n_memory, np.uint16(number | (np.int64(threads) >> 5) << 8))
+        put16(machine.log_memory + 2 * machine.n_memory, np.uint16(number | (int64(threads) >> 5) << 8))
         machine.n_memory += 1
+    note_arrival(machine, cta, warp, instruction.pc, number, instruction.operation != ARRIVE)
     cta.arrived[number] += 1
-    cta.expected[number] = np.int32(threads >> np.uint32(5))
-    if instruction.operation > ARRIVE:
-        true = get32(predicates + 4 * instruction.predicate_in) & mask
-        cta.reduction[number] += np.int32(count_ones(true))
-        cta.threads[number] += np.int32(count_ones(mask))
-    warp.barrier = np.int32(number)
+    cta.expected[number] = int64(threads >> np.uint32(5))
+    warp.barrier = number
     return instruction.operation != ARRIVE
 
 
 @callee
-def _classify_lanes(machine, row, mask):
+def _classify_lanes(machine: EmulatedMachine, row: int, mask: Lanes) -> np.uint32:
     """The class of some lanes of a register: a lane that is not among them repeats the one of them before it."""
     if mask == FULL:
         return classify(row)
@@ -121,7 +172,7 @@ def _classify_lanes(machine, row, mask):
 
 
 @callee
-def log_values(machine, instruction, rows, mask, launched):
+def log_values(machine: EmulatedMachine, instruction: EncodedInstruction, rows: int, mask: Lanes, launched: Lanes) -> None:
     """Classify every register written: all lanes that the warp was launched with, and those that executed."""
     for index in range(instruction.values):
         row = rows + instruction.value_rows[index]
@@ -136,7 +187,15 @@ def log_values(machine, instruction, rows, mask, launched):
 
 
 @callee
-def check_encodings(machine, instruction, rows, launched, register, image, back):
+def check_encodings(
+    machine: EmulatedMachine,
+    instruction: EncodedInstruction,
+    rows: int,
+    launched: Lanes,
+    register: np.ndarray,
+    image: np.ndarray,
+    back: np.ndarray,
+) -> bool:
     """In checked runs: every image that the classes promise is built and taken apart again."""
     for index in range(instruction.values):
         row = rows + instruction.value_rows[index]
@@ -151,7 +210,7 @@ def check_encodings(machine, instruction, rows, launched, register, image, back)
 
 
 @callee
-def log_instruction(machine, pc, mask):
+def log_instruction(machine: EmulatedMachine, pc: int, mask: Lanes) -> None:
     """Append an instruction and the lanes that execute it to the trace."""
     put16(machine.log_pc + 2 * machine.n_instruction, np.uint16(pc))
     put32(machine.log_mask + 4 * machine.n_instruction, mask)
@@ -159,7 +218,7 @@ def log_instruction(machine, pc, mask):
 
 
 @callee
-def log_no_arrival(machine):
+def log_no_arrival(machine: EmulatedMachine) -> None:
     """Nobody of the warp arrives at a barrier of the CTA now; the trace has an entry all the same."""
     if machine.tracing:
         put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
@@ -167,9 +226,19 @@ def log_no_arrival(machine):
 
 
 @callee
-def come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask):
+def come_to_barrier(
+    machine: EmulatedMachine,
+    cta: ResidentCta,
+    warp: ResidentWarp,
+    instruction: EncodedInstruction,
+    rows: int,
+    predicates: int,
+    pc: int,
+    mask: Lanes,
+) -> bool:
     """A warp is at a barrier of the CTA. Returns whether all is well; `warp.status` says whether it waits."""
-    waits = arrive(machine, cta, warp, instruction, rows, predicates, mask)
+    fine = vote_at_barrier(machine, cta, instruction, rows, predicates, mask)
+    waits = fine and arrive(machine, cta, warp, instruction, rows, first_lane(mask))
     if machine.fault != 0:
         return False
     warp.barrier_pc, warp.barrier_mask, warp.value_at = pc, mask, machine.n_value
@@ -179,7 +248,17 @@ def come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask)
 
 
 @callee
-def finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
+def finish(
+    machine: EmulatedMachine,
+    cta: ResidentCta,
+    warp: ResidentWarp,
+    instruction: EncodedInstruction,
+    rows: int,
+    mask: Lanes,
+    pc: int,
+    scratch: np.ndarray,
+    fine: bool,
+) -> bool:
     """After an instruction: the trace learns what it wrote, and what went wrong is noted with its place."""
     if machine.tracing and instruction.values > 0:
         log_values(machine, instruction, rows, mask, warp.launched)
@@ -195,7 +274,9 @@ def finish(machine, cta, warp, instruction, rows, mask, pc, scratch, fine):
 
 
 @callee
-def end_turn(machine, warp, pc, active, executed, threads, idle):
+def end_turn(
+    machine: EmulatedMachine, warp: ResidentWarp, pc: int, active: Lanes, executed: int, threads: int, idle: int
+) -> None:
     """A warp stops running for now."""
     warp.pc, warp.active = pc, active
     machine.executed += executed
@@ -204,7 +285,7 @@ def end_turn(machine, warp, pc, active, executed, threads, idle):
 
 
 @callee
-def _push(warp, pc, reconvergence, mask):
+def _push(warp: ResidentWarp, pc: int, reconvergence: int, mask: Lanes) -> None:
     depth = warp.depth
     warp.stack_pc[depth] = pc
     warp.stack_reconvergence[depth] = reconvergence
@@ -213,7 +294,7 @@ def _push(warp, pc, reconvergence, mask):
 
 
 @callee
-def _resume(warp):
+def _resume(warp: ResidentWarp) -> bool:
     """Take the next group of lanes that still live off the stack. Returns whether there was one."""
     while warp.depth > 0:
         warp.depth -= 1
@@ -227,7 +308,7 @@ def _resume(warp):
 
 
 @callee
-def _branch(warp, pc, target, meeting, end, taken):
+def _branch(warp: ResidentWarp, pc: int, target: int, meeting: int, end: int, taken: Lanes) -> None:
     """Both sides of a branch have lanes: run one, leave the other and the continuation on the stack."""
     fallen = warp.active & ~taken
     if warp.reconvergence != meeting and meeting != end:
@@ -243,24 +324,40 @@ def _branch(warp, pc, target, meeting, end, taken):
 
 
 @callee
-def tick(machine, program, pc, rows, clock_rows):
+def tick(machine: EmulatedMachine, rows: int, clock_rows: Array[i8]) -> None:
     """Bring the rows of the clocks up to date: they count executed instructions."""
     for index in range(len(clock_rows)):
         row = clock_rows[index]
         if row >= 0:
-            shift = np.int64(32) if index in (2, 5) else np.int64(0)
+            shift = 32 if index in (2, 5) else 0
             fill_row(rows + row, np.uint32((machine.executed >> shift) & 0xFFFFFFFF))
             if index in (1, 3):
                 fill_row(rows + row + 128, np.uint32(machine.executed >> 32))
 
 
 @callee
-def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
+def _members(instruction: EncodedInstruction, rows: int, mask: Lanes) -> Lanes:
+    """The lanes that an instruction names which several of a warp execute together."""
+    return get32(rows + instruction.rows[4] + 4 * first_lane(mask)) if instruction.elements != 0 and mask != 0 else FULL
+
+
+@callee
+def run_warp(
+    machine: EmulatedMachine,
+    program: Array[EncodedInstruction],
+    micro: Array[MicroOperation],
+    textures: Array[TextureRecord],
+    clock_rows: Array[i8],
+    cta: ResidentCta,
+    warp: ResidentWarp,
+    scratch: np.ndarray,
+    steps: int,
+) -> tuple[int, int]:
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates
-    end = np.int32(machine.instructions)
-    executed = np.int64(0)
-    threads = idle = np.int64(0)
+    end = machine.instructions
+    executed = 0
+    threads = idle = 0
     reason = TURN_OVER
     pc, active = warp.pc, warp.active
     while executed < steps:
@@ -286,7 +383,7 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
         if kind == COMPUTE:
             if instruction.uses_clock:
                 machine.executed += executed
-                tick(machine, program, pc, rows, clock_rows)
+                tick(machine, rows, clock_rows)
                 machine.executed -= executed
             if mask == FULL:
                 _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
@@ -321,15 +418,16 @@ def run_warp(machine, program, micro, textures, clock_rows, cta, warp, scratch, 
                 reason = AT_BARRIER
             else:
                 log_no_arrival(machine)
+        elif kind == NOTHING:
+            note_step(machine, cta, warp, pc, mask, mask)
         elif kind == WARP:
-            yielded = exchange(instruction, rows, mask, get32(predicates + 4 * instruction.predicate_in), machine.saved)
-            if instruction.predicate_out >= 0:
-                place = predicates + 4 * instruction.predicate_out
-                put32(place, (get32(place) & ~mask) | (yielded & mask))
+            note_step(machine, cta, warp, pc, mask, _members(instruction, rows, mask))
+            fine = instruction.elements == 0 or name_themselves(machine, rows + instruction.rows[4], mask)
+            exchange(machine, instruction, rows, predicates, mask)
         elif kind == TEXTURE:
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
         elif kind == SLEEP:
-            warp.turn = np.int32(executed)  # the turn ends here: others may do what this one waits for
+            warp.turn = executed  # the turn ends here: others may do what this one waits for
             steps = executed
         elif kind == TRAP and mask != 0:
             fine = fail(machine, FAULT_TRAP, first_lane(mask), 0, 0)

@@ -16,8 +16,9 @@ from llvmlite.ir import Value as Vector
 from numba import types
 from numba.core import cgutils
 
-from warploom.code.lanes import LANES
-from warploom.jit import intrinsic
+from warploom.base.records import Lanes
+from warploom.compiler.code.lanes import LANES
+from warploom.jit import callee, intrinsic
 
 ROW_BYTES = 128
 BIT, WORD, LONG = ir.IntType(1), ir.IntType(32), ir.IntType(64)
@@ -102,8 +103,11 @@ def _emit(builder: Builder, operation: LaneOperation, sources: list[ir.Value], o
     return mask
 
 
-def family(operations: list[LaneOperation]) -> Any:
-    """An intrinsic ``(number, a, b, c, d, out, predicate) -> predicate`` that executes operation ``number`` of the list.
+Execute = Callable[[int, int, int, int, int, int, Lanes], Lanes]
+
+
+def family(operations: list[LaneOperation]) -> Execute:
+    """A function ``(number, a, b, c, d, out, predicate) -> predicate`` that executes operation ``number`` of the list.
 
     The operands are the addresses of rows; the predicate is a mask of lanes.
     """
@@ -130,4 +134,10 @@ def family(operations: list[LaneOperation]) -> Any:
 
         return signature, generate
 
-    return intrinsic(switch)
+    chosen = intrinsic(switch)
+
+    @callee
+    def execute(number: int, a: int, b: int, c: int, d: int, out: int, predicate: Lanes) -> Lanes:
+        return chosen(number, a, b, c, d, out, predicate)
+
+    return execute

@@ -8,24 +8,39 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Constant, Imm, Param, Symbol
-from warploom.code.lanes import LANES
-from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
-from warploom.code.supplied import supplied_at
+from warploom.base.checks import REGISTERS
+from warploom.base.errors import WarploomError
+from warploom.base.progress import Activity, activity
+from warploom.base.records import Array, dtype_of, i8, typed
+from warploom.compiler.code.instruction import Constant, Imm, Param, Symbol
+from warploom.compiler.code.lanes import LANES
+from warploom.compiler.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
+from warploom.compiler.code.supplied import supplied_at
 from warploom.emulator.calls import Caller, SuppliedFunctions
 from warploom.emulator.clusters import RECORD_BYTES as CLUSTER_BYTES
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.memory import WINDOW_BYTES
-from warploom.emulator.records import CTA_DTYPE, MACHINE_DTYPE, SEGMENT_DTYPE, Fault, ReturnReason
+from warploom.emulator.records import (
+    EmulatedMachine,
+    EncodedInstruction,
+    Fault,
+    MicroOperation,
+    ResidentCta,
+    ResidentWarp,
+    ReturnReason,
+    Segment,
+    TextureRecord,
+)
 from warploom.emulator.sass.constants import WIDE_WINDOWS, BankFacts, constant_value, first_constant_bank
 from warploom.emulator.sass.matrices import PLACES_BYTES
 from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
-from warploom.errors import WarploomError
-from warploom.errors.progress import Activity, activity
-from warploom.trace.format import START_DTYPE
-from warploom.trace.store import COLUMNS, TraceWriter
+from warploom.emulator.trace.format import START_DTYPE, WarpStart
+from warploom.emulator.trace.store import COLUMNS, TraceWriter
+from warploom.emulator.turns import turn_length
+from warploom.emulator.watch.findings import Finding
+from warploom.emulator.watch.watcher import Watcher
 
 CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowest bit of the address that they hold
@@ -36,6 +51,7 @@ FLUSH_AT = 1 << 20  # entries of the log after which it is written out
 MOST_LOG_BYTES = 4 << 30  # of CTAs that run at the same time; what they record is in memory until they end
 PAUSE_INSTRUCTIONS = 1 << 20  # warp instructions, or
 PAUSE_CTAS = 1 << 13  # CTAs, after which compiled code lets Python show progress and see to signals
+COMPILED = "the emulator"
 _LEAST_ROOM = 1024  # entries of a column that must be free for one more instruction, with a margin
 _LOG_COLUMNS = ("pc", "mask", "value", "memory", "sector", "lanes")
 
@@ -62,13 +78,13 @@ class Log:
     instructions: int = FLUSH_AT + (1 << 17)
     segments: int = 1 << 15
     columns: dict[str, np.ndarray] = field(default_factory=dict)
-    table: np.ndarray = field(default_factory=lambda: np.zeros(0, SEGMENT_DTYPE))
+    table: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype_of(Segment)))
 
     def __post_init__(self) -> None:
         sizes = {"pc": 1, "mask": 1, "value": 2, "memory": 1, "sector": 4, "lanes": 4}
         for name, factor in sizes.items():
             self.columns[name] = np.empty(self.instructions * factor, COLUMNS[name])  # to clear it costs more than a small launch
-        self.table = np.empty(self.segments, SEGMENT_DTYPE)
+        self.table = np.empty(self.segments, dtype_of(Segment))
 
     @property
     def bytes(self) -> int:
@@ -87,7 +103,7 @@ class Log:
                 grown[: len(column)] = column
                 self.columns[name] = grown
         if state["n_segment"] * 2 > len(self.table):
-            grown = np.empty(len(self.table) * 2, SEGMENT_DTYPE)
+            grown = np.empty(len(self.table) * 2, dtype_of(Segment))
             grown[: len(self.table)] = self.table
             self.table = grown
 
@@ -106,14 +122,15 @@ class Log:
         segments = self.table[:count]
         order = np.lexsort((segments["warp"], segments["cta"]))
         lengths = [int(state[f"n_{name}"]) for name in ("instruction", "value", "memory", "sector")]
-        ends = np.zeros(1, SEGMENT_DTYPE)
+        ends = np.zeros(1, dtype_of(Segment))
         ends["instruction"], ends["value"], ends["memory"], ends["sector"] = lengths
         sizes = dict(zip(_LOG_COLUMNS, (lengths[0], *lengths[:3], lengths[3], lengths[3]), strict=True))
         sorted_columns = {name: np.empty(size, COLUMNS[name]) for name, size in sizes.items()}
         starts = np.zeros(count, START_DTYPE)
         written = writer.lengths
         origin = np.array([(written["pc"], written["value"], written["memory"], written["sector"])], START_DTYPE)
-        warps = gather(order, segments, ends, tuple(self.columns.values()), tuple(sorted_columns.values()), starts, origin[0])
+        columns = tuple(self.columns.values()), tuple(sorted_columns.values())
+        warps = gather(order, typed(Segment, segments), typed(Segment, ends), *columns, typed(WarpStart, starts), origin[0])
         writer.append(**sorted_columns, start=starts[:warps])
         for name in ("n_instruction", "n_value", "n_memory", "n_sector", "n_segment"):
             machine[name] = 0
@@ -134,17 +151,19 @@ class RunningLaunch:
     dynamic_bytes: int
     number: int
     budget: int
-    check: bool = False
+    checks: tuple[str, ...] = ()  # see `warploom.base.checks`
+    seed: int = 0  # of the order in which warps take turns; 0: the usual one
     cluster: tuple[int, int, int] = (1, 1, 1)  # CTAs that are resident together
     grid_address: int = 0  # of the few bytes through which a cooperative grid synchronises
     bank_address: int = 0  # of room for a copy of constant bank 0, for code that wants the address of a parameter
     supplied: SuppliedFunctions | None = None  # what code calls that it does not have
     counts: np.ndarray | None = None  # of SASS: gets `COUNTS` numbers for each instruction
-    machine: np.ndarray = field(default_factory=lambda: np.zeros(1, MACHINE_DTYPE))
+    findings: tuple[Finding, ...] = ()
+    machine: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype_of(EmulatedMachine)))
 
     def run(self, writer: TraceWriter | None) -> tuple[ReturnReason, LaunchStats]:
         """Run to the end, or to a fault, which `machine` then describes."""
-        with activity(f"executing kernel {self.kernel.code.name}") as step:
+        with activity(f"executing kernel {self.kernel.code.name}", code=COMPILED) as step:
             return self._run(writer, step)
 
     def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[ReturnReason, LaunchStats]:
@@ -158,20 +177,25 @@ class RunningLaunch:
             state["pause_cta"] = state["next_cta"] + PAUSE_CTAS
             outcome = ReturnReason(
                 run(
-                    self.machine,
-                    self.kernel.instructions,
-                    self.kernel.micro,
-                    self.textures,
+                    typed(EmulatedMachine, self.machine),
+                    typed(EncodedInstruction, self.kernel.instructions),
+                    typed(MicroOperation, self.kernel.micro),
+                    typed(TextureRecord, self.textures),
                     clock_rows,
                     special_rows,
-                    self._warps,
-                    self._ctas,
-                    log.table,
+                    typed(ResidentWarp, self._warps),
+                    typed(ResidentCta, self._ctas),
+                    typed(Segment, log.table),
                     scratch,
                 )
             )
-            step.how_far = f"block {state['next_cta']:,} of {state['ctas']:,}, {state['executed']:,} warp instructions"
+            given, ctas = int(state["next_cta"]), int(state["ctas"])
+            step.advance(given, ctas, f"block {given:,} of {ctas:,}, {state['executed']:,} warp instructions")
             if outcome is ReturnReason.PAUSED:
+                continue
+            if outcome is ReturnReason.EVENTS_FULL:
+                assert self._watcher is not None
+                self._watcher.judge()
                 continue
             if outcome is ReturnReason.CALL:
                 if self._call():
@@ -191,6 +215,9 @@ class RunningLaunch:
             else:
                 if writer is not None and outcome is ReturnReason.FINISHED:
                     log.write(self.machine, writer)
+                if self._watcher is not None:
+                    self._watcher.judge()
+                    self.findings = self._watcher.findings()
                 return outcome, LaunchStats.of(state)
 
     def _call(self) -> bool:
@@ -235,7 +262,8 @@ class RunningLaunch:
         machine["warps_per_cta"], machine["ctas"] = -(-threads // 32), math.prod(self.grid)
         machine["cluster"], machine["cluster_size"] = self.cluster, math.prod(self.cluster)
         machine["flush_unit"] = self._ctas_of_whole_rows()
-        machine["grid_id"], machine["turn"], machine["budget"] = self.number, TURN, self.budget
+        machine["grid_id"], machine["budget"] = self.number, self.budget
+        machine["turn"], machine["chance"] = (turn_length(self.seed) if self.seed else TURN), self.seed
         machine["row_bytes"] = kernel.rows * ROW_BYTES
         machine["register_bytes"] = kernel.registers * ROW_BYTES
         machine["predicate_bytes"] = _rounded(4 * kernel.predicates, 8)
@@ -268,11 +296,12 @@ class RunningLaunch:
         self._banks = np.zeros(32 + 32 * 128, np.uint8)
         machine["saved"], machine["addresses"] = self._scratch_rows.ctypes.data, self._addresses.ctypes.data
         machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
-        machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and self.check, FLUSH_AT
+        machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and REGISTERS in self.checks, FLUSH_AT
         log.attach(machine)
-        self._warps, self._ctas = np.zeros(0, kernel.warp_dtype), np.zeros(0, CTA_DTYPE)
+        self._warps, self._ctas = np.zeros(0, dtype_of(kernel.warp)), np.zeros(0, dtype_of(ResidentCta))
         self._rows = np.zeros(0, np.uint8)
         self._predicates = self._local = self._shared = self._clusters = self._rows
+        self._watcher = Watcher(self) if Watcher.CHECKS & set(self.checks) else None
         self._make_slots(together)
 
     def _ctas_of_whole_rows(self) -> int:
@@ -302,6 +331,8 @@ class RunningLaunch:
         self._ctas["shared"] = machine["shared"] + np.arange(slots) * machine["shared_stride"]
         at, words = self._constants()
         fill_constants(int(machine["rows"]), int(machine["row_bytes"]), at, words, warps)
+        if self._watcher is not None:
+            self._watcher.attach()
 
     def _constants(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows that hold the same word in every lane throughout the launch, and their words."""
@@ -345,8 +376,8 @@ class RunningLaunch:
         value = known[base]
         return int(value["xyz".index(axis)] if isinstance(value, tuple) else value)
 
-    def _special_rows(self, names: tuple[str, ...]) -> np.ndarray:
-        return np.array([self.kernel.specials.get(name, -1) for name in names], np.int64)
+    def _special_rows(self, names: tuple[str, ...]) -> Array[i8]:
+        return typed(int, np.array([self.kernel.specials.get(name, -1) for name in names], np.int64))
 
 
 def _rounded(size: int, to: int) -> int:

@@ -6,14 +6,17 @@ arguments. Whoever uses an address has checked it before: against the allocation
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from warploom.base.records import Lanes
 from warploom.emulator.lanes import I1, I32, I64, LANES, LONG, WORD, load_lanes, load_words, store_words
-from warploom.jit import intrinsic
+from warploom.jit import inlined, intrinsic
 
 _KINDS = {
     types.uint8: ir.IntType(8),
@@ -46,14 +49,26 @@ def _putter(kind: Any) -> Any:
     return intrinsic(put)
 
 
-get8, get16, get32, get64 = (_getter(kind) for kind in (types.uint8, types.uint16, types.uint32, types.uint64))
-put8, put16, put32, put64 = (_putter(kind) for kind in (types.uint8, types.uint16, types.uint32, types.uint64))
-get_f32, get_f64 = _getter(types.float32), _getter(types.float64)
-put_f32, put_f64 = _putter(types.float32), _putter(types.float64)
+get8: Callable[[int], np.uint8] = _getter(types.uint8)
+get16: Callable[[int], np.uint16] = _getter(types.uint16)
+get32: Callable[[int], np.uint32] = _getter(types.uint32)
+get64: Callable[[int], np.uint64] = _getter(types.uint64)
+get_f32: Callable[[int], np.float32] = _getter(types.float32)
+put8: Callable[[int, np.uint8], None] = _putter(types.uint8)
+put16: Callable[[int, np.uint16], None] = _putter(types.uint16)
+put32: Callable[[int, np.uint32], None] = _putter(types.uint32)
+put64: Callable[[int, np.uint64], None] = _putter(types.uint64)
+put_f32: Callable[[int, np.float32], None] = _putter(types.float32)
+
+
+@inlined
+def put_predicate(place: int, lanes: Lanes, value: Lanes) -> None:
+    """Give these lanes their bits of a predicate; the others keep theirs."""
+    put32(place, (get32(place) & ~lanes) | (value & lanes))
 
 
 @intrinsic
-def copy_row(_typing: Any, target: Any, source: Any) -> Any:
+def copy_row(_typing: Any, target: int, source: int) -> Any:
     """Copy a row of 32 words."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -64,7 +79,7 @@ def copy_row(_typing: Any, target: Any, source: Any) -> Any:
 
 
 @intrinsic
-def restore_lanes(_typing: Any, row: Any, old: Any, mask: Any) -> Any:
+def restore_lanes(_typing: Any, row: int, old: int, mask: Lanes) -> Any:
     """Give the lanes outside of the mask their old words back."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -78,7 +93,7 @@ def restore_lanes(_typing: Any, row: Any, old: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def count_ones(_typing: Any, mask: Any) -> Any:
+def count_ones(_typing: Any, mask: Lanes) -> Any:
     """How many lanes a mask holds."""
 
     def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -88,7 +103,7 @@ def count_ones(_typing: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def first_lane(_typing: Any, mask: Any) -> Any:
+def first_lane(_typing: Any, mask: Lanes) -> Any:
     """The lowest lane of a mask; 32 if it is empty."""
 
     def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -107,12 +122,14 @@ def _reinterpret(source: Any, target: Any) -> Any:
     return intrinsic(cast)
 
 
-float_from_bits, bits_from_float = _reinterpret(types.uint32, types.float32), _reinterpret(types.float32, types.uint32)
-double_from_bits, bits_from_double = _reinterpret(types.uint64, types.float64), _reinterpret(types.float64, types.uint64)
+float_from_bits: Callable[[np.uint32], np.float32] = _reinterpret(types.uint32, types.float32)
+bits_from_float: Callable[[np.float32], np.uint32] = _reinterpret(types.float32, types.uint32)
+double_from_bits: Callable[[np.uint64], float] = _reinterpret(types.uint64, types.float64)
+bits_from_double: Callable[[float], np.uint64] = _reinterpret(types.float64, types.uint64)
 
 
 @intrinsic
-def fill_row(_typing: Any, row: Any, word: Any) -> Any:
+def fill_row(_typing: Any, row: int, word: np.uint32) -> Any:
     """Give all lanes of a row the same word."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -129,7 +146,7 @@ def _spread(builder: ir.IRBuilder, value: ir.Value, kind: ir.VectorType) -> ir.V
 
 
 @intrinsic
-def lane_addresses(_typing: Any, row: Any, wide: Any, offset: Any, out: Any) -> Any:
+def lane_addresses(_typing: Any, row: int, wide: int, offset: int, out: int) -> Any:
     """Base plus offset for every lane, as 64-bit addresses. A base of 32 bits wraps around at 4 GiB."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -149,7 +166,7 @@ def lane_addresses(_typing: Any, row: Any, wide: Any, offset: Any, out: Any) -> 
 
 
 @intrinsic
-def survey_addresses(_typing: Any, addresses: Any, mask: Any, step: Any, out: Any) -> Any:
+def survey_addresses(_typing: Any, addresses: int, mask: Lanes, step: int, out: int) -> Any:
     """Least and greatest address of the lanes in the mask, all their bits or-ed, and whether lane n has the first one + n x step.
 
     The four answers go to `out`, 64 bits each. At least one lane must be in the mask.
@@ -189,7 +206,7 @@ _POINTERS = ir.VectorType(WORD.as_pointer(), LANES)
 
 
 @intrinsic
-def gather_words(_typing: Any, row: Any, base: Any, addresses: Any, mask: Any) -> Any:
+def gather_words(_typing: Any, row: int, base: int, addresses: int, mask: Lanes) -> Any:
     """Load a word for each lane of the mask from base + its address; the other lanes of the row stay as they are."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
@@ -204,7 +221,7 @@ def gather_words(_typing: Any, row: Any, base: Any, addresses: Any, mask: Any) -
 
 
 @intrinsic
-def scatter_words(_typing: Any, row: Any, base: Any, addresses: Any, mask: Any) -> Any:
+def scatter_words(_typing: Any, row: int, base: int, addresses: int, mask: Lanes) -> Any:
     """Store the word of each lane of the mask at base + its address; where two lanes meet, the higher one wins."""
 
     def generate(context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:

@@ -1,4 +1,7 @@
-"""The text that ``printf`` on the device makes of a format and of arguments that lie in memory, each aligned to its size."""
+"""The text that ``printf`` on the device makes of a format and of arguments that lie in memory, each aligned to its size.
+
+One call prints at most as much as CUDA's buffer holds for all of a launch; wider numbers, and what comes after, are cut off.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from collections.abc import Callable
 _CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|z|j|t|L)?(.)", re.DOTALL)
 _SIGNED, _UNSIGNED, _FLOATS = b"di", b"ouxX", b"eEfFgGaA"
 _WIDE = (b"l", b"ll", b"z", b"j", b"t")
+_MOST_DIGITS = 10  # of a width or precision
 _NARROW = {b"hh": 8, b"h": 16}
 Read = Callable[[int, int], bytes | None]  # bytes of the arguments, by their place and size
-Find = Callable[[int], bytes | None]  # the string at an address
+Find = Callable[[int, int], bytes | None]  # the string at an address, of at most so many bytes
+MOST_BYTES = 1 << 20
+"""Of what one call prints: what CUDA's buffer has, unless a program asks for more."""
 
 
 class _Arguments:
@@ -35,10 +41,10 @@ def formatted(form: bytes, read: Read, find: Find) -> tuple[bytes, int]:
     arguments = _Arguments(read)
     text = bytearray()
     at = 0
-    while (found := _CONVERSION.search(form, at)) is not None:
+    while len(text) < MOST_BYTES and (found := _CONVERSION.search(form, at)) is not None:
         text += form[at : found.start()] + _converted(found, arguments, find)
         at = found.end()
-    return bytes(text + form[at:]), arguments.count
+    return bytes(text + form[at:])[:MOST_BYTES], arguments.count
 
 
 def _converted(found: re.Match[bytes], arguments: _Arguments, find: Find) -> bytes:
@@ -50,20 +56,27 @@ def _converted(found: re.Match[bytes], arguments: _Arguments, find: Find) -> byt
     if width == b"*":
         asked = arguments.number()
         flags, width = (flags + b"-", b"%d" % -asked) if asked < 0 else (flags, b"%d" % asked)
-    exact: int | None = None if found.group(3) is None else int(precision or b"0") if precision != b"*" else arguments.number()
-    if exact is not None and exact < 0:
-        exact = None
+    exact: int | None = None if found.group(3) is None else _count(precision) if precision != b"*" else arguments.number()
+    if exact is not None:
+        exact = None if exact < 0 else min(exact, MOST_BYTES)
     if letter in _FLOATS:
         body = _float(struct.unpack("<d", arguments.take(8))[0], letter, flags, exact)
     elif letter == b"s":
-        body = (find(int.from_bytes(arguments.take(8), "little")) or b"(null)")[:exact]
+        most = MOST_BYTES if exact is None else exact
+        string = find(int.from_bytes(arguments.take(8), "little"), most)
+        body = (b"(null)" if string is None else string)[:most]
     elif letter == b"p":
         body = b"%#x" % int.from_bytes(arguments.take(8), "little")
     elif letter == b"c":
         body = bytes([arguments.take(4)[0]])
     else:
         body = _integer(arguments.take(8 if length in _WIDE else 4), letter, flags, exact, _NARROW.get(length))
-    return _padded(body, flags, int(width or b"0"), letter, exact)
+    return _padded(body, flags, _count(width), letter, exact)
+
+
+def _count(digits: bytes) -> int:
+    """A width or precision from its digits, of which there may be more than Python would read."""
+    return int(digits or b"0") if len(digits) <= _MOST_DIGITS else MOST_BYTES
 
 
 def _signed(text: bytes, negative: bool, flags: bytes) -> bytes:
@@ -109,7 +122,8 @@ def _hexadecimal(size: float, exact: int | None) -> str:
     return f"0x{whole}{'.' if text else ''}{text}p{exponent:+d}"
 
 
-def _padded(body: bytes, flags: bytes, width: int, letter: bytes, exact: int | None) -> bytes:
+def _padded(body: bytes, flags: bytes, wanted: int, letter: bytes, exact: int | None) -> bytes:
+    width = min(wanted, MOST_BYTES)
     if b"-" in flags:
         return body.ljust(width)
     is_integer = letter in _SIGNED + _UNSIGNED

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Annotated
 
-import numpy as np
-
-from warploom.trace.format import MOST_COUNTED
+from warploom.base.records import Array, Lanes, Record, i4, i8, u8
+from warploom.emulator.trace.format import MOST_COUNTED
 
 MOST_ELEMENTS = 8  # registers that one instruction loads, stores or writes
 STACK_DEPTH = 66  # every entry splits a warp further, so there are never more
@@ -101,6 +101,7 @@ class WarpOperation(IntEnum):
     REDUCE_AND = 16
     REDUCE_OR = 17
     REDUCE_XOR = 18
+    MEET = 19  # nothing but that lanes name each other
 
 
 class BarrierOperation(IntEnum):
@@ -130,6 +131,7 @@ class Fault(IntEnum):
     ASSERTION = 13
     SURFACE = 14
     TENSOR_MAP = 15
+    MEMBERS = 16  # a lane names members without itself
 
 
 class ReturnReason(IntEnum):
@@ -141,56 +143,55 @@ class ReturnReason(IntEnum):
     FAULT = 3
     PAUSED = 4
     CALL = 5  # of a function that Python executes
+    EVENTS_FULL = 6  # a watched launch has to have its events judged
 
 
-MICRO_DTYPE = np.dtype(
-    [
-        ("family", "i4"),
-        ("number", "i8"),
-        ("a", "i8"),  # byte offsets of rows within the warp's rows; numbers of predicates in the family PREDICATE
-        ("b", "i8"),
-        ("c", "i8"),
-        ("d", "i8"),
-        ("out", "i8"),
-        ("predicate_in", "i4"),
-        ("predicate_out", "i4"),  # -1: none
-    ],
-    align=True,
-)
+class MicroOperation(Record):
+    """What compiled code executes on the rows of a warp."""
 
-INSTRUCTION_DTYPE = np.dtype(
-    [
-        ("kind", "i4"),
-        ("guard", "i4"),  # a predicate, or -1
-        ("guard_flip", "u4"),  # all ones for a negated guard
-        ("first", "i4"),  # its micro-operations
-        ("count", "i4"),
-        ("writes", "i4"),  # rows written
-        ("values", "i4"),  # rows classified in the trace
-        ("write_rows", "i8", (MOST_ELEMENTS,)),
-        ("value_rows", "i8", (MOST_ELEMENTS,)),
-        ("target", "i4"),
-        ("reconvergence", "i4"),
-        ("accesses", "i4"),  # 1: has an entry in the trace's memory column
-        ("space", "i4"),
-        ("size", "i4"),  # bytes of one element
-        ("elements", "i4"),
-        ("signed", "i4"),
-        ("wide_registers", "i4"),  # the registers of the elements have 64 bits
-        ("wide_address", "i4"),
-        ("device_only", "i4"),  # an atomic that is done in device memory only: code asks where it is
-        ("polling", "i4"),  # volatile or atomic: a warp may be waiting for another one
-        ("address", "i8"),  # the row of the base
-        ("offset", "i8"),
-        ("rows", "i8", (MOST_ELEMENTS,)),  # registers loaded or stored; operands of warp operations, textures, barriers
-        ("operation", "i4"),
-        ("type", "i4"),
-        ("predicate_in", "i4"),
-        ("predicate_out", "i4"),
-        ("uses_clock", "i4"),
-    ],
-    align=True,
-)
+    family: i4
+    number: i8
+    a: i8  # byte offsets of rows within the warp's rows; numbers of predicates in the family PREDICATE
+    b: i8
+    c: i8
+    d: i8
+    out: i8
+    predicate_in: i4
+    predicate_out: i4  # -1: none
+
+
+class EncodedInstruction(Record):
+    """An instruction as compiled code reads it."""
+
+    kind: i4
+    guard: i4  # a predicate, or -1
+    guard_flip: Lanes  # all ones for a negated guard
+    first: i4  # its micro-operations
+    count: i4
+    writes: i4  # rows written
+    values: i4  # rows classified in the trace
+    write_rows: Annotated[Array[i8], MOST_ELEMENTS]
+    value_rows: Annotated[Array[i8], MOST_ELEMENTS]
+    target: i4
+    reconvergence: i4
+    accesses: i4  # 1: has an entry in the trace's memory column
+    space: i4
+    size: i4  # bytes of one element
+    elements: i4
+    signed: i4
+    wide_registers: i4  # the registers of the elements have 64 bits
+    wide_address: i4
+    device_only: i4  # an atomic that is done in device memory only: code asks where it is
+    polling: i4  # volatile or atomic: a warp may be waiting for another one
+    address: i8  # the row of the base
+    offset: i8
+    rows: Annotated[Array[i8], MOST_ELEMENTS]  # registers loaded or stored; operands of warp operations, textures, barriers
+    operation: i4
+    type: i4
+    predicate_in: i4
+    predicate_out: i4
+    uses_clock: i4
+    pc: i4
 
 
 class Status(IntEnum):
@@ -201,179 +202,178 @@ class Status(IntEnum):
     DONE = 2
 
 
-WARP_DTYPE = np.dtype(
-    [
-        ("status", "i4"),
-        ("pc", "i4"),
-        ("reconvergence", "i4"),
-        ("depth", "i4"),
-        ("active", "u4"),
-        ("alive", "u4"),
-        ("launched", "u4"),
-        ("barrier", "i4"),
-        ("turn", "i4"),  # instructions left before another warp gets its turn
-        ("polled", "i4"),
-        ("cta", "i4"),  # its resident CTA
-        ("number", "i4"),  # within the CTA
-        ("barrier_pc", "i4"),
-        ("barrier_mask", "u4"),  # the lanes that came to the barrier
-        ("cluster_arrivals", "i4"),  # how often it has arrived at the barrier of its cluster
-        ("cluster_lanes", "u4"),  # those of its lanes that have, while others have still to
-        ("value_at", "i8"),  # where bar.red has to correct the trace
-        ("rows", "i8"),  # addresses
-        ("predicates", "i8"),
-        ("local", "i8"),
-        ("stack_pc", "i4", (STACK_DEPTH,)),
-        ("stack_reconvergence", "i4", (STACK_DEPTH,)),
-        ("stack_mask", "u4", (STACK_DEPTH,)),
-    ],
-    align=True,
-)
+class ResidentWarp(Record):
+    """A resident warp."""
 
-CTA_DTYPE = np.dtype(
-    [
-        ("index", "i8"),  # in the grid, x fastest
-        ("running", "i4"),  # warps that have not ended
-        ("shared", "i8"),
-        ("slot", "i8"),
-        ("leader", "i8"),  # the slot of the first CTA of its cluster
-        ("arrived", "i4", (BARRIERS,)),  # warps at each barrier
-        ("expected", "i4", (BARRIERS,)),  # 0: all
-        ("reduction", "i4", (BARRIERS,)),  # threads with a true predicate
-        ("threads", "i4", (BARRIERS,)),  # threads that took part in a reduction
-        # barriers in shared memory that were begun: how many, where, and how many phases of each have ended
-        ("counted", "i8"),
-        ("counted_at", "i8", (MOST_COUNTED,)),
-        ("counted_phases", "i8", (MOST_COUNTED,)),
-    ],
-    align=True,
-)
-
-SEGMENT_DTYPE = np.dtype(
-    [("cta", "i8"), ("warp", "i4"), ("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")], align=True
-)  # what one turn of a warp appended to the log begins here; it ends where the next segment begins
-
-TEXTURE_DTYPE = np.dtype(
-    [
-        ("address", "i8"),  # of the texels in device memory
-        ("width", "i4"),
-        ("height", "i4"),
-        ("depth", "i4"),
-        ("dimensions", "i4"),
-        ("channels", "i4"),
-        ("size", "i4"),  # bytes of one channel
-        ("signed", "i4"),
-        ("linear", "i4"),
-        ("addressing", "i4"),  # 0 clamp, 1 wrap, 2 border
-        ("normalized", "i4"),
-        ("layers", "i4"),  # 0: it has none
-    ],
-    align=True,
-)
-
-MACHINE_DTYPE = np.dtype(
-    [
-        # the launch
-        ("instructions", "i8"),  # in the program
-        ("grid", "i8", (3,)),
-        ("block", "i8", (3,)),
-        ("threads", "i8"),
-        ("warps_per_cta", "i8"),
-        ("ctas", "i8"),
-        ("grid_id", "i8"),
-        ("cluster", "i8", (3,)),  # CTAs of a cluster
-        ("cluster_size", "i8"),
-        # per warp and CTA
-        ("rows", "i8"),
-        ("row_bytes", "i8"),  # of one warp
-        ("register_bytes", "i8"),  # of them, what is cleared when a warp begins
-        ("predicates", "i8"),
-        ("predicate_bytes", "i8"),
-        ("always", "i8"),  # byte offset of the predicate that is always true
-        ("local", "i8"),
-        ("local_stride", "i8"),
-        ("local_bytes", "i8"),
-        ("shared", "i8"),
-        ("shared_stride", "i8"),
-        ("shared_bytes", "i8"),
-        ("clusters", "i8"),  # what their barriers have counted, one record for each slot
-        ("slots", "i8"),  # CTAs that there is room for
-        ("most_slots", "i8"),
-        ("resident", "i8"),
-        ("next_cta", "i8"),
-        ("cursor_cta", "i8"),  # whose turn it is
-        ("cursor_warp", "i8"),
-        ("stalled", "i8"),  # a warp polled through its whole turn
-        ("round_executed", "i8"),  # instructions before this round of turns
-        ("flush_unit", "i8"),  # CTAs that make whole rows of the grid: the log is written out between them
-        ("running", "i8"),  # CTAs of this batch that have not ended
-        ("turn", "i8"),  # instructions of one turn
-        # memory
-        ("arena", "i8"),
-        ("arena_start", "i8"),
-        ("allocations", "i8"),  # pairs of addresses: first byte, one past the last
-        ("allocation_count", "i8"),
-        ("hint", "i8"),
-        ("shared_window", "i8"),  # where shared and local memory appear among generic addresses
-        ("local_window", "i8"),
-        ("window_bytes", "i8"),  # of each
-        ("parameters", "i8"),
-        ("parameter_bytes", "i8"),
-        ("textures", "i8"),
-        ("texture_count", "i8"),
-        # scratch
-        ("saved", "i8"),  # rows
-        ("addresses", "i8"),  # 32 addresses of 64 bits
-        ("survey", "i8"),
-        ("banks", "i8"),
-        # the log of the trace
-        ("tracing", "i8"),
-        ("checking", "i8"),
-        ("log_pc", "i8"),
-        ("log_mask", "i8"),
-        ("log_value", "i8"),
-        ("log_memory", "i8"),
-        ("log_sector", "i8"),
-        ("log_lanes", "i8"),
-        ("instruction_room", "i8"),
-        ("value_room", "i8"),
-        ("memory_room", "i8"),
-        ("sector_room", "i8"),
-        ("segment_room", "i8"),
-        ("n_instruction", "i8"),
-        ("n_value", "i8"),
-        ("n_memory", "i8"),
-        ("n_sector", "i8"),
-        ("n_segment", "i8"),
-        ("flush_at", "i8"),  # entries of the log after which it is written out between CTAs
-        # counters
-        ("executed", "i8"),
-        ("thread_executed", "i8"),
-        ("thread_idle", "i8"),  # by lanes whose guard did not hold
-        ("budget", "i8"),
-        ("pause_at", "i8"),  # executed instructions after which Python may show progress and see to signals
-        ("pause_cta", "i8"),  # likewise, CTAs that have begun
-        ("counts", "i8"),  # `COUNTS` numbers of each instruction, or 0: not counted
-        # a warp that calls a function which Python executes
-        ("call_pc", "i8"),
-        ("call_mask", "u8"),
-        ("called", "i8"),  # whether it has been executed
-        # what went wrong
-        ("fault", "i8"),
-        ("fault_pc", "i8"),
-        ("fault_cta", "i8"),
-        ("fault_warp", "i8"),
-        ("fault_lane", "i8"),
-        ("fault_address", "u8"),
-        ("fault_space", "i8"),
-        ("fault_detail", "i8"),
-    ],
-    align=True,
-)
+    status: i4
+    pc: i4
+    reconvergence: i4
+    depth: i4
+    active: Lanes
+    alive: Lanes
+    launched: Lanes
+    barrier: i4
+    turn: i4  # instructions left before another warp gets its turn
+    polled: i4
+    cta: i4  # its resident CTA
+    number: i4  # within the CTA
+    barrier_pc: i4
+    barrier_mask: Lanes  # the lanes that came to the barrier
+    cluster_arrivals: i4  # how often it has arrived at the barrier of its cluster
+    cluster_lanes: Lanes  # those of its lanes that have, while others have still to
+    value_at: i8  # where bar.red has to correct the trace
+    rows: i8  # addresses
+    predicates: i8
+    local: i8
+    stack_pc: Annotated[Array[i4], STACK_DEPTH]
+    stack_reconvergence: Annotated[Array[i4], STACK_DEPTH]
+    stack_mask: Annotated[Array[Lanes], STACK_DEPTH]
 
 
-def offset_in(dtype: np.dtype, name: str) -> int:
-    """Where a field lies in its record."""
-    fields = dtype.fields
-    assert fields is not None
-    return int(fields[name][1])
+class ResidentCta(Record):
+    """A resident CTA."""
+
+    index: i8  # in the grid, x fastest
+    running: i4  # warps that have not ended
+    shared: i8
+    slot: i8
+    leader: i8  # the slot of the first CTA of its cluster
+    arrived: Annotated[Array[i4], BARRIERS]  # warps at each barrier
+    expected: Annotated[Array[i4], BARRIERS]  # 0: all
+    reduction: Annotated[Array[i4], BARRIERS]  # threads with a true predicate
+    threads: Annotated[Array[i4], BARRIERS]  # threads that took part in a reduction
+    # barriers in shared memory that were begun: how many, where, and how many phases of each have ended
+    counted: i8
+    counted_at: Annotated[Array[i8], MOST_COUNTED]
+    counted_phases: Annotated[Array[i8], MOST_COUNTED]
+
+
+class Segment(Record):
+    """What one turn of a warp appended to the log begins here; it ends where the next segment begins."""
+
+    cta: i8
+    warp: i4
+    instruction: i8
+    value: i8
+    memory: i8
+    sector: i8
+
+
+class TextureRecord(Record):
+    """A texture as compiled code reads it."""
+
+    address: i8  # of the texels in device memory
+    width: i4
+    height: i4
+    depth: i4
+    dimensions: i4
+    channels: i4
+    size: i4  # bytes of one channel
+    signed: i4
+    linear: i4
+    addressing: i4  # 0 clamp, 1 wrap, 2 border, 3 mirror
+    normalized: i4
+    layers: i4  # 0: it has none
+
+
+class EmulatedMachine(Record):
+    """The launch and all that its execution needs: addresses, rooms, counters."""
+
+    # the launch
+    instructions: i8  # in the program
+    grid: Annotated[Array[i8], 3]
+    block: Annotated[Array[i8], 3]
+    threads: i8
+    warps_per_cta: i8
+    ctas: i8
+    grid_id: i8
+    cluster: Annotated[Array[i8], 3]  # CTAs of a cluster
+    cluster_size: i8
+    # per warp and CTA
+    rows: i8
+    row_bytes: i8  # of one warp
+    register_bytes: i8  # of them, what is cleared when a warp begins
+    predicates: i8
+    predicate_bytes: i8
+    always: i8  # byte offset of the predicate that is always true
+    local: i8
+    local_stride: i8
+    local_bytes: i8
+    shared: i8
+    shared_stride: i8
+    shared_bytes: i8
+    clusters: i8  # what their barriers have counted, one record for each slot
+    slots: i8  # CTAs that there is room for
+    most_slots: i8
+    resident: i8
+    next_cta: i8
+    cursor_cta: i8  # whose turn it is
+    cursor_warp: i8
+    stalled: i8  # a warp polled through its whole turn
+    round_executed: i8  # instructions before this round of turns
+    flush_unit: i8  # CTAs that make whole rows of the grid: the log is written out between them
+    running: i8  # CTAs of this batch that have not ended
+    turn: i8  # instructions of one turn
+    chance: u8  # what decides whether a warp is passed over; 0: none is
+    passed_over: i8  # whether one was in this round
+    # memory
+    arena: i8
+    arena_start: i8
+    allocations: i8  # pairs of addresses: first byte, one past the last
+    allocation_count: i8
+    hint: i8
+    shared_window: i8  # where shared and local memory appear among generic addresses
+    local_window: i8
+    window_bytes: i8  # of each
+    parameters: i8
+    parameter_bytes: i8
+    textures: i8
+    texture_count: i8
+    # scratch
+    saved: i8  # rows
+    addresses: i8  # 32 addresses of 64 bits
+    survey: i8
+    banks: i8
+    # the log of the trace
+    tracing: i8
+    checking: i8
+    log_pc: i8
+    log_mask: i8
+    log_value: i8
+    log_memory: i8
+    log_sector: i8
+    log_lanes: i8
+    instruction_room: i8
+    value_room: i8
+    memory_room: i8
+    sector_room: i8
+    segment_room: i8
+    n_instruction: i8
+    n_value: i8
+    n_memory: i8
+    n_sector: i8
+    n_segment: i8
+    flush_at: i8  # entries of the log after which it is written out between CTAs
+    # counters
+    executed: i8
+    thread_executed: i8
+    thread_idle: i8  # by lanes whose guard did not hold
+    budget: i8
+    pause_at: i8  # executed instructions after which Python may show progress and see to signals
+    pause_cta: i8  # likewise, CTAs that have begun
+    counts: i8  # `COUNTS` numbers of each instruction, or 0: not counted
+    events: i8  # where the next event goes that a watched launch notes; 0: nobody watches
+    events_end: i8
+    # a warp that calls a function which Python executes
+    call_pc: i8
+    call_mask: Lanes
+    called: i8  # whether it has been executed
+    # what went wrong
+    fault: i8
+    fault_pc: i8
+    fault_cta: i8
+    fault_warp: i8
+    fault_lane: i8
+    fault_address: u8
+    fault_space: i8
+    fault_detail: i8

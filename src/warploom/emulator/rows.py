@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warploom.code.instruction import Bank, Code, Constant, Imm, Instruction, Operand, Operation, Param, Reg, Special, Symbol
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import (
+    Bank,
+    Code,
+    Constant,
+    Imm,
+    Instruction,
+    Operand,
+    Operation,
+    Param,
+    Reg,
+    Special,
+    Symbol,
+)
 from warploom.emulator.directed_rounding import DIRECTED
 from warploom.emulator.float_operations import CONVERSIONS, FLOAT32, FLOAT64
 from warploom.emulator.half_operations import HALVES
@@ -12,7 +25,6 @@ from warploom.emulator.integer_operations import INTEGER32, INTEGER64
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import Family, PredicateOperation
 from warploom.emulator.special_functions import SPECIAL
-from warploom.errors import WarploomError
 
 _WIDE_SPECIALS = ("clock64", "globaltimer", "gridid")
 _TABLES = {

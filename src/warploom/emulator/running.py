@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from warploom.base.records import Array, i8
 from warploom.emulator.interpreter import run_warp
+from warploom.emulator.records import (
+    EmulatedMachine,
+    EncodedInstruction,
+    MicroOperation,
+    ResidentCta,
+    ResidentWarp,
+    TextureRecord,
+)
 from warploom.emulator.sass.running import run_groups
 from warploom.jit import make_callable
 
 
-def run_lanes(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
+def run_lanes(
+    machine: EmulatedMachine,
+    program: Array[EncodedInstruction],
+    micro: Array[MicroOperation],
+    textures: Array[TextureRecord],
+    clock_rows: Array[i8],
+    cta: ResidentCta,
+    warp: ResidentWarp,
+    scratch: np.ndarray,
+    steps: int,
+) -> tuple[int, int]:
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     raise NotImplementedError("compiled code calls one of its two forms")
 

@@ -9,20 +9,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.lanes import FULL
+from warploom.base.records import Array, i8, int64
+from warploom.compiler.code.lanes import FULL
 from warploom.emulator.clusters import RECORD_BYTES, index_in_grid, leave_cluster
 from warploom.emulator.interpreter import AT_BARRIER, CALLING, DONE, ENDED, FAULT, READY, WAITING, log_values
-from warploom.emulator.pointers import fill_row, get32, put32, put64
-from warploom.emulator.records import BARRIERS, BarrierOperation, Fault, ReturnReason
+from warploom.emulator.pointers import fill_row, put32, put64, put_predicate
+from warploom.emulator.records import (
+    BARRIERS,
+    BarrierOperation,
+    EmulatedMachine,
+    EncodedInstruction,
+    Fault,
+    MicroOperation,
+    ResidentCta,
+    ResidentWarp,
+    ReturnReason,
+    Segment,
+    TextureRecord,
+)
 from warploom.emulator.running import run_lanes
+from warploom.emulator.trace.format import WarpStart
+from warploom.emulator.watch.events import EVENT_BYTES, MOST_EVENTS, note_begin, note_opening
 from warploom.jit import callee, whole
 
 FAULT_BUDGET = int(Fault.BUDGET)
 FAULT_DEADLOCK = int(Fault.DEADLOCK)
 ARRIVE, POPC, ALL = int(BarrierOperation.ARRIVE), int(BarrierOperation.POPC), int(BarrierOperation.AND)
-FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED, CALL = (
-    int(ReturnReason[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED", "CALL")
+FINISHED, LOG_FULL, SLOTS_FULL, STOPPED, PAUSED, CALL, EVENTS_FULL = (
+    int(ReturnReason[n]) for n in ("FINISHED", "LOG_FULL", "SLOTS_FULL", "FAULT", "PAUSED", "CALL", "EVENTS_FULL")
 )
+EVENTS_BESIDE = 4  # room for events that no instruction makes: CTAs that begin, barriers that open
 MOST_SECTORS = 256  # of one instruction: 32 lanes with 8 texels or words each
 
 SPECIALS: tuple[str, ...] = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "smid")
@@ -31,13 +47,13 @@ SMS = 15
 
 
 @callee
-def _clear(address, count):
+def _clear(address: int, count: int) -> None:
     for offset in range(0, count, 8):
         put64(address + offset, np.uint64(0))
 
 
 @callee
-def _set_specials(machine, special_rows, warp, index, rank):
+def _set_specials(machine: EmulatedMachine, special_rows: Array[i8], warp: ResidentWarp, index: int, rank: int) -> None:
     """Fill the rows of the special registers that differ between warps."""
     block_x, block_y = machine.block[0], machine.block[1]
     grid_x, grid_y = machine.grid[0], machine.grid[1]
@@ -47,7 +63,7 @@ def _set_specials(machine, special_rows, warp, index, rank):
             continue
         at = warp.rows + row
         for lane in range(32):
-            thread = np.int64(warp.number) * 32 + lane
+            thread = int64(warp.number) * 32 + lane
             bit = np.uint32(1) << np.uint32(lane)
             if which == 0:
                 value = thread % block_x
@@ -62,28 +78,30 @@ def _set_specials(machine, special_rows, warp, index, rank):
             elif which == 5:
                 value = index // (grid_x * grid_y)
             elif which == 6:
-                value = np.int64(lane)
+                value = int64(lane)
             elif which == 7:
-                value = np.int64(warp.number)
+                value = int64(warp.number)
             elif which == 8:
                 value = index % SMS
             elif which == 9:
-                value = np.int64(bit)
+                value = int64(bit)
             elif which == 10:
-                value = np.int64(bit | (bit - np.uint32(1)))
+                value = int64(bit | (bit - np.uint32(1)))
             elif which == 11:
-                value = np.int64(bit - np.uint32(1))
+                value = int64(bit - np.uint32(1))
             elif which == 12:
-                value = np.int64(~(bit - np.uint32(1)))
+                value = int64(~(bit - np.uint32(1)))
             elif which == 13:
-                value = np.int64(~(bit | (bit - np.uint32(1))))
+                value = int64(~(bit | (bit - np.uint32(1))))
             else:
                 value = rank
             put32(at + 4 * lane, np.uint32(value & 0xFFFFFFFF))
 
 
 @callee
-def _begin(machine, special_rows, warps, ctas, slot):
+def _begin(
+    machine: EmulatedMachine, special_rows: Array[i8], warps: Array[ResidentWarp], ctas: Array[ResidentCta], slot: int
+) -> None:
     """Make the next CTA resident in a slot."""
     index = index_in_grid(machine, machine.next_cta)
     rank = machine.next_cta % machine.cluster_size
@@ -92,11 +110,12 @@ def _begin(machine, special_rows, warps, ctas, slot):
     count = machine.warps_per_cta
     cta = ctas[slot]
     cta.index = index
-    cta.running = np.int32(count)
+    cta.running = count
     cta.counted = 0
     cta.slot = slot
     cta.leader = slot - rank
     cta.shared = machine.shared + slot * machine.shared_stride
+    note_begin(machine, slot, index)
     _clear(cta.shared, machine.shared_stride)
     for barrier in range(BARRIERS):
         cta.arrived[barrier] = 0
@@ -106,7 +125,7 @@ def _begin(machine, special_rows, warps, ctas, slot):
     for number in range(count):
         place = slot * count + number
         warp = warps[place]
-        threads = min(machine.threads - 32 * number, np.int64(32))
+        threads = min(machine.threads - 32 * number, 32)
         lanes = FULL if threads == 32 else (np.uint32(1) << np.uint32(threads)) - np.uint32(1)
         warp.status = READY
         warp.pc = 0
@@ -118,7 +137,7 @@ def _begin(machine, special_rows, warps, ctas, slot):
         warp.turn = machine.turn
         warp.polled = 0
         warp.cluster_arrivals = 0
-        warp.cluster_lanes = 0
+        warp.cluster_lanes = np.uint32(0)
         warp.cta = slot
         warp.number = number
         warp.rows = machine.rows + place * machine.row_bytes
@@ -132,7 +151,9 @@ def _begin(machine, special_rows, warps, ctas, slot):
 
 
 @callee
-def _begin_cluster(machine, special_rows, warps, ctas):
+def _begin_cluster(
+    machine: EmulatedMachine, special_rows: Array[i8], warps: Array[ResidentWarp], ctas: Array[ResidentCta]
+) -> None:
     """Make the CTAs of the next cluster resident, or the next CTA."""
     _clear(machine.clusters + RECORD_BYTES * machine.resident, RECORD_BYTES)
     for _ in range(machine.cluster_size):
@@ -141,14 +162,15 @@ def _begin_cluster(machine, special_rows, warps, ctas):
 
 
 @callee
-def _give_reduction(machine, program, warp, threads, true):
+def _give_reduction(
+    machine: EmulatedMachine, program: Array[EncodedInstruction], warp: ResidentWarp, threads: int, true: int
+) -> None:
     """bar.red: the result goes to every lane that came, and the trace learns of it."""
     instruction = program[warp.barrier_pc]
     mask = warp.barrier_mask
     if instruction.predicate_out >= 0:
         holds = true == threads if instruction.operation == ALL else true > 0
-        place = warp.predicates + 4 * instruction.predicate_out
-        put32(place, (get32(place) & ~mask) | (mask if holds else np.uint32(0)))
+        put_predicate(warp.predicates + 4 * instruction.predicate_out, mask, mask if holds else np.uint32(0))
         return
     row = warp.rows + instruction.write_rows[0]
     for lane in range(32):
@@ -162,16 +184,24 @@ def _give_reduction(machine, program, warp, threads, true):
 
 
 @callee
-def _release(machine, program, warps, ctas, slot, barrier):
+def _release(
+    machine: EmulatedMachine,
+    program: Array[EncodedInstruction],
+    warps: Array[ResidentWarp],
+    ctas: Array[ResidentCta],
+    slot: int,
+    barrier: int,
+) -> None:
     """Let the warps at a barrier go if all that it waits for have come. Warps that have ended count as come."""
     cta = ctas[slot]
-    expected = np.int64(cta.expected[barrier])
-    arrived = np.int64(cta.arrived[barrier])
+    expected = int64(cta.expected[barrier])
+    arrived = int64(cta.arrived[barrier])
     if expected == 0:
         expected = machine.warps_per_cta
         arrived += machine.warps_per_cta - cta.running
     if cta.arrived[barrier] == 0 or arrived < expected:
         return
+    note_opening(machine, cta, barrier)
     for number in range(machine.warps_per_cta):
         warp = warps[slot * machine.warps_per_cta + number]
         if warp.status == WAITING and warp.barrier == barrier:
@@ -184,7 +214,7 @@ def _release(machine, program, warps, ctas, slot, barrier):
 
 
 @callee
-def _fault(machine, fault, ctas, slot, warp):
+def _fault(machine: EmulatedMachine, fault: int, ctas: Array[ResidentCta], slot: int, warp: ResidentWarp) -> None:
     machine.fault = fault
     machine.fault_pc = warp.barrier_pc if warp.status == WAITING else warp.pc
     machine.fault_cta = ctas[slot].index
@@ -194,12 +224,12 @@ def _fault(machine, fault, ctas, slot, warp):
 
 
 @callee
-def _deadlock(machine, warps, ctas):
+def _deadlock(machine: EmulatedMachine, warps: Array[ResidentWarp], ctas: Array[ResidentCta]) -> bool:
     """Whether a CTA waits for ever: warps of it wait at barriers, and no other is left that could let them go.
 
     Warps that wait for their cluster are asked again in each round; where nobody did anything else, that is in vain.
     """
-    idle = machine.executed == machine.round_executed and not machine.stalled
+    idle = machine.executed == machine.round_executed and not machine.stalled and not machine.passed_over
     for slot in range(machine.resident):
         first = -1
         ready = False
@@ -218,7 +248,7 @@ def _deadlock(machine, warps, ctas):
 
 
 @callee
-def _next_round(machine, special_rows, warps, ctas):
+def _next_round(machine: EmulatedMachine, special_rows: Array[i8], warps: Array[ResidentWarp], ctas: Array[ResidentCta]) -> int:
     """All resident warps have had their turn. Returns why Python is needed, or -1 to go on."""
     if machine.running == 0:  # the batch is complete
         if machine.next_cta == machine.ctas:
@@ -231,29 +261,55 @@ def _next_round(machine, special_rows, warps, ctas):
         _begin_cluster(machine, special_rows, warps, ctas)
     elif _deadlock(machine, warps, ctas):
         return STOPPED
-    elif machine.stalled and machine.next_cta < machine.ctas and machine.resident + machine.cluster_size <= machine.most_slots:
+    elif (
+        (machine.stalled or machine.chance != 0)
+        and machine.next_cta < machine.ctas
+        and machine.resident + machine.cluster_size <= machine.most_slots
+    ):
         if machine.resident + machine.cluster_size > machine.slots:
             return SLOTS_FULL
         _begin_cluster(machine, special_rows, warps, ctas)
     machine.round_executed = machine.executed
     machine.cursor_cta = 0
     machine.cursor_warp = 0
-    machine.stalled = 0
+    machine.stalled = machine.passed_over = 0
     return -1
 
 
 @callee
-def _room(machine, turn):
+def _is_passed_over(machine: EmulatedMachine) -> bool:
+    """Whether a warp has to wait for its next turn, by chance."""
+    chance = machine.chance
+    chance ^= chance << np.uint64(13)
+    chance ^= chance >> np.uint64(7)
+    chance ^= chance << np.uint64(17)
+    machine.chance = chance
+    return chance & np.uint64(1) != 0
+
+
+@callee
+def _room(machine: EmulatedMachine, turn: int) -> int:
     """For how many instructions the log has room; without a trace, as many as the turn has."""
     if not machine.tracing:
         return turn
     room = min(machine.instruction_room - machine.n_instruction, (machine.value_room - machine.n_value) // 8)
     room = min(room, machine.memory_room - machine.n_memory, (machine.sector_room - machine.n_sector) // MOST_SECTORS)
-    return min(room, turn) if machine.n_segment + 1 < machine.segment_room else np.int64(0)
+    return min(room, turn) if machine.n_segment + 1 < machine.segment_room else 0
 
 
 @whole
-def run(machines, program, micro, textures, clock_rows, special_rows, warps, ctas, segments, scratch):
+def run(
+    machines: Array[EmulatedMachine],
+    program: Array[EncodedInstruction],
+    micro: Array[MicroOperation],
+    textures: Array[TextureRecord],
+    clock_rows: Array[i8],
+    special_rows: Array[i8],
+    warps: Array[ResidentWarp],
+    ctas: Array[ResidentCta],
+    segments: Array[Segment],
+    scratch: np.ndarray,
+) -> int:
     """Run until the launch ends, Python has to make room, or a pause is due. Returns an `ReturnReason`; call again to go on."""
     machine = machines[0]
     while True:
@@ -271,14 +327,22 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
         if warp.status != READY:
             machine.cursor_warp += 1
             continue
+        if machine.chance != 0 and warp.turn == machine.turn and not machine.called and _is_passed_over(machine):
+            machine.cursor_warp += 1
+            machine.passed_over = 1
+            continue
         if machine.executed >= machine.pause_at or machine.next_cta >= machine.pause_cta:
             return PAUSED
         if machine.executed >= machine.budget:
             _fault(machine, FAULT_BUDGET, ctas, slot, warp)
             return STOPPED
-        steps = _room(machine, min(np.int64(warp.turn), machine.budget - machine.executed))
+        steps = _room(machine, min(int64(warp.turn), machine.budget - machine.executed))
         if steps <= 0:
             return LOG_FULL
+        if machine.events != 0:
+            steps = min(steps, (machine.events_end - machine.events) // (MOST_EVENTS * EVENT_BYTES) - EVENTS_BESIDE)
+            if steps <= 0:
+                return EVENTS_FULL
         if machine.tracing:
             segment = segments[machine.n_segment]
             segment.cta, segment.warp = cta.index, warp.number
@@ -286,7 +350,7 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
             segment.memory, segment.sector = machine.n_memory, machine.n_sector
             machine.n_segment += 1
         reason, executed = run_lanes(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps)
-        warp.turn -= np.int32(executed)
+        warp.turn -= executed
         if reason == FAULT:
             return STOPPED
         if reason == CALLING:
@@ -306,13 +370,13 @@ def run(machines, program, micro, textures, clock_rows, special_rows, warps, cta
         if warp.status != READY or warp.turn <= 0:
             if warp.status == READY and warp.polled == 1:
                 machine.stalled = 1
-            warp.turn = np.int32(machine.turn)
+            warp.turn = machine.turn
             warp.polled = 0
             machine.cursor_warp += 1
 
 
 @whole
-def fill_constants(rows, row_bytes, places, words, warps):
+def fill_constants(rows: int, row_bytes: int, places: np.ndarray, words: np.ndarray, warps: int) -> None:
     """Give every warp's rows their constants."""
     for warp in range(warps):
         for index in range(len(places)):
@@ -320,12 +384,20 @@ def fill_constants(rows, row_bytes, places, words, warps):
 
 
 @whole
-def gather(order, segments, ends, columns_in, columns_out, starts, origin):
+def gather(
+    order: np.ndarray,
+    segments: Array[Segment],
+    ends: Array[Segment],
+    columns_in: tuple[np.ndarray, ...],
+    columns_out: tuple[np.ndarray, ...],
+    starts: Array[WarpStart],
+    origin: WarpStart,
+) -> int:
     """Copy the log's segments, warp by warp, to contiguous columns; `starts` gets where each warp begins."""
     pc_in, mask_in, value_in, memory_in, sector_in, lanes_in = columns_in
     pc_out, mask_out, value_out, memory_out, sector_out, lanes_out = columns_out
-    n_instruction = n_value = n_memory = n_sector = np.int64(0)
-    warp = np.int64(-1)
+    n_instruction = n_value = n_memory = n_sector = 0
+    warp = -1
     for place in range(len(order)):
         at = order[place]
         first = segments[at]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from warploom.code.lanes import LANES
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.lanes import LANES
 from warploom.emulator.extents import Shape, extent_problem
-from warploom.errors import WarploomError
 
 
 @dataclass(frozen=True, slots=True)

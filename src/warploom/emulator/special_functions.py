@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from warploom.base.records import int64
 from warploom.emulator.pointers import bits_from_double, double_from_bits, get32, get_f32, put32, put_f32
 from warploom.jit import callee
 
@@ -22,7 +23,7 @@ _LARGE = np.float32(2.0**126)
 
 
 @callee
-def _single(number, x, y):
+def _single(number: int, x: np.float32, y: np.float32) -> np.float32:
     """An approximate function of f32."""
     wide = np.float64(x)
     if number == SIN:
@@ -50,7 +51,7 @@ def _single(number, x, y):
 
 
 @callee
-def _double(number, x):
+def _double(number: int, x: float) -> float:
     """rcp.approx.ftz.f64, rsqrt.approx.ftz.f64 and rsqrt.approx.f64."""
     if number == RCP64:
         return 1.0 / x
@@ -60,16 +61,16 @@ def _double(number, x):
 
 
 @callee
-def _nth_set(mask, base, offset):
+def _nth_set(mask: np.uint32, base: np.uint32, offset: int) -> np.uint32:
     """fns: the position of the offset-th bit at or above (below, if negative) the base; all ones if there is none."""
-    step = np.int64(1) if offset >= 0 else np.int64(-1)
-    wanted = abs(np.int64(offset))
+    step = 1 if offset >= 0 else -1
+    wanted = abs(offset)
     if wanted == 0:
-        wanted = np.int64(1)
+        wanted = 1
         if base < 32 and (mask >> base) & 1:
             return np.uint32(base)
         return np.uint32(0xFFFFFFFF)
-    position = np.int64(base)
+    position = int64(base)
     while 0 <= position < 32:
         if (mask >> np.uint32(position)) & 1:
             wanted -= 1
@@ -80,11 +81,11 @@ def _nth_set(mask, base, offset):
 
 
 @callee
-def special(number, a, b, c, out):
+def special(number: int, a: int, b: int, c: int, out: int) -> None:
     """Execute one operation of `SPECIAL`; operands are addresses of rows."""
     if number == FNS:
         for lane in range(0, 128, 4):
-            put32(out + lane, _nth_set(get32(a + lane), get32(b + lane), np.int32(get32(c + lane))))
+            put32(out + lane, _nth_set(get32(a + lane), get32(b + lane), int64(np.int32(get32(c + lane)))))
         return
     if number in (RCP64, RSQRT64, RSQRT_FULL):
         for lane in range(0, 128, 4):
@@ -99,8 +100,8 @@ def special(number, a, b, c, out):
             put32(out + lane + 128, np.uint32(result >> np.uint64(32)))
         return
     for lane in range(0, 128, 4):
-        result = _single(number, get_f32(a + lane), get_f32(b + lane))
-        if math.isnan(result):
+        single = _single(number, get_f32(a + lane), get_f32(b + lane))
+        if math.isnan(single):
             put32(out + lane, NAN32)
         else:
-            put_f32(out + lane, result)
+            put_f32(out + lane, single)

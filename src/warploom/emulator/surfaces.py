@@ -6,10 +6,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.code.table import Space
+from warploom.base.records import Array, Lanes, int64
+from warploom.compiler.code.table import Space
 from warploom.emulator.memory import add_sector, fail, log_access
 from warploom.emulator.pointers import first_lane, get8, get16, get32, put8, put16, put32
-from warploom.emulator.records import Fault
+from warploom.emulator.records import EmulatedMachine, EncodedInstruction, Fault, TextureRecord
 from warploom.jit import callee
 
 DATA_ROW = 4  # among the rows of an instruction: the first of the words that are moved
@@ -28,19 +29,19 @@ FAULT_SURFACE, ALIGNMENT, GLOBAL = int(Fault.SURFACE), int(Fault.ALIGNMENT), int
 
 
 @callee
-def _coordinate(rows, row, lane):
-    return np.int64(np.int32(get32(rows + row + 4 * lane)))
+def _coordinate(rows: int, row: int, lane: int) -> int:
+    return int64(np.int32(get32(rows + row + 4 * lane)))
 
 
 @callee
-def _clamped(coordinate, most):
-    return min(max(coordinate, np.int64(0)), most)
+def _clamped(coordinate: int, most: int) -> int:
+    return min(max(coordinate, 0), most)
 
 
 @callee
-def _move(instruction, rows, place, lane, there):
+def _move(instruction: EncodedInstruction, rows: int, place: int, lane: int, there: bool) -> None:
     """Words of a lane to or from memory; zeros where there is none."""
-    size = np.int64(instruction.size)
+    size = int64(instruction.size)
     for element in range(instruction.elements):
         row = rows + instruction.rows[DATA_ROW + element] + 4 * lane
         at = place + size * element
@@ -66,31 +67,33 @@ def _move(instruction, rows, place, lane, there):
 
 
 @callee
-def access_surface(machine, textures, instruction, rows, mask):
+def access_surface(
+    machine: EmulatedMachine, textures: Array[TextureRecord], instruction: EncodedInstruction, rows: int, mask: Lanes
+) -> bool:
     """Read or write a surface for the lanes of the mask.
 
     Rows: the handle; three coordinates, the first in bytes; the words that are moved. `operation` tells whether it is written,
     `type` what happens outside.
     """
-    count = np.int64(0)
-    size = np.int64(instruction.size) * np.int64(instruction.elements)
+    count = 0
+    size = int64(instruction.size) * int64(instruction.elements)
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        handle = np.int64(get32(rows + instruction.rows[0] + 4 * lane)) - 1
+        handle = int64(get32(rows + instruction.rows[0] + 4 * lane)) - 1
         if handle < 0 or handle >= machine.texture_count:
             return fail(machine, FAULT_SURFACE, lane, handle + 1, GLOBAL)
         surface = textures[handle]
-        texel = np.int64(surface.size) * np.int64(surface.channels)
-        row_bytes, height, depth = texel * surface.width, np.int64(surface.height), np.int64(surface.depth)
+        texel = int64(surface.size) * int64(surface.channels)
+        row_bytes, height, depth = texel * surface.width, int64(surface.height), int64(surface.depth)
         x = _coordinate(rows, instruction.rows[1], lane)
         y = _coordinate(rows, instruction.rows[2], lane)
         z = _coordinate(rows, instruction.rows[3], lane)
         if x & (size - 1):
             return fail(machine, ALIGNMENT, lane, x, GLOBAL)
         there = 0 <= x <= row_bytes - size and 0 <= y < height and 0 <= z < depth
-        if not there and instruction.type == TRAP:
+        if not there and (instruction.type == TRAP or size > row_bytes):  # in a row that is shorter there is no place at all
             return fail(machine, FAULT_SURFACE, lane, handle + 1, GLOBAL)
         if not there and instruction.type == CLAMP:
             x, y, z = _clamped(x, row_bytes - size), _clamped(y, height - 1), _clamped(z, depth - 1)

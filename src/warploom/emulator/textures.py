@@ -6,34 +6,38 @@ import math
 
 import numpy as np
 
-from warploom.code.table import Space
+from warploom.base.records import Array, Lanes, int64
+from warploom.compiler.code.table import Space
 from warploom.emulator.memory import add_sector, fail, log_access
 from warploom.emulator.pointers import first_lane, float_from_bits, get8, get16, get32, get_f32, put32, put_f32
-from warploom.emulator.records import Fault
+from warploom.emulator.records import EmulatedMachine, EncodedInstruction, Fault, TextureRecord
+from warploom.emulator.trace.format import FILTERED
 from warploom.jit import callee
-from warploom.trace.format import FILTERED
 
 FAULT_TEXTURE = int(Fault.TEXTURE)
-CLAMP, WRAP, BORDER = 0, 1, 2
+CLAMP, WRAP, BORDER, MIRROR = 0, 1, 2, 3
 TEXTURE = int(Space.TEXTURE)
 INTEGER_COORDINATES, GATHER = 1, 2  # what the `type` of an instruction says
 _GATHERED = ((0, 1), (1, 1), (1, 0), (0, 0))  # the order in which texels are gathered, from below and left
 
 
 @callee
-def _placed(index, size, addressing):
+def _placed(index: int, size: int, addressing: int) -> int:
     """The texel that an index means; -1 where the border shows."""
     if 0 <= index < size:
         return index
     if addressing == WRAP:
         return index % size
     if addressing == BORDER:
-        return np.int64(-1)
-    return np.int64(0) if index < 0 else np.int64(size - 1)
+        return -1
+    if addressing == MIRROR:
+        turn = index % (2 * size)
+        return turn if turn < size else 2 * size - 1 - turn
+    return 0 if index < 0 else int64(size - 1)
 
 
 @callee
-def _sector_in_blocks(texture, x, y, z):
+def _sector_in_blocks(texture: TextureRecord, x: int, y: int, z: int) -> int:
     """The sector of a texel of an array that lies in blocks of 64 bytes times eight rows, as those of CUDA do.
 
     A sector is 16 bytes of two rows; two beside each other, then four such pairs below each other, are half a block. What has one
@@ -49,13 +53,15 @@ def _sector_in_blocks(texture, x, y, z):
 
 
 @callee
-def _texel(machine, texture, x, y, z, bit, count, in_blocks):
+def _texel(
+    machine: EmulatedMachine, texture: TextureRecord, x: int, y: int, z: int, bit: Lanes, count: int, in_blocks: bool
+) -> tuple[int, int]:
     """Where the texel at integral coordinates lies (0: the border), and how many sectors the access now touches."""
     x = _placed(x, texture.width, texture.addressing)
     y = _placed(y, texture.height, texture.addressing)
     z = _placed(z, texture.depth, texture.addressing)
     if x < 0 or y < 0 or z < 0:
-        return np.int64(0), count
+        return 0, count
     address = texture.address + ((z * texture.height + y) * texture.width + x) * (texture.size * texture.channels)
     if machine.tracing:
         sector = _sector_in_blocks(texture, x, y, z) if in_blocks else address >> 5
@@ -64,7 +70,7 @@ def _texel(machine, texture, x, y, z, bit, count, in_blocks):
 
 
 @callee
-def _channel(texture, place, channel):
+def _channel(texture: TextureRecord, place: int, channel: int) -> np.uint32:
     """One channel of a texel as a word; narrow integers are extended."""
     if texture.size == 4:
         return get32(place + 4 * channel)
@@ -76,35 +82,37 @@ def _channel(texture, place, channel):
 
 
 @callee
-def _scaled(coordinate, size, texture):
+def _scaled(coordinate: np.float32, size: int, texture: TextureRecord) -> float:
     """A coordinate in texels. A normalised one is first cut to 21 fractional bits, as hardware does; a NaN counts as 0."""
     if math.isnan(coordinate):
-        return np.float64(0.0)
+        return 0.0
     wide = min(max(np.float64(coordinate), -1.0e9), 1.0e9)
     if texture.normalized:
         wide = math.floor(wide * 2097152.0) / 2097152.0
         if texture.addressing == WRAP:
             wide -= math.floor(wide)
+        elif texture.addressing == MIRROR:
+            wide -= 2.0 * math.floor(wide * 0.5)
         wide *= size
     return wide
 
 
 @callee
-def _weight(position):
+def _weight(position: float) -> tuple[int, int]:
     """The texel below a position and the weight of the one above it, in 256ths."""
     below = math.floor(position)
     weight = math.floor((position - below) * 256.0 + 0.5)
-    return np.int64(below), np.int64(weight)
+    return int64(below), int64(weight)
 
 
 @callee
-def _both(x, y):
+def _both(x: int, y: int) -> int:
     """The product of two weights, rounded to 256ths as hardware does."""
     return (x * y + 128) >> 8
 
 
 @callee
-def _corner_weight(corner, wx, wy, wz):
+def _corner_weight(corner: int, wx: int, wy: int, wz: int) -> int:
     """The weight of one of the eight texels around a position. They add up to 256: what rounding adds here it takes there."""
     xy, xz, yz = _both(wx, wy), _both(wx, wz), _both(wy, wz)
     xyz = _both(xy, wz)
@@ -124,11 +132,21 @@ def _corner_weight(corner, wx, wy, wz):
 
 
 @callee
-def _filtered(machine, texture, x, y, z, channel, bit, count, in_blocks):
+def _filtered(
+    machine: EmulatedMachine,
+    texture: TextureRecord,
+    x: float,
+    y: float,
+    z: float,
+    channel: int,
+    bit: Lanes,
+    count: int,
+    in_blocks: bool,
+) -> tuple[np.float32, int]:
     """Linear interpolation between the 2, 4 or 8 texels around a position."""
     x0, wx = _weight(x - 0.5)
-    y0, wy = _weight(y - 0.5) if texture.dimensions > 1 else (np.int64(0), np.int64(0))
-    z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (np.int64(z), np.int64(0))  # z: the layer, if there are some
+    y0, wy = _weight(y - 0.5) if texture.dimensions > 1 else (0, 0)
+    z0, wz = _weight(z - 0.5) if texture.dimensions > 2 else (int64(z), 0)  # z: the layer, if there are some
     total = 0.0
     for corner in range(1 << texture.dimensions):
         weight = _corner_weight(corner, wx, wy, wz)
@@ -142,44 +160,56 @@ def _filtered(machine, texture, x, y, z, channel, bit, count, in_blocks):
 
 
 @callee
-def _gathered(machine, texture, x, y, corner, channel, bit, count, in_blocks):
+def _gathered(
+    machine: EmulatedMachine,
+    texture: TextureRecord,
+    x: float,
+    y: float,
+    corner: int,
+    channel: int,
+    bit: Lanes,
+    count: int,
+    in_blocks: bool,
+) -> tuple[np.uint32, int]:
     """One channel of one of the four texels around a position."""
     x0, wx = _weight(x - 0.5)
     y0, wy = _weight(y - 0.5)
     along, up = _GATHERED[corner]
-    place, count = _texel(machine, texture, x0 + (wx >> 8) + along, y0 + (wy >> 8) + up, np.int64(0), bit, count, in_blocks)
+    place, count = _texel(machine, texture, x0 + (wx >> 8) + along, y0 + (wy >> 8) + up, 0, bit, count, in_blocks)
     return (_channel(texture, place, channel) if place != 0 else np.uint32(0)), count
 
 
 @callee
-def _layer(texture, number):
+def _layer(texture: TextureRecord, number: np.uint32) -> float:
     """The layer that a number means, as a coordinate."""
-    return np.float64(min(max(np.int64(np.int32(number)), np.int64(0)), np.int64(texture.layers) - 1))
+    return float(min(max(int64(np.int32(number)), 0), int64(texture.layers) - 1))
 
 
 @callee
-def _about_texels(texture, instruction):
+def _about_texels(texture: TextureRecord, instruction: EncodedInstruction) -> int:
     """What the trace says of a fetch above its space: its words less one, and whether several texels are filtered.
 
     These are the words that are wanted; where texels are filtered, half of those of a texel are no fewer.
     """
     several = instruction.type == GATHER or (texture.linear and instruction.type != INTEGER_COORDINATES)
-    words = np.int64(1) if instruction.type == GATHER else np.int64(instruction.writes)
+    words = 1 if instruction.type == GATHER else int64(instruction.writes)
     if several:
-        words = max(words, (np.int64(texture.size * texture.channels) + 7) >> 3)
-    words = min(max(words, np.int64(1)), np.int64(FILTERED))
-    return words - 1 | (np.int64(FILTERED) if several else np.int64(0))
+        words = max(words, (int64(texture.size * texture.channels) + 7) >> 3)
+    words = min(max(words, 1), FILTERED)
+    return words - 1 | (FILTERED if several else 0)
 
 
 @callee
-def fetch_texels(machine, textures, instruction, rows, mask, log):
+def fetch_texels(
+    machine: EmulatedMachine, textures: Array[TextureRecord], instruction: EncodedInstruction, rows: int, mask: Lanes, log: bool
+) -> bool:
     """Execute a texture instruction for the lanes of the mask.
 
     Rows: the handle, three coordinates, the layer; the results, at most four, are `write_rows`. The `type` of an instruction
     tells whether coordinates are integers, or whether channel `size` of four texels is gathered; `signed`, whether it names a
     layer; `offset`, whether the texels lie in blocks.
     """
-    count, about = np.int64(0), np.int64(0)
+    count, about = 0, 0
     in_blocks = instruction.offset != 0
     left = mask
     while left != 0:
@@ -187,7 +217,7 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
         left &= left - np.uint32(1)
         bit = np.uint32(1) << np.uint32(lane)
         at = 4 * lane
-        handle = np.int64(get32(rows + instruction.rows[0] + at)) - 1
+        handle = int64(get32(rows + instruction.rows[0] + at)) - 1
         if handle < 0 or handle >= machine.texture_count:
             return fail(machine, FAULT_TEXTURE, lane, handle + 1, TEXTURE)
         texture = textures[handle]
@@ -198,18 +228,18 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
         raw_x, raw_y = get32(rows + instruction.rows[1] + at), get32(rows + instruction.rows[2] + at)
         raw_z = get32(rows + instruction.rows[3] + at)
         if instruction.type == INTEGER_COORDINATES:
-            x, y, z = np.float64(np.int32(raw_x)), np.float64(np.int32(raw_y)), np.float64(np.int32(raw_z))
+            x, y, z = float(np.int32(raw_x)), float(np.int32(raw_y)), float(np.int32(raw_z))
         else:
             x = _scaled(float_from_bits(raw_x), texture.width, texture)
-            y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else np.float64(0.0)
-            z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else np.float64(0.0)
+            y = _scaled(float_from_bits(raw_y), texture.height, texture) if texture.dimensions > 1 else 0.0
+            z = _scaled(float_from_bits(raw_z), texture.depth, texture) if texture.dimensions > 2 else 0.0
         if texture.layers > 0:
             z = _layer(texture, get32(rows + instruction.rows[4] + at))
         about |= _about_texels(texture, instruction)
         for channel in range(instruction.writes):
             row = rows + instruction.write_rows[channel] + at
             if instruction.type == GATHER:
-                word, count = _gathered(machine, texture, x, y, channel, np.int64(instruction.size), bit, count, in_blocks)
+                word, count = _gathered(machine, texture, x, y, channel, int64(instruction.size), bit, count, in_blocks)
                 put32(row, word if instruction.size < texture.channels else np.uint32(0))
             elif channel >= texture.channels:
                 put32(row, np.uint32(0))
@@ -220,14 +250,14 @@ def fetch_texels(machine, textures, instruction, rows, mask, log):
                 place, count = _texel(
                     machine,
                     texture,
-                    np.int64(math.floor(x)),
-                    np.int64(math.floor(y)),
-                    np.int64(math.floor(z)),
+                    int64(math.floor(x)),
+                    int64(math.floor(y)),
+                    int64(math.floor(z)),
                     bit,
                     count,
                     in_blocks,
                 )
                 put32(row, _channel(texture, place, channel) if place != 0 else np.uint32(0))
     if log and machine.tracing:
-        log_access(machine, TEXTURE, count, about if in_blocks and count > 0 else np.int64(0))
+        log_access(machine, TEXTURE, count, about if in_blocks and count > 0 else 0)
     return True

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.emulator.pointers import copy_row, first_lane, get32, put32
-from warploom.emulator.records import WarpOperation
+from warploom.base.records import Lanes, int64
+from warploom.emulator.memory import fail
+from warploom.emulator.pointers import copy_row, first_lane, get32, put32, put_predicate
+from warploom.emulator.records import EmulatedMachine, EncodedInstruction, Fault, WarpOperation
 from warploom.jit import callee
 
 UP, DOWN, XOR, INDEX = (int(WarpOperation[f"SHUFFLE_{name}"]) for name in ("UP", "DOWN", "XOR", "INDEX"))
 ALL, ANY, UNIFORM = (int(WarpOperation[f"VOTE_{name}"]) for name in ("ALL", "ANY", "UNIFORM"))
 BALLOT, ACTIVE, MATCH_ANY, MATCH_ALL = (int(WarpOperation[name]) for name in ("BALLOT", "ACTIVE", "MATCH_ANY", "MATCH_ALL"))
 ADD, MIN_S, MIN_U = (int(WarpOperation[f"REDUCE_{name}"]) for name in ("ADD", "MIN_S", "MIN_U"))
+MEET, FAULT_MEMBERS = int(WarpOperation.MEET), int(Fault.MEMBERS)
 MAX_S, MAX_U = int(WarpOperation.REDUCE_MAX_S), int(WarpOperation.REDUCE_MAX_U)
 AND, OR = int(WarpOperation.REDUCE_AND), int(WarpOperation.REDUCE_OR)
 
 
 @callee
-def _shuffle(operation, instruction, rows, mask, saved):
+def _shuffle(operation: int, instruction: EncodedInstruction, rows: int, mask: Lanes, saved: int) -> Lanes:
     """Rows: result, value, lane or distance, clamp and segment. Returns the lanes whose source was in range."""
     result, amounts, clamps = rows + instruction.rows[0], rows + instruction.rows[2], rows + instruction.rows[3]
     copy_row(saved, rows + instruction.rows[1])
@@ -26,8 +29,8 @@ def _shuffle(operation, instruction, rows, mask, saved):
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        amount = np.int64(get32(amounts + 4 * lane) & np.uint32(31))
-        control = np.int64(get32(clamps + 4 * lane))
+        amount = int64(get32(amounts + 4 * lane) & np.uint32(31))
+        control = int64(get32(clamps + 4 * lane))
         clamp, segment = control & 31, (control >> 8) & 31
         last = (lane & segment) | (clamp & ~segment)
         if operation == UP:
@@ -51,7 +54,7 @@ def _shuffle(operation, instruction, rows, mask, saved):
 
 
 @callee
-def reduced(operation, total, value):
+def reduced(operation: int, total: np.uint32, value: np.uint32) -> np.uint32:
     if operation == ADD:
         return np.uint32(total + value)
     if operation == MIN_S:
@@ -70,7 +73,7 @@ def reduced(operation, total, value):
 
 
 @callee
-def _fill(row, mask, word):
+def _fill(row: int, mask: Lanes, word: np.uint32) -> None:
     left = mask
     while left != 0:
         lane = first_lane(left)
@@ -79,7 +82,7 @@ def _fill(row, mask, word):
 
 
 @callee
-def _matching(row, wide, mask, lane):
+def _matching(row: int, wide: bool, mask: Lanes, lane: int) -> Lanes:
     """The lanes of the mask that hold what this lane holds."""
     low = get32(row + 4 * lane)
     high = get32(row + 128 + 4 * lane) if wide else np.uint32(0)
@@ -92,7 +95,7 @@ def _matching(row, wide, mask, lane):
 
 
 @callee
-def _among(operation, instruction, rows, mask, predicate, saved):
+def _among(operation: int, instruction: EncodedInstruction, rows: int, mask: Lanes, predicate: Lanes, saved: int) -> Lanes:
     """What lanes that take part together see of each other."""
     true = predicate & mask
     if operation == ALL:
@@ -130,14 +133,36 @@ def _among(operation, instruction, rows, mask, predicate, saved):
 
 
 @callee
-def exchange(instruction, rows, mask, predicate, saved):
-    """Execute for the lanes of the mask. Returns the predicate that the instruction yields, as a mask of lanes.
+def name_themselves(machine: EmulatedMachine, masks: int, lanes: Lanes) -> bool:
+    """Whether the mask of members that each of these lanes brings names the lane; one that does not is noted in the machine."""
+    left = lanes
+    while left != 0:
+        lane = first_lane(left)
+        left &= left - np.uint32(1)
+        members = get32(masks + 4 * lane)
+        if (members >> np.uint32(lane)) & 1 == 0:
+            return fail(machine, FAULT_MEMBERS, lane, int64(members), 0)
+    return True
+
+
+@callee
+def exchange(machine: EmulatedMachine, instruction: EncodedInstruction, rows: int, predicates: int, mask: Lanes) -> None:
+    """Execute an instruction for the lanes of the mask."""
+    predicate = get32(predicates + 4 * instruction.predicate_in)
+    yielded = _exchanged(instruction, rows, mask, predicate, machine.saved)
+    if instruction.predicate_out >= 0:
+        put_predicate(predicates + 4 * instruction.predicate_out, mask, yielded)
+
+
+@callee
+def _exchanged(instruction: EncodedInstruction, rows: int, mask: Lanes, predicate: Lanes, saved: int) -> Lanes:
+    """The predicate that an instruction yields, as a mask of lanes.
 
     Where lanes name members (``elements``, in row 4), each group of lanes that name the same ones is by itself: lanes of several
     groups may come here together.
     """
-    operation = np.int64(instruction.operation)
-    if mask == 0:
+    operation = int64(instruction.operation)
+    if mask == 0 or operation == MEET:
         return np.uint32(0)
     if operation <= INDEX:
         return _shuffle(operation, instruction, rows, mask, saved)

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_tensor_maps import REDUCTIONS, SOURCE, TILES
-from test_transactions import COMMON, HOPPER
 
-from warploom.code.instruction import Code
-from warploom.code.table import Flag, Space, static_table
-from warploom.core.simulate import time_launches
+from support.tensor_tiles import REDUCTIONS, TENSORS, TILES
+from support.transaction_kernels import COMMON, HOPPER
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.table import Flag, Space, static_table
+from warploom.compiler.sass.module import SassModule, from_cuda
 from warploom.designs import parse_design
-from warploom.machines import load_machine
-from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
-from warploom.trace.format import (
+from warploom.emulator.trace.format import (
     ARRIVALS_SHIFT,
     COUNTED,
     NUMBER_SHIFT,
@@ -27,7 +26,8 @@ from warploom.trace.format import (
     BarrierDeed,
     Trace,
 )
-from warploom.trace.store import TraceStore
+from warploom.emulator.trace.store import TraceStore
+from warploom.programs.device import Device
 
 BEGIN, ARRIVE, WAIT, LEAVE = BarrierDeed
 
@@ -76,7 +76,7 @@ def _deeds(code: Code, trace: Trace) -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def tensors() -> SassModule:
-    return from_cuda(SOURCE, "tensors.cu", "sm_90")
+    return from_cuda(TENSORS, "tensors.cu", "sm_90")
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.code.table import Flag, Space, static_table
-from warploom.sass.module import from_cubin
-from warploom.validation.recorded import folder_of
+from warploom.compiler.code.table import Flag, Space, static_table
+from warploom.compiler.sass.module import from_cubin
+from warploom.studies.validate.recorded import folder_of
 
 
 def test_every_look_up_by_index_is_a_load_of_the_table_and_others_are_not() -> None:

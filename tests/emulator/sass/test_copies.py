@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.sass.module import SassModule, from_cuda
 from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
 
 SOURCE = """
 #define COPY(how, bytes, at) asm volatile("cp.async." how ".shared.global [%0], [%1], " bytes ";" :: "r"(to + at), "l"(in + at))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.places import DATA
+from warploom.compiler.sass.module import from_cubin
 from warploom.programs.device import Device
-from warploom.sass.module import from_cubin
 
-DATA = Path(__file__).parents[1] / "data" / "h200"
+pytestmark = pytest.mark.oracle
+
+DATA = DATA / "h200"
 ENTRIES = 512  # that a lane may write down
 with (DATA / "divergence.tsv").open() as file:
     MEASURED = {name: list(rows) for name, rows in groupby(csv.DictReader(file, delimiter="\t"), lambda row: row["kernel"])}

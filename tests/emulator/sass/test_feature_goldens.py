@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import io
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.places import GOLDENS
+from warploom.base.printed import printed_to
+from warploom.compiler.sass.module import SassModule, from_cuda
 from warploom.emulator.device_memory import DeviceArray
-from warploom.errors.printed import printed_to
 from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
+from warploom_lab.goldens.feature_cases import SOURCE, Case, Image, cases
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from feature_cases import SOURCE, Case, Image, cases  # noqa: E402
+pytestmark = pytest.mark.oracle
 
-FILE = ROOT / "tests" / "goldens" / "features.npz"
+FILE = GOLDENS / "features.npz"
 BEYOND_CUDA = (4, 5)  # lines with ``hh`` and a precision of ``*``, which CUDA does not have and the GPU prints nonsense for
 CASES = {case.name: case for case in cases()}
 
@@ -31,7 +29,7 @@ def module() -> SassModule:
 @pytest.fixture(scope="module")
 def goldens() -> dict[str, np.ndarray]:
     if not FILE.exists():
-        pytest.skip("scripts/feature_goldens.py has not been run on a GPU")
+        pytest.skip("`warploom-lab feature-goldens` has not been run on a GPU")
     with np.load(FILE) as stored:
         return dict(stored)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from support.places import DATA
+from warploom.compiler.sass.module import from_cubin
 from warploom.programs.device import Device
-from warploom.sass.module import from_cubin
-from warploom.validation.programs import initial_value
+from warploom.studies.validate.programs import initial_value
 
-DATA = Path(__file__).parents[1] / "data"
+pytestmark = pytest.mark.oracle
+
 NAMES = sorted(file.stem for file in (DATA / "h200" / "cubin").glob("*.cubin"))
 
 

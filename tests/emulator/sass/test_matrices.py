@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from warploom.core.context import code_table
-from warploom.machines import load_machine
+from support.matrix_products import multiply
+from warploom.chip.context import code_table
+from warploom.chip.machines import load_machine
+from warploom.compiler.sass.module import from_ptx
 from warploom.programs.device import Device
-from warploom.sass.module import from_ptx
 
 LANES = np.arange(32)
 G, T = LANES >> 2, LANES & 3
@@ -44,37 +45,6 @@ def _result(registers: list[np.ndarray], dtype: type) -> np.ndarray:
     return found
 
 
-def _multiply(opcode: str, a: list[np.ndarray], b: list[np.ndarray], c: list[np.ndarray], architecture: str) -> list[np.ndarray]:
-    """Run one mma instruction of PTX."""
-    inputs = [*a, *b, *c]
-    letter = "f" if ".f32 " in f"{opcode} " and opcode.endswith("f32") else "r"
-    names = {"a": [f"%r{n}" for n in range(len(a))], "b": [f"%r{len(a) + n}" for n in range(len(b))]}
-    names["c"] = [f"%{letter}{len(a) + len(b) + n}" for n in range(len(c))]
-    loads = "".join(
-        f"ld.global.b32 {name}, [%rd1 + {128 * n}];\n"
-        for n, name in enumerate(name for group in names.values() for name in group)
-    )
-    stores = "".join(f"st.global.b32 [%rd2 + {128 * n}], {name};\n" for n, name in enumerate(names["c"]))
-    text = f""".version 8.6
-.target {architecture}
-.address_size 64
-.visible .entry k(.param .u64 i, .param .u64 o) {{
-    .reg .b64 %rd<5>; .reg .b32 %r<32>; .reg .f32 %f<32>;
-    ld.param.u64 %rd1, [i]; ld.param.u64 %rd2, [o];
-    mov.u32 %r31, %tid.x; mul.wide.u32 %rd3, %r31, 4; add.s64 %rd1, %rd1, %rd3; add.s64 %rd2, %rd2, %rd3;
-    {loads}
-    {opcode} {{{", ".join(names["c"])}}}, {{{", ".join(names["a"])}}}, {{{", ".join(names["b"])}}}, {{{", ".join(names["c"])}}};
-    {stores}
-    ret;
-}}
-"""
-    module = from_ptx(text, "matrices.ptx", architecture)
-    device = Device(lambda name, _threads: module.kernel(name), record=None, budget=100_000)
-    out = device.array(np.zeros(32 * len(c), np.uint32))
-    device.launch("k", (1,), (32,), device.array(np.concatenate(inputs).view(np.uint32)), out)
-    return list(out.get().reshape(len(c), 32))
-
-
 def _places(matrix: np.ndarray) -> list[np.ndarray]:
     """The registers of an addend of 32-bit elements."""
     return [np.ascontiguousarray(matrix[G + 8 * (n >> 1), 2 * T + (n & 1)]).view(np.uint32) for n in range(4)]
@@ -92,7 +62,7 @@ def test_products_of_f16(inner: int, architecture: str) -> None:
     """Sums of small whole numbers are exact, so each element must be what NumPy says."""
     a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     registers = _first(a.astype(np.float16), 2), _second(b.astype(np.float16), 2)
-    got = _multiply(
+    got = multiply(
         f"mma.sync.aligned.m16n8k{inner}.row.col.f32.f16.f16.f32", *registers, _places(c.astype(np.float32)), architecture
     )
     assert np.array_equal(_result(got, np.float32), a @ b + c)
@@ -100,7 +70,7 @@ def test_products_of_f16(inner: int, architecture: str) -> None:
         np.ascontiguousarray(c.astype(np.float16)[(G + 8 * n)[:, None], 2 * T[:, None] + [0, 1]]).view("u4").ravel()
         for n in (0, 1)
     ]
-    got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f16.f16.f16.f16", *registers, halves, architecture)
+    got = multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f16.f16.f16.f16", *registers, halves, architecture)
     assert np.array_equal(_result(got, np.float16), a @ b + c)
 
 
@@ -109,7 +79,7 @@ def test_products_of_bf16(inner: int) -> None:
     a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     narrow = [(m.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16) for m in (a, b)]
     registers = _first(narrow[0], 2), _second(narrow[1], 2), _places(c.astype(np.float32))
-    got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.bf16.bf16.f32", *registers, "sm_90")
+    got = multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.bf16.bf16.f32", *registers, "sm_90")
     assert np.array_equal(_result(got, np.float32), a @ b + c)
 
 
@@ -118,7 +88,7 @@ def test_products_of_tf32(inner: int) -> None:
     a, b, c = _small((16, inner)), _small((inner, 8)), _small((16, 8))
     ignored = a.astype(np.float32).view(np.uint32) | 0x1000  # bits that tf32 does not have
     registers = _first(ignored, 1), _second(b.astype(np.float32), 1), _places(c.astype(np.float32))
-    got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.tf32.tf32.f32", *registers, "sm_90")
+    got = multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.f32.tf32.tf32.f32", *registers, "sm_90")
     assert np.array_equal(_result(got, np.float32), a @ b + c)
 
 
@@ -131,11 +101,11 @@ def test_products_of_integers(inner: int, types: tuple[str, str]) -> None:
     )
     c = RNG.integers(-(2**31), 2**31, (16, 8))
     registers = _first(a, 4), _second(b, 4), _places(c.astype(np.int32))
-    got = _multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.s32.{types[0]}.{types[1]}.s32", *registers, "sm_80")
+    got = multiply(f"mma.sync.aligned.m16n8k{inner}.row.col.s32.{types[0]}.{types[1]}.s32", *registers, "sm_80")
     total = a.astype(np.int64) @ b.astype(np.int64) + c
     assert np.array_equal(_result(got, np.int32), total.astype(np.int32))
     saturated = f"mma.sync.aligned.m16n8k{inner}.row.col.satfinite.s32.{types[0]}.{types[1]}.s32"
-    got = _multiply(saturated, *registers, "sm_90")
+    got = multiply(saturated, *registers, "sm_90")
     assert np.array_equal(_result(got, np.int32), np.clip(total, -(2**31), 2**31 - 1))
 
 
@@ -147,7 +117,7 @@ def test_small_terms_are_cut_off(architecture: str, kept: int) -> None:
     a[:, 1:5], b[1:5] = 2.0**-13, 2.0 ** -(kept + 1 - 13)  # four products of half the last kept bit
     a[:8, 0], b[0] = 1.0, -1.0  # 1 - 1: nothing is left of the rows above
     registers = _first(a, 2), _second(b, 2), _places(c)
-    got = _result(_multiply("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", *registers, architecture), np.float32)
+    got = _result(multiply("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", *registers, architecture), np.float32)
     assert np.all(got[:8] == 0.0) and np.all(got[8:] == 1.0)
 
 
@@ -182,7 +152,7 @@ def test_infinities_and_nans() -> None:
     a, b, c = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16), np.zeros((16, 8), np.float32)
     a[0, 3], a[1, 3], b[2, 1] = np.inf, np.nan, -np.inf
     registers = _first(a, 2), _second(b, 2), _places(c)
-    got = _result(_multiply("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", *registers, "sm_90"), np.float32)
+    got = _result(multiply("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", *registers, "sm_90"), np.float32)
     assert got[0, 0] == np.inf and np.isnan(got[0, 1]) and got[2, 1] == -np.inf and got[2, 0] == 16.0
     assert got.view(np.uint32)[1, 0] == 0x7FFFFFFF
 

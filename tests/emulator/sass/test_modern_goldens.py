@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from support.places import GOLDENS
+from warploom.compiler.sass.module import from_cuda
 from warploom.programs.device import Device
-from warploom.sass.module import from_cuda
+from warploom_lab.goldens.modern_cases import BLOCKS, NAMES, THREADS, given, source, start
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from modern_cases import BLOCKS, NAMES, THREADS, given, source, start  # noqa: E402
+pytestmark = pytest.mark.oracle
 
 LARGE_HEADERS = ("groups_scan", "groups_large", "pipelined", "barriers", "language")  # that take the compiler a second each
 CASES = [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE_HEADERS else []) for name in NAMES]
-FILE = ROOT / "tests" / "goldens" / "modern.npz"
+FILE = GOLDENS / "modern.npz"
 
 
 @pytest.fixture(scope="module")

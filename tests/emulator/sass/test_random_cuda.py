@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from warploom.code.instruction import Code
-from warploom.cuda import compile_to_cubin, compile_to_ptx
+from support.places import GOLDENS
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.cuda import compile_to_cubin, compile_to_ptx
+from warploom.compiler.sass.module import from_cubin
+from warploom.compiler.sass.uniform import as_registers_of_threads
 from warploom.programs.device import Device
-from warploom.sass.module import from_cubin
-from warploom.sass.uniform import as_registers_of_threads
+from warploom_lab.goldens.random_cuda import BLOCK, BLOCKS, random_kernel
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from random_cuda import BLOCK, BLOCKS, random_kernel  # noqa: E402
+pytestmark = pytest.mark.oracle
 
-GOLDENS = json.loads((ROOT / "tests" / "goldens" / "random_cuda.json").read_text())["kernels"]
+GOLDENS = json.loads((GOLDENS / "random_cuda.json").read_text())["kernels"]
 # Once wrong: a negated LEA with a carry (128, 223, 234), signs of NaNs that are selected (57), groups of lanes in one function
 # at a time (472, 563), a carry out of LEA.HI (70), the least of three halves (156). Then a few of every feature.
 SAMPLE = (57, 70, 128, 156, 223, 234, 472, 563, 0, 3, 5, 7, 8)

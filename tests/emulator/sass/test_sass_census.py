@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from warploom.code.sass_classes import SASS_CLASSES
+from support.places import DATA
+from warploom.compiler.code.sass_classes import SASS_CLASSES
 from warploom.emulator.sass.registry import encoders
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 def _opcodes(architecture: str) -> set[str]:

@@ -6,12 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from test_instruction_goldens import CASES, DIFFERENT, allowed, goldens, script
 
+from support.instruction_answers import CASES, DIFFERENT, allowed
+from warploom.compiler.sass.module import from_ptx
 from warploom.programs.device import Device
-from warploom.sass.module import from_ptx
+from warploom_lab.goldens import instruction_cases as script
 
-__all__ = ["goldens"]  # a fixture
+pytestmark = pytest.mark.oracle
+
 VARIABLE = re.compile(r"^\s*\.(?:global|shared|const|extern)[^;]*?(\w+)(?:\[\d*\])?\s*(?:=|;)", re.MULTILINE)
 TOGETHER = 60  # cases that are assembled as one file
 NAMES = [name for name in CASES if not name.startswith("cvt.sat.") and name not in DIFFERENT]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.table import Space
+from warploom.compiler.sass.module import SassModule, from_cuda
+from warploom.emulator.trace.format import MOST_RECORDS, SPACE_MASK, SPACE_SHIFT
 from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
 
 SOURCE = """
 extern "C" {
@@ -53,6 +55,9 @@ __global__ void chosen(const cudaTextureObject_t* many, float* out) {
 }
 __global__ void layers(cudaTextureObject_t t, float* out) {
     out[threadIdx.x] = tex2DLayered<float>(t, threadIdx.x % 5 + 0.5f, 1.5f, threadIdx.x / 5);
+}
+__global__ void apart(cudaTextureObject_t t, float4* out) {
+    out[threadIdx.x] = tex3D<float4>(t, 8 * (threadIdx.x % 8) + 4, 16 * (threadIdx.x / 8) + 8, 4);
 }
 }
 """
@@ -133,3 +138,19 @@ def test_layers_are_not_mixed(device: Device) -> None:
     out = device.array(np.zeros(20, np.float32))
     device.launch("layers", (1,), (20,), device.texture(image, linear=True, layered=True), out)
     assert np.array_equal(out.get().reshape(4, 5), image[[0, 1, 2, 2], 1])
+
+
+@pytest.mark.parametrize("lanes", [31, 32])
+def test_a_fetch_of_256_sectors_is_one_of_255(lanes: int) -> None:
+    """The trace has eight bits for the sectors of an access: one more made it an access of another space, without sectors."""
+    image = np.random.default_rng(5).random((8, 64, 64, 4)).astype(np.float32)
+    module = from_cuda(SOURCE, "images.cu", "sm_90")
+    device = Device(lambda name, _shape: module.kernel(name))
+    device.launch("apart", (1,), (lanes,), device.texture(image, linear=True), device.array(np.zeros((32, 4), np.float32)))
+    trace = device.launches[-1].trace
+    assert trace is not None
+    spaces = trace.memory >> SPACE_SHIFT & SPACE_MASK
+    fetch = trace.memory[spaces == Space.TEXTURE] & MOST_RECORDS
+    assert fetch.tolist() == [min(8 * lanes, MOST_RECORDS)]
+    assert int((trace.memory[spaces == Space.GLOBAL] & MOST_RECORDS).sum()) == -(-lanes // 2)
+    assert len(trace.sector) == int((trace.memory & MOST_RECORDS).sum())

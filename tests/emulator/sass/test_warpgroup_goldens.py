@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from support.places import GOLDENS
+from warploom.compiler.sass.module import SassModule, from_cuda
 from warploom.programs.device import Device
-from warploom.sass.module import SassModule, from_cuda
+from warploom_lab.goldens.warpgroup_cases import IMAGE_BYTES, THREADS, WarpgroupCase, warpgroup_cases
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from warpgroup_cases import IMAGE_BYTES, THREADS, WarpgroupCase, warpgroup_cases  # noqa: E402
+pytestmark = pytest.mark.oracle
 
 PRODUCTS = warpgroup_cases()
 
@@ -34,7 +31,7 @@ def _multiply(case: WarpgroupCase, module: SassModule) -> np.ndarray:
 
 
 def test_products_are_like_hardware(products: SassModule) -> None:
-    with np.load(ROOT / "tests" / "goldens" / "warpgroups.npz") as stored:
+    with np.load(GOLDENS / "warpgroups.npz") as stored:
         goldens = dict(stored)
     different = {}
     for case in PRODUCTS:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.places import DATA
+from warploom.compiler.sass.module import from_cubin
 from warploom.programs.device import Device
-from warploom.sass.module import from_cubin
-from warploom.workloads.registry import load_workload
+from warploom.programs.workloads.registry import load_workload
 
-DATA = Path(__file__).parents[1] / "data" / "h200"
+pytestmark = pytest.mark.oracle
+
+DATA = DATA / "h200"
 MEASURED = json.loads((DATA / "workloads.json").read_text())["workloads"]
 # Nsight Compute counts single instructions with code of its own in front of each. Groups that come to a BSYNC there one after the
 # other are then one, so it sees fewer arrivals of as many threads; the counters of the hardware see all of them.

@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.code.table import Flag, Space, static_table
+from warploom.compiler.code.table import Flag, Space, static_table
 from warploom.emulator.emulator import ExecutedLaunch
+from warploom.emulator.trace.format import (
+    ACTIVE_HALF_SHIFT,
+    BIN_SHIFT,
+    MOST_EMPTY,
+    PARALLEL_SHIFT,
+    SPACE_MASK,
+    SPACE_SHIFT,
+    Trace,
+)
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.trace.format import ACTIVE_HALF_SHIFT, BIN_SHIFT, MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT, Trace
-from warploom.trace.store import TraceStore
 
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
 PREAMBLE = (

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.storage.kept import read_kept_json
-from warploom.trace import store as module
-from warploom.trace.format import START_DTYPE, Trace
-from warploom.trace.store import COLUMNS, TraceStore
+from warploom.base.errors import WarploomError
+from warploom.base.kept import read_kept_json
+from warploom.emulator.trace import store as module
+from warploom.emulator.trace.format import START_DTYPE, Trace
+from warploom.emulator.trace.store import COLUMNS, TraceStore
 
 
 def write(store: TraceStore, key: str, length: int = 1000) -> Trace:
@@ -144,7 +144,7 @@ def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(tmp_
             return found
         return read_kept_json(path, within)
 
-    monkeypatch.setattr("warploom.trace.store.read_kept_json", read_late)
+    monkeypatch.setattr("warploom.emulator.trace.store.read_kept_json", read_late)
     assert store.get("a") is not None
     assert "damaged" not in capsys.readouterr().err and (tmp_path / "a").is_dir()
 

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
+from warploom.emulator.trace.encoding import ENCODINGS, compress, decompress, fits, image_bytes
+from warploom.emulator.trace.format import BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
+from warploom.emulator.trace.values import classify
 from warploom.jit import njit
-from warploom.trace.encoding import ENCODINGS, compress, decompress, fits, image_bytes
-from warploom.trace.format import BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
-from warploom.trace.values import classify
 
 
 @njit

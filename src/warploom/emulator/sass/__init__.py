@@ -2,5 +2,6 @@
 
 To add an opcode, write a function ``(rows, instruction, record)`` in one of the ``encode_*`` files here, or in a new one, and
 mark it with `encodes`; all files of that name are read. What LLVM has to compute is a `LaneOperation` in one of the files
-``*_lanes``; what the opcode's text means is in `warploom.sass.forms`, what kind of work it is in `warploom.code.sass_classes`.
+``*_lanes``; what the opcode's text means is in `warploom.compiler.sass.forms`, what kind of work it is in
+`warploom.compiler.code.sass_classes`.
 """

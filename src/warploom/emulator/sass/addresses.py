@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Reg
+from warploom.compiler.code.instruction import Address, Bank, Reg
 from warploom.emulator.sass.rows import SassRows
 
 _SCALES = {"X4": 2, "X8": 3, "X16": 4}

@@ -1,4 +1,4 @@
-"""What the trace says of barriers in shared memory (mbarrier) and of copies of many bytes: see `warploom.trace.format`.
+"""What the trace says of barriers in shared memory (mbarrier) and of copies of many bytes: see `warploom.emulator.trace.format`.
 
 Barriers get numbers in the order in which a CTA begins them. Phases are counted from there, so that the trace can say which
 phase a wait has seen the end of. In clusters barriers of other CTAs are reached, and none is followed.
@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.table import Space
+from warploom.base.records import int64
+from warploom.compiler.code.table import Space
 from warploom.emulator.clusters import OFFSET
 from warploom.emulator.memory import log_access
 from warploom.emulator.pointers import get32, put32
+from warploom.emulator.records import EmulatedMachine, ResidentCta
+from warploom.emulator.trace.format import (
+    ARRIVALS_SHIFT,
+    COUNTED,
+    MOST_BLOCKS,
+    MOST_COUNTED,
+    NUMBER_SHIFT,
+    UNIT_BYTES,
+    BarrierDeed,
+)
 from warploom.jit import callee
-from warploom.trace.format import ARRIVALS_SHIFT, COUNTED, MOST_BLOCKS, MOST_COUNTED, NUMBER_SHIFT, UNIT_BYTES, BarrierDeed
 
 BEGIN, WAIT = int(BarrierDeed.BEGIN), int(BarrierDeed.WAIT)
 GLOBAL = int(Space.GLOBAL)
@@ -21,17 +31,17 @@ _SAME = np.uint32((1 << ARRIVALS_SHIFT) - 1)
 
 
 @callee
-def number_of(machine, cta, address):
+def number_of(machine: EmulatedMachine, cta: ResidentCta, address: int) -> int:
     """The number of the barrier at an address; -1 if it is not followed."""
     if machine.cluster_size == 1:
         for number in range(cta.counted):
             if cta.counted_at[number] == address & OFFSET:
-                return np.int64(number)
-    return np.int64(-1)
+                return int64(number)
+    return -1
 
 
 @callee
-def begin_barrier(machine, cta, address):
+def begin_barrier(machine: EmulatedMachine, cta: ResidentCta, address: int) -> bool:
     """Give the barrier at an address a number if it has none; whether it is new."""
     if machine.cluster_size > 1 or cta.counted == MOST_COUNTED or number_of(machine, cta, address) >= 0:
         return False
@@ -42,7 +52,7 @@ def begin_barrier(machine, cta, address):
 
 
 @callee
-def end_phase(machine, cta, address):
+def end_phase(machine: EmulatedMachine, cta: ResidentCta, address: int) -> None:
     """A phase of a barrier has ended."""
     number = number_of(machine, cta, address)
     if number >= 0:
@@ -50,7 +60,7 @@ def end_phase(machine, cta, address):
 
 
 @callee
-def note_deed(machine, cta, address, noted, deed, arrivals, amount):
+def note_deed(machine: EmulatedMachine, cta: ResidentCta, address: int, noted: int, deed: int, arrivals: int, amount: int) -> int:
     """Add what a lane does to a barrier to the records of its instruction, `noted` so far; how many there are then."""
     number = number_of(machine, cta, address)
     if number < 0 or not machine.tracing:
@@ -69,38 +79,38 @@ def note_deed(machine, cta, address, noted, deed, arrivals, amount):
 
 
 @callee
-def note_wait(machine, cta, address, noted):
+def note_wait(machine: EmulatedMachine, cta: ResidentCta, address: int, noted: int) -> int:
     """A lane has found that a phase is over: as many have ended as have by now."""
     number = number_of(machine, cta, address)
-    return note_deed(machine, cta, address, noted, WAIT, np.int64(0), cta.counted_phases[number]) if number >= 0 else noted
+    return note_deed(machine, cta, address, noted, WAIT, 0, cta.counted_phases[number]) if number >= 0 else noted
 
 
 @callee
-def log_deeds(machine, noted, lanes):
+def log_deeds(machine: EmulatedMachine, noted: int, lanes: int) -> None:
     """The entry of an instruction whose records have been noted."""
     if machine.tracing:
-        log_access(machine, COUNTED, noted, max(lanes, np.int64(1)) - 1)
+        log_access(machine, COUNTED, noted, max(lanes, 1) - 1)
 
 
 @callee
-def _put(machine, record, first, second):
+def _put(machine: EmulatedMachine, record: int, first: int, second: int) -> None:
     put32(machine.log_sector + 4 * (machine.n_sector + record), np.uint32(first & 0xFFFFFFFF))
     put32(machine.log_lanes + 4 * (machine.n_sector + record), np.uint32(second & 0xFFFFFFFF))
 
 
 @callee
-def begin_copy(machine, cta, barrier, size):
+def begin_copy(machine: EmulatedMachine, cta: ResidentCta, barrier: int, size: int) -> int:
     """The first record of a copy: bytes that a barrier counts, unless its address is negative; how many records there are."""
-    number = number_of(machine, cta, barrier) if barrier >= 0 else np.int64(-1)
+    number = number_of(machine, cta, barrier) if barrier >= 0 else -1
     _put(machine, 0, number + 1, size)
-    return np.int64(1)
+    return 1
 
 
 @callee
-def add_block(machine, records, start, size, distance, rows):
+def add_block(machine: EmulatedMachine, records: int, start: int, size: int, distance: int, rows: int) -> int:
     """Add rows of `size` bytes, `distance` bytes apart, to the records of a copy; how many there are then."""
     if rows > 1 and distance == size:
-        size, rows = size * rows, np.int64(1)
+        size, rows = size * rows, 1
     if records == 1 + 2 * MOST_BLOCKS:
         at = machine.log_lanes + 4 * (machine.n_sector + records - 1)
         put32(at, get32(at) + np.uint32(rows))
@@ -112,14 +122,14 @@ def add_block(machine, records, start, size, distance, rows):
 
 
 @callee
-def log_copy(machine, records):
+def log_copy(machine: EmulatedMachine, records: int) -> None:
     """The entry of a copy of many bytes, whose records have been put into place."""
-    log_access(machine, GLOBAL, records, np.int64(0))
+    log_access(machine, GLOBAL, records, 0)
 
 
 @callee
-def log_nothing(machine):
+def log_nothing(machine: EmulatedMachine) -> bool:
     """The entry of a copy that no lane executes."""
     if machine.tracing:
-        log_copy(machine, np.int64(0))
+        log_copy(machine, 0)
     return True

@@ -6,9 +6,9 @@ import math
 import struct
 from typing import NamedTuple
 
-from warploom.code.instruction import Code, Constant
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Code, Constant
 from warploom.emulator.device_memory import DeviceMemory
-from warploom.errors import WarploomError
 
 _SHAPE, _SHARED, _STACK, _NUMBER, _SMS, _RESERVED = 0x0, 0x18, 0x28, 0x30, 0x10C, 0x114  # where things lie in bank 0
 _CLUSTERS, _CLUSTER_SIZE = 0x140, 0x188

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.classes import is_added
-from warploom.code.instruction import INSERTED, Bank, Code, Instruction
-from warploom.code.table import Flag, static_table
+from warploom.base.errors import WarploomError
+from warploom.base.records import dtype_of
+from warploom.compiler.code.classes import is_added
+from warploom.compiler.code.instruction import INSERTED, Bank, Code, Instruction, Special
+from warploom.compiler.code.table import Flag, static_table
 from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import MICRO_DTYPE, Kind
+from warploom.emulator.records import Kind, MicroOperation
 from warploom.emulator.sass.encode_control import encode_nothing
-from warploom.emulator.sass.records import SASS_INSTRUCTION_DTYPE, SASS_WARP_DTYPE
+from warploom.emulator.sass.records import SassInstruction, SassWarp
 from warploom.emulator.sass.registry import encoders
 from warploom.emulator.sass.rows import SassRows, predicate_number
-from warploom.errors import WarploomError
 
 INSTRUCTION_BYTES = 16
 
@@ -28,9 +29,10 @@ def encode_sass(code: Code) -> EncodedKernel:
     table = static_table(code)
     starts = code.block_starts()
     landings = _landings(code)
-    records = np.zeros(max(len(code), len(landings)), SASS_INSTRUCTION_DTYPE)
+    records = np.zeros(max(len(code), len(landings)), dtype_of(SassInstruction))
     records["landing"][: len(landings)], records["landing"][len(landings) :] = landings, -1
     records["guard"] = records["predicate_out"] = records["condition"] = -1
+    records["pc"] = np.arange(len(records))
     for pc, instruction in enumerate(code.instructions()):
         record = records[pc]
         rows.begin(instruction)
@@ -42,6 +44,7 @@ def encode_sass(code: Code) -> EncodedKernel:
         if instruction.target is not None:
             record["target"] = starts[instruction.target]
         record["kind"], record["first"] = Kind.COMPUTE, len(rows.micro)
+        _refuse_unnamed(rows, instruction)
         try:
             encode = encode_nothing if is_added(instruction.op) else encoders()[instruction.op.name]
             encode(rows, instruction, record)
@@ -54,14 +57,14 @@ def encode_sass(code: Code) -> EncodedKernel:
     return EncodedKernel(
         code=code,
         instructions=records,
-        micro=np.array(rows.micro, MICRO_DTYPE) if rows.micro else np.zeros(1, MICRO_DTYPE),
+        micro=np.array(rows.micro, dtype_of(MicroOperation)) if rows.micro else np.zeros(1, dtype_of(MicroOperation)),
         rows=rows.count,
         registers=rows.registers,
         predicates=rows.predicates,
         always=rows.always,
         specials=rows.specials,
         constants=rows.constants,
-        warp_dtype=SASS_WARP_DTYPE,
+        warp=SassWarp,
     )
 
 
@@ -87,6 +90,14 @@ def _refuse_unknown(code: Code) -> None:
     if unknown:
         names = ", ".join(unknown)
         raise WarploomError(f"{code.source or code.name}: kernel {code.name} uses {names}, which the emulator does not know.")
+
+
+def _refuse_unnamed(rows: SassRows, instruction: Instruction) -> None:
+    """nvdisasm prints ``???3`` or ``INVALID3`` for a modifier that has no name."""
+    words = [*instruction.op.modifiers, *(source.name for source in instruction.srcs if isinstance(source, Special))]
+    unnamed = [word for word in words if word.startswith(("?", "INVALID"))]
+    if unnamed:
+        raise rows.trouble(f"{', '.join(unnamed)} is no modifier")
 
 
 def _is_uniform(instruction: Instruction) -> bool:

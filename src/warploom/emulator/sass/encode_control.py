@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg, Symbol
-from warploom.code.supplied import CONVENTIONS, NAMES
+from warploom.compiler.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg, Symbol
+from warploom.compiler.code.supplied import CONVENTIONS, NAMES
 from warploom.emulator.records import BarrierOperation, Kind, PredicateOperation
 from warploom.emulator.sass.encode_integers import is_predicate
 from warploom.emulator.sass.records import RETURN_ROW, SassKind
@@ -77,10 +77,10 @@ def _own_address(rows: SassRows, instruction: Instruction, _record: np.void) -> 
 
 @encodes("RET", "BRX")
 def _through_registers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    """The pair of registers holds an address that is counted from a place in the code."""
+    """The pair of registers holds an address that is counted from a place in the code, or from its beginning."""
     start = instruction.srcs[-1]
-    if not isinstance(start, Imm) or "ABS" in instruction.op.modifiers:
-        raise rows.trouble("only jumps relative to a place in the code are known")
+    if not isinstance(start, Imm):
+        raise rows.trouble("calls of linked code through function pointers are not supported; compile without -rdc=true")
     record["kind"] = SassKind.JUMP
     record["rows"][0], record["wide_registers"] = rows.row(instruction.srcs[0], 2), True
     record["offset"] = start.bits
@@ -147,11 +147,15 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
     modifiers = instruction.op.modifiers
     record["kind"] = next((_GROUPS[word] for word in modifiers if word in _GROUPS), SassKind.WARPSYNC)
     operands = [*(dst for dst in instruction.dsts), *instruction.srcs]
+    if any(is_predicate(operand) for operand in operands):
+        raise rows.trouble("the emulator does not know its predicate")
     record["rows"][0] = rows.word(operands[0]) if operands and "ALL" not in modifiers else rows.constant(0xFFFFFFFF)
 
 
 @encodes("ENDCOLLECTIVE")
-def _end_collective(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
+def _end_collective(rows: SassRows, instruction: Instruction, record: np.void) -> None:
+    if instruction.srcs:
+        raise rows.trouble("the emulator does not know its predicate")
     record["kind"] = SassKind.END_COLLECTIVE
 
 

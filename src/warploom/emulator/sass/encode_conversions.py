@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Instruction, Modified, Operand
+from warploom.compiler.code.instruction import Instruction, Modified, Operand
 from warploom.emulator.half_operations import ROUNDINGS
 from warploom.emulator.sass.encode_floats import finish, float_of, positive, rounding_of
 from warploom.emulator.sass.half_operands import half_as_single, half_format
@@ -28,6 +28,8 @@ def _half_rounding(modifiers: tuple[str, ...]) -> str:
 def _single_or_double(rows: SassRows, operand: Operand, modifiers: tuple[str, ...]) -> tuple[int, str]:
     """A number as f64 if it is one, else as f32, which holds every number of half precision; and which of the two."""
     half = half_format(modifiers)
+    if half and "FTZ" in modifiers:
+        raise rows.trouble("the emulator does not know this conversion")
     if half:
         return half_as_single(rows, operand, half), "f32"
     kind = "f64" if "F64" in modifiers else "f32"
@@ -67,6 +69,8 @@ def _nearest(rows: SassRows, value: int, target: str, sign: str, out: int) -> in
 def _integer(rows: SassRows, operand: Operand, type_: str) -> int:
     """An integer of a narrow type, from the part of the register that is named."""
     part = operand.part if isinstance(operand, Modified) else ""
+    if isinstance(operand, Modified) and part and operand != Modified(operand.operand, part=part):
+        raise rows.trouble(f"operand {operand} is no part of a register")
     row = rows.row(positive(operand)) if part else rows.word(operand)
     bits = int(type_[1:])
     if bits == 32:
@@ -150,6 +154,9 @@ def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     if (small := next((word for word in modifiers if word in ("E4M3", "E5M2")), None)) is not None:
         _small_numbers(rows, instruction, small.lower())
         return
+    if "TF32" in modifiers:
+        _tensor_number(rows, instruction)
+        return
     if not set(modifiers) <= {"F16", "BF16", "F32", "PACK_AB", "RZ", "RELU"} or "PACK_AB" not in modifiers:
         raise rows.trouble("the emulator does not know this conversion")
     half = half_format(modifiers) or "f16"
@@ -163,6 +170,26 @@ def _pack(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
         rows.emit(f"pack.{half}", [lower, upper], out)
     if "RELU" in modifiers:
         rows.emit(f"relu2.{half}", [out], out)
+
+
+def _tensor_number(rows: SassRows, instruction: Instruction) -> None:
+    """f32 rounded to TF32, which has ten bits of fraction: what PTX calls cvt.rn.tf32.f32, with its NaN, 0x7fffffff."""
+    words = set(instruction.op.modifiers) - {"TF32", "F32", "PACK_B"}
+    if not words <= {"RZ", "RELU"}:
+        raise rows.trouble("the emulator does not know this conversion")
+    value, is_nan = rows.single(instruction.srcs[0]), rows.spare_predicate()
+    rounded = value
+    if "RZ" not in words:  # to the nearest, of two equally near to the even one; a carry goes on into the exponent
+        last = rows.emit("shr.u32", [value, rows.constant(13)], rows.temporary())
+        odd = rows.emit("and.32", [last, rows.constant(1)], rows.temporary())
+        half = rows.emit("add.32", [odd, rows.constant(0xFFF)], rows.temporary())
+        rounded = rows.emit("add.32", [value, half], rows.temporary())
+    cut = rows.emit("and.32", [rounded, rows.constant(0xFFFFE000)], rows.temporary())
+    rows.emit("nan.f32", [value, value], predicate_out=is_nan)
+    out = rows.result(instruction.dsts[0])
+    rows.emit("selp.32", [rows.constant(0x7FFFFFFF), cut], out, predicate=is_nan)
+    if "RELU" in words:
+        rows.emit("max.s32", [out, rows.constant(0)], out)
 
 
 def _small_numbers(rows: SassRows, instruction: Instruction, small: str) -> None:
@@ -179,7 +206,9 @@ def _small_numbers(rows: SassRows, instruction: Instruction, small: str) -> None
         rows.emit("prmt", [pair, rows.word(above), rows.constant(0x5410)], out)
     elif words == {"F16", "UNPACK_B"}:
         source = instruction.srcs[0]
-        row = rows.row(source.operand if isinstance(source, Modified) else source)
+        if isinstance(source, Modified) and source != Modified(source.operand, part=source.part):
+            raise rows.trouble("the emulator does not know this conversion")
+        row = rows.row(positive(source))
         if isinstance(source, Modified) and source.part == "H1":
             row = rows.emit("shr.u32", [row, rows.constant(16)], rows.temporary())
         rows.emit(f"unpack.{small}", [row], out)
@@ -193,7 +222,7 @@ def _pack_bytes(rows: SassRows, instruction: Instruction, _record: np.void) -> N
     modifiers = instruction.op.modifiers
     from_float = instruction.op.name == "F2IP"
     type_ = modifiers[0]
-    if type_ not in ("U8", "S8") or modifiers[1] != ("F32" if from_float else "S32"):
+    if type_ not in ("U8", "S8") or modifiers[1] != ("F32" if from_float else "S32") or "RELU" in modifiers:
         raise rows.trouble("the emulator does not know this conversion")
     upper, lower, above = instruction.srcs[:3]
     packed = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Instruction, Modified, Operand
+from warploom.compiler.code.instruction import Instruction, Modified, Operand
 from warploom.emulator.directed_rounding import ROUNDINGS
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.sass.encode_integers import combine_predicates
@@ -13,6 +13,8 @@ from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE", "EQU", "NEU", "LTU", "LEU", "GTU", "GEU", "NUM", "NAN")
+_SCALES = ("D2", "D4", "D8", "M2", "M4", "M8")  # the first factor divided or multiplied
+_ROUNDED = tuple(word.upper() for word in ROUNDINGS)
 
 
 def rounding_of(modifiers: tuple[str, ...]) -> int | None:
@@ -42,7 +44,7 @@ def float_of(rows: SassRows, operand: Operand, kind: str, flush: bool) -> int:
     return rows.single(operand, flush) if kind == "f32" else rows.double(operand)
 
 
-@encodes("FADD", "DADD")
+@encodes("FADD", "DADD", only=("FTZ", "SAT", *_ROUNDED))
 def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     kind = "f32" if instruction.op.name == "FADD" else "f64"
     modifiers = instruction.op.modifiers
@@ -59,7 +61,7 @@ def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     finish(rows, modifiers, kind, out)
 
 
-@encodes("FMUL", "DMUL")
+@encodes("FMUL", "DMUL", only=("FTZ", "SAT", *_SCALES, *_ROUNDED))
 def _multiply(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     kind = "f32" if instruction.op.name == "FMUL" else "f64"
     modifiers = instruction.op.modifiers
@@ -67,7 +69,7 @@ def _multiply(rows: SassRows, instruction: Instruction, _record: np.void) -> Non
     x, y = instruction.srcs
     out = rows.result(instruction.dsts[0])
     sources = [float_of(rows, x, kind, flush), float_of(rows, y, kind, flush)]
-    scale = next((word for word in modifiers if word in ("D2", "D4", "D8", "M2", "M4", "M8")), "")
+    scale = next((word for word in modifiers if word in _SCALES), "")
     if scale:  # the first operand is scaled by a power of two, without rounding
         factor = int(scale[1]) if scale[0] == "M" else 1 / int(scale[1])
         bits = int(np.float32(factor).view(np.uint32))
@@ -76,7 +78,7 @@ def _multiply(rows: SassRows, instruction: Instruction, _record: np.void) -> Non
     finish(rows, modifiers, kind, out)
 
 
-@encodes("FFMA", "DFMA")
+@encodes("FFMA", "DFMA", only=("FTZ", "SAT", *_ROUNDED))
 def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     kind = "f32" if instruction.op.name == "FFMA" else "f64"
     modifiers = instruction.op.modifiers
@@ -108,6 +110,8 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     if name in ("T", "F"):
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
     elif name in ("MIN", "MAX"):
+        if "AND" not in modifiers:
+            raise rows.trouble("it is combined with another predicate")
         # Whether the first number is the one to take, and whether both are NaNs; code chooses by these two.
         first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
         rows.emit(f"take.{name.lower()}.{kind}", sources, predicate_out=result)
@@ -139,13 +143,27 @@ def _set(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     rows.emit("selp.32", [true, rows.constant(0)], rows.result(instruction.dsts[0]), predicate=result)
 
 
-@encodes("FMNMX")
+def _with_both_signs(rows: SassRows, instruction: Instruction, out: int) -> None:
+    """XORSIGN: a magnitude gets the product of the operands' signs; a NaN stays as it is."""
+    x, y = instruction.srcs[:2]
+    if not all(isinstance(operand, Modified) and operand.absolute and not operand.negated for operand in (x, y)):
+        raise rows.trouble("the emulator knows XORSIGN of absolute values only")
+    differ = rows.emit("xor.32", [rows.single(positive(x)), rows.single(positive(y))], rows.temporary())
+    sign = rows.emit("and.32", [differ, rows.constant(0x80000000)], rows.temporary())
+    number = rows.spare_predicate()
+    rows.emit("num.f32", [out, out], predicate_out=number)
+    signed = rows.emit("or.32", [out, sign], rows.temporary())
+    rows.emit("selp.32", [signed, out], out, predicate=number)
+
+
+@encodes("FMNMX", only=("FTZ", "NAN", "XORSIGN"))
 def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     modifiers = instruction.op.modifiers
     flush = "FTZ" in modifiers
     x, y, least = instruction.srcs
     sources = [rows.single(x, flush), rows.single(y, flush)]
-    out = rows.result(instruction.dsts[0])
+    result = rows.result(instruction.dsts[0])
+    out = rows.temporary() if "XORSIGN" in modifiers else result  # the result may be an operand
     nan = "NaN." if "NAN" in modifiers else ""
     condition = rows.predicate(least)
     if condition in (rows.always, rows.never):
@@ -154,7 +172,10 @@ def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None
         lesser = rows.emit(f"min.{nan}f32", sources, rows.temporary())
         greater = rows.emit(f"max.{nan}f32", sources, rows.temporary())
         rows.emit("selp.32", [lesser, greater], out, predicate=condition)
-    finish(rows, modifiers, "f32", out)
+    if "XORSIGN" in modifiers:
+        _with_both_signs(rows, instruction, out)
+        rows.emit("mov.32", [out], result)
+    finish(rows, modifiers, "f32", result)
 
 
 @encodes("FSEL")
@@ -180,11 +201,9 @@ def _function(rows: SassRows, instruction: Instruction, _record: np.void) -> Non
     name, *others = instruction.op.modifiers
     name = name.lower()
     half = half_format(others)
-    if name in ("rcp64h", "rsq64h"):
-        source = rows.word(instruction.srcs[0])
-    elif half:
+    if half:
         source = half_as_single(rows, instruction.srcs[0], half)
-    else:
+    else:  # the sign of a number of 64 bits lies in its upper word, where that of one of 32 bits lies
         source = rows.single(instruction.srcs[0])
     out = rows.result(instruction.dsts[0])
     try:

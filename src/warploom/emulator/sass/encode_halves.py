@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Imm, Instruction, Modified, Operand
+from warploom.compiler.code.instruction import Imm, Instruction, Modified, Operand
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.sass.encode_floats import COMPARISONS
 from warploom.emulator.sass.encode_integers import COMBINERS, is_zero
@@ -21,10 +21,14 @@ def _is_negative_zero(operand: Operand) -> bool:
     return isinstance(operand, Modified) and operand.negated and is_zero(operand.operand)
 
 
+def _is_positive_zero(operand: Operand) -> bool:
+    return is_zero(operand) and not _is_negative_zero(operand)
+
+
 def _is_constant(instruction: Instruction) -> bool:
     """Whether a fused multiply-add only brings a constant: -0 x 0 + constant."""
     sources = instruction.srcs
-    return len(sources) == 3 and _is_negative_zero(sources[0]) and is_zero(sources[1]) and isinstance(sources[2], Imm)
+    return len(sources) == 3 and _is_negative_zero(sources[0]) and _is_positive_zero(sources[1]) and isinstance(sources[2], Imm)
 
 
 @encodes("HADD2", "HMUL2", "HFMA2")

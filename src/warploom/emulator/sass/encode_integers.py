@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg
+from warploom.compiler.code.instruction import Bank, Imm, Instruction, Modified, Operand, Reg
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.sass.registry import encodes
@@ -13,6 +13,7 @@ from warploom.emulator.sass.words_lanes import COMMON_TABLES
 
 COMBINERS = {"AND": PredicateOperation.AND, "OR": PredicateOperation.OR, "XOR": PredicateOperation.XOR}
 _BYTES = ("B0", "B1", "B2", "B3")
+_WHOLE_WORD = Imm(0xF)  # the mask of what is moved
 _COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 
@@ -43,8 +44,10 @@ def _plain(operand: Operand) -> Operand:
     return operand.operand if isinstance(operand, Modified) else operand
 
 
-@encodes("MOV", "UMOV")
+@encodes("MOV", "UMOV", only=("COMPACT",))  # the mark of a move that the pass of a design has put in
 def _move(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
+    if instruction.srcs[1:] not in ((), (_WHOLE_WORD,)):
+        raise rows.trouble("the emulator moves whole words only")
     rows.emit("mov.32", [rows.row(instruction.srcs[0])], rows.result(instruction.dsts[0]))
 
 
@@ -115,7 +118,7 @@ def _carried_sum(
         rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
 
 
-def _halves(rows: SassRows, operand: Operand) -> int:
+def two_integers(rows: SassRows, operand: Operand) -> int:
     """Two integers of 16 bits, each of which may be negated."""
     if not _negated(operand):
         return rows.word(operand)
@@ -126,7 +129,7 @@ def _halves(rows: SassRows, operand: Operand) -> int:
 @encodes("VIADD", only=("16x2",))
 def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     if instruction.op.modifiers:
-        first, second = (_halves(rows, source) for source in instruction.srcs)
+        first, second = (two_integers(rows, source) for source in instruction.srcs)
         rows.emit("add.16x2", [first, second], rows.result(instruction.dsts[0]))
         return
     plain_sum(rows, [source for source in instruction.srcs if not is_zero(source)], rows.result(instruction.dsts[0]))
@@ -248,6 +251,8 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     x, y, *others = instruction.srcs
     name = next(word for word in modifiers if word in (*_COMPARISONS, "T", "F"))
     result = rows.spare_predicate()
+    if len(others) > 1 and "EX" not in modifiers:
+        raise rows.trouble("a predicate comes in although nothing is extended")
     if name in ("T", "F"):
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
     elif "EX" in modifiers:
@@ -289,7 +294,7 @@ def _retarget(rows: SassRows, temporary: int, place: int) -> None:
         rows.emit_predicate(PredicateOperation.MOVE, [temporary], place)
 
 
-@encodes("LOP3", "ULOP3")
+@encodes("LOP3", "ULOP3", only=("LUT", "PAND"))
 def _logic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     register, predicates = registers_of(instruction)
     *sources, table = [source for source in instruction.srcs if not is_predicate(source)]
@@ -305,12 +310,13 @@ def _logic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     if wants:
         place = rows.predicate_result(predicates[0])
         other = rows.predicate(further[0]) if further else rows.never
-        if other == rows.never:
+        combiner = PredicateOperation.AND if "PAND" in instruction.op.modifiers else PredicateOperation.OR
+        if combiner is PredicateOperation.OR and other == rows.never:
             rows.emit("ne.s32", [out, rows.constant(0)], predicate_out=place)
         else:
             result = rows.spare_predicate()
             rows.emit("ne.s32", [out, rows.constant(0)], predicate_out=result)
-            rows.emit_predicate(PredicateOperation.OR, [result, other], place)
+            rows.emit_predicate(combiner, [result, other], place)
 
 
 @encodes("PLOP3", "UPLOP3")

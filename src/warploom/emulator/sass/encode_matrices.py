@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Imm, Instruction, Operand
+from warploom.compiler.code.instruction import Imm, Instruction, Modified, Operand
+from warploom.compiler.sass.matrix_shapes import LONGEST_VECTOR, MatrixShape, matrix_shape
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.sass.encode_floats import positive
+from warploom.emulator.sass.encode_integers import is_predicate
 from warploom.emulator.sass.matrices import SPARSE, Element, MatrixFlag
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
-from warploom.sass.matrix_shapes import LONGEST_VECTOR, MatrixShape, matrix_shape
 
 # Products of 16-bit elements that are added at a time, and bits that are kept behind the point, by architecture: Turing, then
 # Ampere and Ada, then Hopper. Of tf32 there are half as many products at a time.
@@ -20,6 +21,8 @@ NUMBERS = {"BF16": Element.BF16, "TF32": Element.TF32}
 SMALL_NUMBERS = {"E4M3": Element.E4M3, "E5M2": Element.E5M2}
 SIGNED = ("S8", "S4")
 INTEGERS = ("S8", "U8", "S4", "U4")
+_SIGN32, _SIGNS16 = 0x80000000, 0x80008000
+_ADDEND = 3  # among a product's operands
 
 
 def _shape(rows: SassRows, instruction: Instruction, known: set[str]) -> MatrixShape:
@@ -30,19 +33,40 @@ def _shape(rows: SassRows, instruction: Instruction, known: set[str]) -> MatrixS
     return shape
 
 
-def _encode_product(rows: SassRows, instruction: Instruction, record: np.void, shape: MatrixShape) -> None:
-    """Rows: the result, A, B, the addend."""
-    operands: list[Operand] = [positive(source) for source in instruction.srcs]
+def _first_row(rows: SassRows, operand: Operand, words: int, signs: tuple[int, ...]) -> int:
+    """Where a matrix begins. One with other signs is copied; `signs` has the bits that are signs, word by word and over again."""
+    first = rows.row(positive(operand), words)
+    if not isinstance(operand, Modified) or not (operand.negated or operand.absolute or operand.inverted):
+        return first
+    if operand.inverted or not signs:
+        raise rows.trouble("the emulator does not know this product of matrices")
+    copy = rows.vector(words)
+    for word in range(words):
+        row, sign = first + word * ROW_BYTES, signs[word % len(signs)]
+        if operand.absolute:
+            row = rows.emit("and.32", [row, rows.constant(~sign)], rows.temporary())
+        turned = rows.constant(sign if operand.negated else 0)
+        rows.emit("xor.32", [row, turned], copy + word * ROW_BYTES)
+    return copy
+
+
+def _encode_product(
+    rows: SassRows, instruction: Instruction, record: np.void, shape: MatrixShape, signs: tuple[int, ...] = ()
+) -> None:
+    """Rows: the result, A, B, the addend. `signs`: which bits of a word of A and B are signs, if they may be turned."""
     record["kind"] = SassKind.MATRIX_PRODUCT
     written = [word * ROW_BYTES for register in instruction.dsts for word in register.words]
     record["writes"], record["write_rows"][: len(written)] = len(written), written
     record["rows"][0] = rows.result(instruction.dsts[0])
     at = 0
     for number, words in enumerate(shape.words, 1):
-        record["rows"][number] = rows.row(operands[at], words)
+        of_numbers = signs if number < _ADDEND or shape.element_bits == 64 else ()
+        record["rows"][number] = _first_row(rows, instruction.srcs[at], words, of_numbers)
         at += len(range(0, words, LONGEST_VECTOR))
     record["matrix_rows"], record["elements"], record["size"] = shape.rows, shape.chunks, shape.element_bits
     record["wide_registers"] = shape.result_words == shape.rows // 4
+    if any(is_predicate(source) for source in instruction.srcs):
+        raise rows.trouble("the emulator does not know this product of matrices")
     if shape.sparse:
         _encode_sparsity(rows, instruction, record)
 
@@ -60,8 +84,8 @@ def _encode_sparsity(rows: SassRows, instruction: Instruction, record: np.void) 
 @encodes("HMMA")
 def _multiply_numbers(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     shape = _shape(rows, instruction, {"F16", "F32", "BF16", "TF32", "SP"})
-    _encode_product(rows, instruction, record, shape)
     kind = next((NUMBERS[word] for word in instruction.op.modifiers if word in NUMBERS), Element.F16)
+    _encode_product(rows, instruction, record, shape, (_SIGN32,) if kind == Element.TF32 else (_SIGNS16,))
     record["operation"] = record["second_operation"] = kind
     assert rows.code.binary is not None
     length, record["sum_bits"] = SUMS[rows.code.binary.architecture]
@@ -84,7 +108,10 @@ def _multiply_integers(rows: SassRows, instruction: Instruction, record: np.void
     modifiers = instruction.op.modifiers
     _encode_product(rows, instruction, record, _shape(rows, instruction, {*INTEGERS, "SAT", "SP"}))
     record["operation"] = record["second_operation"] = Element.INTEGER
-    first, second = (word in SIGNED for word in modifiers if word in INTEGERS)
+    kinds = [word for word in modifiers if word in INTEGERS]
+    if len({word[1] for word in kinds}) != 1:
+        raise rows.trouble("its matrices have elements of different sizes")
+    first, second = (word in SIGNED for word in kinds)
     record["signed"] = first * MatrixFlag.FIRST_SIGNED | second * MatrixFlag.SECOND_SIGNED
     if "SAT" in modifiers:
         record["signed"] |= MatrixFlag.SATURATED
@@ -102,7 +129,7 @@ def _count_bits(rows: SassRows, instruction: Instruction, record: np.void) -> No
 @encodes("DMMA")
 def _multiply_doubles(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     shape = _shape(rows, instruction, set())
-    _encode_product(rows, instruction, record, shape)
+    _encode_product(rows, instruction, record, shape, (0, _SIGN32))
     record["operation"] = Element.F64
 
 

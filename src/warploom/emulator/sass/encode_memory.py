@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Constant, Imm, Instruction, Operand, Reg, Symbol
-from warploom.code.sass_classes import SASS_SPACES
-from warploom.code.table import Space
+from warploom.compiler.code.instruction import Address, Bank, Constant, Imm, Instruction, Operand, Reg, Symbol
+from warploom.compiler.code.sass_classes import SASS_SPACES
+from warploom.compiler.code.table import Space
+from warploom.compiler.sass.forms import has_wide_addresses
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind, PredicateOperation
 from warploom.emulator.sass.addresses import encode_address
 from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.copies import ADDRESS_ROW
+from warploom.emulator.sass.encode_integers import is_predicate
 from warploom.emulator.sass.encode_transactions import encode_arrival
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
@@ -39,6 +41,10 @@ def _encode_size(rows: SassRows, record: np.void, modifiers: tuple[str, ...], da
 
 def _encode_access(rows: SassRows, instruction: Instruction, record: np.void) -> Address:
     address = next(source for source in instruction.srcs if isinstance(source, Address))
+    if has_wide_addresses(instruction.op.name) and "E" not in instruction.op.modifiers:
+        raise rows.trouble("its addresses have 32 bits")
+    if any(is_predicate(source) and source != Reg(0, Bank.PT) for source in instruction.srcs):
+        raise rows.trouble("the emulator does not know its predicate")
     record["space"] = _SPACES[SASS_SPACES[instruction.op.name]]
     record["polling"] = any(word in _STRONG for word in instruction.op.modifiers)
     encode_address(rows, record, address)
@@ -132,7 +138,7 @@ def _fill_with_zeros(rows: SassRows, record: np.void, brought: list[int]) -> Non
     record["after"] = len(rows.micro) - before
 
 
-@encodes("LDC", "ULDC")
+@encodes("LDC", "ULDC", only=("64", *_NARROW))
 def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """A constant at a fixed place is a row; one that is looked up is a load."""
     modifiers = instruction.op.modifiers

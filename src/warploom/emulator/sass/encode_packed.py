@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Instruction, Operand, Reg
+from warploom.compiler.code.instruction import Bank, Instruction, Operand, Reg
 from warploom.emulator.records import PredicateOperation
-from warploom.emulator.sass.encode_integers import is_zero, plain_sum
+from warploom.emulator.sass.encode_integers import is_zero, plain_sum, two_integers
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
@@ -20,11 +20,16 @@ def _kind(instruction: Instruction) -> str:
     return found or ("u32" if "U32" in instruction.op.modifiers else "s32")
 
 
+def _value(rows: SassRows, instruction: Instruction, operand: Operand) -> int:
+    """An integer, or two of 16 bits."""
+    return two_integers(rows, operand) if _kind(instruction).endswith("x2") else rows.word(operand)
+
+
 @encodes("IMNMX", "VIMNMX", "UIMNMX", only=_EXTREMES)
 def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """The lesser or greater of two, and predicates that say whether it is the first: of halves the lower one comes first."""
     x, y, least = instruction.srcs
-    first, second = rows.word(x), rows.word(y)
+    first, second = _value(rows, instruction, x), _value(rows, instruction, y)
     register, *predicates = instruction.dsts
     places = [rows.predicate_result(predicate) for predicate in predicates]
     answers = [_is_first(rows, instruction, first, second, least, part) for part in range(len(places))]
@@ -76,8 +81,9 @@ def _rectify(rows: SassRows, instruction: Instruction, out: int) -> None:
 def _minimum_of_three(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     x, y, z, least = instruction.srcs
     both, out = rows.temporary(), rows.result(instruction.dsts[0])
-    _extreme(rows, instruction, rows.word(x), rows.word(y), least, both)
-    _extreme(rows, instruction, both, rows.word(z), least, out)
+    first, second, third = (_value(rows, instruction, operand) for operand in (x, y, z))
+    _extreme(rows, instruction, first, second, least, both)
+    _extreme(rows, instruction, both, third, least, out)
     _rectify(rows, instruction, out)
 
 
@@ -86,10 +92,10 @@ def _sum_and_minimum(rows: SassRows, instruction: Instruction, _record: np.void)
     x, y, z, least = instruction.srcs
     total, out = rows.temporary(), rows.result(instruction.dsts[0])
     if _kind(instruction).endswith("x2"):
-        rows.emit("add.16x2", [rows.word(x), rows.word(y)], total)
+        rows.emit("add.16x2", [two_integers(rows, x), two_integers(rows, y)], total)
     else:
         plain_sum(rows, [source for source in (x, y) if not is_zero(source)], total)
-    _extreme(rows, instruction, total, rows.word(z), least, out)
+    _extreme(rows, instruction, total, _value(rows, instruction, z), least, out)
     _rectify(rows, instruction, out)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Instruction
+from warploom.compiler.code.instruction import Address, Instruction
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import Kind
 from warploom.emulator.sass.encode_transactions import encode_reduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Constant, Imm, Instruction, Operand, Special
+from warploom.compiler.code.instruction import Constant, Imm, Instruction, Operand, Special
 from warploom.emulator.records import Kind
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
@@ -17,6 +17,7 @@ _LAYERED = {"ARRAY_1D": 1, "ARRAY_2D": 2}  # a layer comes before the coordinate
 _GATHERED = {"R": 0, "G": 1, "B": 2, "A": 3}
 _SURFACES = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 2, "2D_ARRAY": 3}  # a layer comes behind the coordinates
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
+_UNKNOWN = {"NDV", "AOFFI", "DC", "PTP", "F16", "MS", "CL"}
 _WORD_BYTES = 4
 
 
@@ -46,7 +47,7 @@ def _fetch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     shape, mask = instruction.srcs[place], instruction.srcs[place + 1]
     assert isinstance(shape, Special) and isinstance(mask, Imm)
     layered = shape.name in _LAYERED
-    if (not layered and shape.name not in _DIMENSIONS) or not {"NDV", "AOFFI", "DC", "PTP"}.isdisjoint(modifiers):
+    if (not layered and shape.name not in _DIMENSIONS) or not _UNKNOWN.isdisjoint(modifiers):
         raise rows.trouble("this kind of texture is not known")
     dimensions = _LAYERED[shape.name] if layered else _DIMENSIONS[shape.name]
     record["kind"], record["elements"], record["signed"] = Kind.TEXTURE, dimensions, layered

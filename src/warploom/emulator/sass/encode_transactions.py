@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Instruction
-from warploom.code.table import Space
+from warploom.compiler.code.instruction import Address, Bank, Instruction, Reg
+from warploom.compiler.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import AtomicOperation, AtomicType, Kind
 from warploom.emulator.sass.addresses import encode_address
@@ -52,6 +52,8 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
         record["rows"][1] = rows.word(instruction.srcs[1])
         return
     if modifiers[:2] != ("ARRIVE", "TRANS64"):
+        raise rows.trouble("the emulator does not know this form")
+    if "TMASK" in modifiers:
         raise rows.trouble("the emulator does not know this form")
     _begin(rows, instruction, record, Transaction.ARRIVE)
     amounts = next((word for word in modifiers if len(word) == 4 and word[0] == "A" and word[2] == "T"), _USUAL)
@@ -153,10 +155,12 @@ def encode_reduction(rows: SassRows, record: np.void, words: tuple[str, ...]) ->
     record["type"], record["elements"] = _BULK_TYPES[types[0]] if types else (AtomicType.U32, 4)
 
 
-@encodes("ELECT")
+@encodes("ELECT", only=())
 def _elect(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """One of the lanes: the first."""
     predicate, number = instruction.dsts
+    if instruction.srcs[0] != Reg(0, Bank.PT):
+        raise rows.trouble("the emulator does not know its predicate")
     record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.ELECT
     record["predicate_out"], record["rows"][0] = rows.predicate_result(predicate), rows.result(number)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Bank, Instruction, Special
+from warploom.compiler.code.instruction import Bank, Instruction, Special
 from warploom.emulator.records import Kind, WarpOperation
 from warploom.emulator.sass.constants import WIDE_WINDOWS
 from warploom.emulator.sass.encode_integers import registers_of

@@ -7,7 +7,6 @@ from functools import partial
 
 from warploom.emulator.float_operations import FLOAT32, FLOAT64
 from warploom.emulator.lanes import F32, F64, I32, I64, Builder, LaneOperation, Vector, constant, family
-from warploom.jit import callee
 
 _INTEGER = {F32: I32, F64: I64}
 _SIGN = {F32: 0x80000000, F64: 0x8000000000000000}
@@ -55,10 +54,4 @@ def _operations() -> Iterator[LaneOperation]:
 
 
 FLOATS = list(_operations())
-_floats = family(FLOATS)
-
-
-@callee
-def floats(number, a, b, c, d, out, predicate):
-    """Execute one operation of `FLOATS`; operands are addresses of rows."""
-    return _floats(number, a, b, c, d, out, predicate)
+floats = family(FLOATS)

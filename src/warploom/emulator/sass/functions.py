@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from warploom.base.records import Lanes, int64
 from warploom.emulator.pointers import bits_from_double, bits_from_float, double_from_bits, float_from_bits, get32, put32
 from warploom.emulator.sass.packed import PACKED, packed
 from warploom.jit import callee
@@ -26,12 +27,12 @@ _TURN = 2.0 * math.pi
 
 
 @callee
-def _flushed(bits):
+def _flushed(bits: np.uint32) -> np.uint32:
     return bits & np.uint32(0x80000000) if bits & np.uint32(0x7F800000) == 0 else bits
 
 
 @callee
-def _single(number, x):
+def _single(number: int, x: float) -> float:
     """A function of one number. Angles of sine and cosine are in turns."""
     if number == RCP:
         return 1.0 / x
@@ -54,7 +55,7 @@ def _single(number, x):
 
 
 @callee
-def _upper_double(number, high):
+def _upper_double(number: int, high: np.uint32) -> np.uint32:
     """The upper word of a function of the double whose upper word is given; the lower ones are zero."""
     if high & np.uint32(0x7FF00000) == 0:
         high &= np.uint32(0x80000000)
@@ -72,16 +73,16 @@ def _upper_double(number, high):
 
 
 @callee
-def _needs_care(x, y):
+def _needs_care(x: np.uint32, y: np.uint32) -> bool:
     """FCHK: whether x / y has to go the long way because the short one would leave the range of exponents."""
-    top, bottom = np.int64((x >> np.uint32(23)) & np.uint32(255)), np.int64((y >> np.uint32(23)) & np.uint32(255))
+    top, bottom = int64((x >> np.uint32(23)) & np.uint32(255)), int64((y >> np.uint32(23)) & np.uint32(255))
     if top == 255 or bottom == 255 or bottom == 0 or bottom >= 253:
         return True
     return top <= 24 or top - bottom >= 125 or top - bottom <= -125
 
 
 @callee
-def functions(number, a, b, out):
+def functions(number: int, a: int, b: int, out: int) -> Lanes:
     """Execute one operation of `FUNCTIONS`; operands are addresses of rows. Returns the predicate that it yields."""
     mask = np.uint32(0)
     for lane in range(32):

@@ -4,7 +4,7 @@ A group has an address of its own. One group is executed; the others are listed 
 convergence barrier (BSSY, BSYNC), which is a mask of the lanes to wait for; BREAK and EXIT take lanes out of it. Every lane has
 its own masks: two groups may be in one function at a time, each with a meeting of its own at the same barrier.
 
-Whose turn it is, as an H200 does it (`tests/sass/test_divergence_like_h200.py`):
+Whose turn it is, as an H200 does it (`tests/emulator/sass/test_divergence_like_h200.py`):
 
 - Where lanes go different ways, the smaller group goes on (of equal ones the one that falls through) and the other is kept. Only
   one group is kept as it is; the one that was kept before is only found again by its address.
@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.lanes import FULL
+from warploom.base.records import Lanes, int64
+from warploom.compiler.code.lanes import FULL
 from warploom.emulator.pointers import count_ones, first_lane, get32
-from warploom.emulator.sass.records import BARRIER_REGISTERS, State
+from warploom.emulator.sass.records import BARRIER_REGISTERS, SassWarp, State
 from warploom.jit import callee
 
 READY, SYNCHRONISING, COLLECTING = int(State.READY), int(State.SYNCHRONISING), int(State.COLLECTING)
@@ -32,7 +33,7 @@ PARTING, READY_APART, KEPT = int(State.PARTING), int(State.READY_APART), int(Sta
 
 
 @callee
-def put_aside(warp, pc, mask, state, needed):
+def put_aside(warp: SassWarp, pc: int, mask: Lanes, state: int, needed: Lanes) -> None:
     """Add a group to the list; one that is ready joins another one that is ready at its address."""
     if state == READY:
         for other in range(warp.depth):
@@ -50,7 +51,7 @@ def put_aside(warp, pc, mask, state, needed):
 
 
 @callee
-def _take_out(warp, index):
+def _take_out(warp: SassWarp, index: int) -> None:
     """Remove a group from the list; the order of the others stays."""
     for at in range(index, warp.depth - 1):
         warp.group_pc[at] = warp.group_pc[at + 1]
@@ -61,7 +62,7 @@ def _take_out(warp, index):
 
 
 @callee
-def keep(warp, pc, mask):
+def keep(warp: SassWarp, pc: int, mask: Lanes) -> None:
     """Make this the kept group."""
     for at in range(warp.depth):
         if warp.group_state[at] == KEPT:
@@ -73,13 +74,13 @@ def keep(warp, pc, mask):
 
 
 @callee
-def _go_on(warp, at):
+def _go_on(warp: SassWarp, at: int) -> None:
     warp.pc, warp.active = warp.group_pc[at], warp.group_mask[at]
     _take_out(warp, at)
 
 
 @callee
-def _gather(warp):
+def _gather(warp: SassWarp) -> None:
     """All lanes at the address of the active group are part of it, also those that wait there."""
     at = 0
     while at < warp.depth:
@@ -92,7 +93,7 @@ def _gather(warp):
 
 
 @callee
-def resume(warp):
+def resume(warp: SassWarp) -> bool:
     """Go on with the kept group, else with the youngest that is ready. Returns whether there was one."""
     youngest = -1
     for at in range(warp.depth):
@@ -113,7 +114,7 @@ def resume(warp):
 
 
 @callee
-def give_way(warp, pc, active):
+def give_way(warp: SassWarp, pc: int, active: Lanes) -> None:
     """Let the group go on that has waited longest, and put this one behind all others."""
     put_aside(warp, pc, active, READY, np.uint32(0))
     for at in range(warp.depth):
@@ -123,7 +124,7 @@ def give_way(warp, pc, active):
 
 
 @callee
-def divide(warp, pc, target, active, taken):
+def divide(warp: SassWarp, pc: int, target: int, active: Lanes, taken: Lanes) -> None:
     """Lanes go different ways at a branch: the smaller group goes on."""
     fallen = active & ~taken
     if count_ones(taken) < count_ones(fallen):
@@ -135,7 +136,7 @@ def divide(warp, pc, target, active, taken):
 
 
 @callee
-def _waiting(warp, state):
+def _waiting(warp: SassWarp, state: int) -> Lanes:
     """All lanes of the groups in a state."""
     mask = np.uint32(0)
     for at in range(warp.depth):
@@ -145,7 +146,7 @@ def _waiting(warp, state):
 
 
 @callee
-def _withdraw(warp, state, pc, lanes):
+def _withdraw(warp: SassWarp, state: int, pc: int, lanes: Lanes) -> Lanes:
     """Take the groups in a state with these lanes that are at an address, or at any if it is negative, out of the list."""
     mask = np.uint32(0)
     at = 0
@@ -159,7 +160,7 @@ def _withdraw(warp, state, pc, lanes):
 
 
 @callee
-def set_meeting(warp, barrier, lanes):
+def set_meeting(warp: SassWarp, barrier: int, lanes: Lanes) -> None:
     """These lanes will meet at a barrier."""
     warp.barrier_held[barrier] |= lanes
     left = lanes
@@ -169,7 +170,7 @@ def set_meeting(warp, barrier, lanes):
 
 
 @callee
-def leave_meeting(warp, barrier, lanes):
+def leave_meeting(warp: SassWarp, barrier: int, lanes: Lanes) -> None:
     """These lanes will not come: whoever would have met them does not wait for them."""
     warp.barrier_held[barrier] &= ~lanes
     left = warp.meeting_mask[32 * barrier + first_lane(lanes)]
@@ -179,7 +180,7 @@ def leave_meeting(warp, barrier, lanes):
 
 
 @callee
-def _all_come(warp, barrier, lanes, here):
+def _all_come(warp: SassWarp, barrier: int, lanes: Lanes, here: Lanes) -> bool:
     """Whether everyone is here whom one of these lanes meets at a barrier.
 
     Groups that became one at an address may have come from different places, with lanes to meet of their own.
@@ -193,7 +194,7 @@ def _all_come(warp, barrier, lanes, here):
 
 
 @callee
-def _wait_at_meeting(warp, barrier, pc, lanes):
+def _wait_at_meeting(warp: SassWarp, barrier: int, pc: int, lanes: Lanes) -> None:
     """Put lanes aside that wait at a barrier: together those that meet the same ones."""
     left = lanes
     while left != 0:
@@ -209,7 +210,7 @@ def _wait_at_meeting(warp, barrier, pc, lanes):
 
 
 @callee
-def _try_again(warp, pc):
+def _try_again(warp: SassWarp, pc: int) -> None:
     """The active group was let down by lanes that have ended: it executes the instruction again, but not at once."""
     warp.waited |= warp.active
     put_aside(warp, pc, warp.active, READY, np.uint32(0))
@@ -218,7 +219,7 @@ def _try_again(warp, pc):
 
 
 @callee
-def meet(warp, barrier, pc, active, lanes):
+def meet(warp: SassWarp, barrier: int, pc: int, active: Lanes, lanes: Lanes) -> None:
     """Lanes of the active group are at BSYNC: they go on with all whom they meet, or wait."""
     state = AT_BARRIER + barrier
     here = lanes
@@ -233,7 +234,7 @@ def meet(warp, barrier, pc, active, lanes):
             while left != 0:
                 met = warp.meeting_mask[32 * barrier + first_lane(left)] & warp.alive & ~warp.active
                 if met != 0:
-                    warp.active |= _withdraw(warp, state, np.int64(pc), met)
+                    warp.active |= _withdraw(warp, state, int64(pc), met)
                 left &= left - np.uint32(1)
             if left_set and warp.found_pc != pc:
                 _try_again(warp, pc)
@@ -249,7 +250,7 @@ def meet(warp, barrier, pc, active, lanes):
 
 
 @callee
-def release_meeting(warp, barrier):
+def release_meeting(warp: SassWarp, barrier: int) -> None:
     """Let lanes at a convergence barrier go on together if all that they wait for have come."""
     state = AT_BARRIER + barrier
     waiting = _waiting(warp, state)
@@ -260,7 +261,7 @@ def release_meeting(warp, barrier):
             meeting = (warp.meeting_mask[32 * barrier + first_lane(mask)] & warp.alive) | mask
             if meeting & ~waiting == 0:
                 pc = warp.group_pc[at]
-                together = _withdraw(warp, state, np.int64(pc), meeting)
+                together = _withdraw(warp, state, int64(pc), meeting)
                 if meeting & ~together == 0:
                     keep(warp, pc, together)  # they execute BSYNC again
                 else:  # lanes have come by different instructions; they go on behind their own
@@ -269,7 +270,7 @@ def release_meeting(warp, barrier):
                     while meeting & ~together != 0:
                         other = first_lane(meeting & ~together)
                         pc = _place_of(warp, state, other)
-                        more = _withdraw(warp, state, np.int64(pc), meeting)
+                        more = _withdraw(warp, state, int64(pc), meeting)
                         keep(warp, pc + 1, more)
                         together |= more
                 at = 0
@@ -278,47 +279,46 @@ def release_meeting(warp, barrier):
 
 
 @callee
-def _place_of(warp, state, lane):
+def _place_of(warp: SassWarp, state: int, lane: int) -> int:
     """The address of the group in a state that has this lane."""
     for at in range(warp.depth):
         if warp.group_state[at] == state and (warp.group_mask[at] >> np.uint32(lane)) & 1:
             return warp.group_pc[at]
-    return np.int32(-1)
+    return -1
 
 
 @callee
-def synchronise_lanes(warp, pc, active, lanes, needed):
-    """Lanes of the active group are at WARPSYNC: they go on with all that it names, or wait."""
+def synchronise_lanes(warp: SassWarp, pc: int, active: Lanes, needed: Lanes) -> None:
+    """The active group, with lanes whose guard does not hold, is at WARPSYNC: it goes on with all whom it names, or waits."""
     awaited = needed & warp.alive
-    if lanes == active and awaited & ~active == 0:
+    if awaited & ~active == 0:
         warp.waited &= ~active
         return
     here = active
     for at in range(warp.depth):
         if warp.group_state[at] == SYNCHRONISING and warp.group_pc[at] == pc:
             here |= warp.group_mask[at]
-    if lanes == active and awaited & ~here == 0:
-        warp.active = active | _withdraw(warp, SYNCHRONISING, np.int64(pc), needed)
+    if awaited & ~here == 0:
+        warp.active = active | _withdraw(warp, SYNCHRONISING, int64(pc), needed)
         if needed & warp.launched & ~warp.alive != 0:
             _try_again(warp, pc)
         else:
             warp.waited &= ~warp.active
         return
-    put_aside(warp, pc, lanes, SYNCHRONISING, needed)
-    warp.active = active & ~lanes
+    put_aside(warp, pc, active, SYNCHRONISING, needed)
+    warp.active = np.uint32(0)
     release_synchronised(warp)
-    if warp.active == 0:
-        resume(warp)
+    resume(warp)
 
 
 @callee
-def release_synchronised(warp):
+def release_synchronised(warp: SassWarp) -> None:
     """Let lanes at WARPSYNC go on whose companions have all come."""
     here = _waiting(warp, SYNCHRONISING)
     for at in range(warp.depth):
         if warp.group_state[at] == SYNCHRONISING and warp.group_needed[at] & warp.alive & ~here == 0:
             needed, pc = warp.group_needed[at], warp.group_pc[at]
-            together = _withdraw(warp, SYNCHRONISING, np.int64(pc), needed)
+            together = _withdraw(warp, SYNCHRONISING, int64(pc), needed)
             left = needed & here & ~together
             if left == 0:
                 keep(warp, pc, together)  # they execute WARPSYNC again
@@ -327,25 +327,41 @@ def release_synchronised(warp):
             keep(warp, pc + 1, together)
             while left != 0:  # the others wait at other addresses; all go on behind their own
                 pc = _place_of(warp, SYNCHRONISING, first_lane(left))
-                more = _withdraw(warp, SYNCHRONISING, np.int64(pc), left)
+                more = _withdraw(warp, SYNCHRONISING, int64(pc), left)
                 keep(warp, pc + 1, more)
                 left &= ~more
             return
 
 
 @callee
-def release_collective(warp, pc):
+def stop_waiting(warp: SassWarp) -> bool:
+    """All lanes wait, and nobody is left who could come: lanes at WARPSYNC go on without those that wait elsewhere.
+
+    CUDA leaves open what happens then. Programs that do it end on GPUs, numba-cuda's reduction among them; which lanes go first
+    was not measured. Returns whether there were some.
+    """
+    for at in range(warp.depth):
+        if warp.group_state[at] == SYNCHRONISING:
+            warp.pc, warp.active = warp.group_pc[at] + 1, warp.group_mask[at]
+            warp.waited &= ~warp.active
+            _take_out(warp, at)
+            return True
+    return False
+
+
+@callee
+def release_collective(warp: SassWarp, pc: int) -> None:
     """Let the lanes at WARPSYNC.COLLECTIVE execute what follows together if all have come."""
     here = _waiting(warp, COLLECTING)
     for at in range(warp.depth):
         if warp.group_state[at] == COLLECTING and warp.group_needed[at] & warp.alive & ~here == 0:
-            together = _withdraw(warp, COLLECTING, np.int64(-1), FULL)
+            together = _withdraw(warp, COLLECTING, -1, FULL)
             keep(warp, pc, together)
             return
 
 
 @callee
-def part_exclusively(warp, pc, lanes, masks):
+def part_exclusively(warp: SassWarp, pc: int, lanes: Lanes, masks: int) -> None:
     """Every lane has a mask at this address: those with the same one go on together, and apart from all others."""
     left = lanes
     while left != 0:
@@ -363,7 +379,7 @@ def part_exclusively(warp, pc, lanes, masks):
 
 
 @callee
-def release_exclusive(warp):
+def release_exclusive(warp: SassWarp) -> None:
     """Let lanes with the same mask go on as one group if all that it names have come."""
     for at in range(warp.depth):
         if warp.group_state[at] == PARTING:
@@ -384,7 +400,7 @@ def release_exclusive(warp):
 
 
 @callee
-def end_lanes(warp, lanes):
+def end_lanes(warp: SassWarp, lanes: Lanes) -> None:
     """Lanes leave the warp: whoever waited for them goes on."""
     warp.alive &= ~lanes
     for barrier in range(BARRIER_REGISTERS):
@@ -399,7 +415,7 @@ def end_lanes(warp, lanes):
 
 
 @callee
-def _lanes_at(warp, mask, target):
+def _lanes_at(warp: SassWarp, mask: Lanes, target: int) -> Lanes:
     """The lanes of a mask whose address in `lane_pc` is the target."""
     group = np.uint32(0)
     for lane in range(32):
@@ -409,7 +425,7 @@ def _lanes_at(warp, mask, target):
 
 
 @callee
-def split_by_address(warp, mask):
+def split_by_address(warp: SassWarp, mask: Lanes) -> None:
     """Divide the lanes of a mask by the addresses in `lane_pc`: the smallest group goes on, the others are put aside."""
     smallest = np.uint32(0)
     left = mask
@@ -428,7 +444,7 @@ def split_by_address(warp, mask):
 
 
 @callee
-def free_from_cta_barrier(warp):
+def free_from_cta_barrier(warp: SassWarp) -> None:
     """The barrier of the CTA is open: its groups are ready again."""
     for at in range(warp.depth):
         if warp.group_state[at] == AT_CTA_BARRIER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warploom.code.instruction import Imm, Modified, Operand
+from warploom.compiler.code.instruction import Imm, Modified, Operand
 from warploom.emulator.sass.rows import SassRows
 
 _FORMATS = {"F16": "f16", "BF16": "bf16", "BF16_V2": "bf16"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.base.records import int64
 from warploom.emulator.half_numbers import NAN16, f16_from_double, single_from_f16
 from warploom.emulator.pointers import float_from_bits
 from warploom.jit import callee
@@ -20,7 +21,7 @@ _NAN8 = np.uint32(0x7F)
 
 
 @callee
-def _small(x, fraction_bits):
+def _small(x: float, fraction_bits: int) -> np.uint32:
     """The eight bits of the nearest number; what is too large becomes the largest."""
     if np.isnan(x):
         return _NAN8
@@ -29,19 +30,19 @@ def _small(x, fraction_bits):
     size = abs(x)
     if size >= most:
         return sign | largest
-    exponent = np.int64(least)
+    exponent = int64(least)
     while size >= 2.0 ** (exponent + 1):
         exponent += 1
-    units = np.int64(np.rint(size * 2.0 ** (fraction_bits - exponent)))  # rint rounds to even
+    units = int64(np.rint(size * 2.0 ** (fraction_bits - exponent)))  # rint rounds to even
     # A carry out of the fraction goes on into the exponent, which is what it should do.
     bits = np.uint32(((exponent - least) << fraction_bits) + units)
     return sign | min(bits, largest)
 
 
 @callee
-def _half(bits, fraction_bits):
+def _half(bits: np.uint32, fraction_bits: int) -> np.uint32:
     """The f16 of eight bits."""
-    magnitude = np.int64(bits & np.uint32(0x7F))
+    magnitude = int64(bits & np.uint32(0x7F))
     sign = (bits & np.uint32(0x80)) << np.uint32(8)
     if fraction_bits == 2:  # the upper half of an f16
         return NAN16 if magnitude > 0x7C else np.uint32(bits << np.uint32(8))
@@ -53,23 +54,23 @@ def _half(bits, fraction_bits):
 
 
 @callee
-def _differences(x, y, signed):
+def _differences(x: np.uint32, y: np.uint32, signed: bool) -> np.uint32:
     word = np.uint32(0)
     for byte in range(4):
         down = np.uint32(8 * byte)
-        a, b = np.int64((x >> down) & np.uint32(255)), np.int64((y >> down) & np.uint32(255))
+        a, b = int64((x >> down) & np.uint32(255)), int64((y >> down) & np.uint32(255))
         if signed:
-            a, b = np.int64(np.int8(a)), np.int64(np.int8(b))
+            a, b = int64(np.int8(a)), int64(np.int8(b))
         word |= np.uint32(abs(a - b) & 255) << down
     return word
 
 
 @callee
-def _of_halves(number, x, y):
+def _of_halves(number: int, x: np.uint32, y: np.uint32) -> np.uint32:
     """A sum, or the lesser or greater one."""
-    a, b = np.int64(x), np.int64(y)
+    a, b = int64(x), int64(y)
     if number in (MIN_S, MAX_S):
-        a, b = np.int64(np.int16(a)), np.int64(np.int16(b))
+        a, b = int64(np.int16(a)), int64(np.int16(b))
     if number == ADD:
         a += b
     elif number in (MIN_S, MIN_U):
@@ -80,17 +81,17 @@ def _of_halves(number, x, y):
 
 
 @callee
-def packed(number, x, y):
+def packed(number: int, x: np.uint32, y: np.uint32) -> np.uint32:
     """One operation of `PACKED` on one or two words."""
     if number == FIRST_BYTES:  # as many as the second word says; the others become zero
-        count = np.int64(np.int32(y))
+        count = int64(np.int32(y))
         return np.uint32(0) if count <= 0 else x if count >= 4 else x & np.uint32((1 << 8 * count) - 1)
     if number >= ADD:
         low = _of_halves(number, x & np.uint32(0xFFFF), y & np.uint32(0xFFFF))
         return np.uint32(low | (_of_halves(number, x >> np.uint32(16), y >> np.uint32(16)) << np.uint32(16)))
     if number >= DIFFERENCES_U8:
         return _differences(x, y, number == DIFFERENCES_S8)
-    fraction_bits = np.int64(3) if number in (PACK_E4M3, HALVES_E4M3, UNPACK_E4M3) else np.int64(2)
+    fraction_bits = 3 if number in (PACK_E4M3, HALVES_E4M3, UNPACK_E4M3) else 2
     if number in (UNPACK_E4M3, UNPACK_E5M2):
         low = _half(x & np.uint32(255), fraction_bits)
         return np.uint32(low | (_half((x >> np.uint32(8)) & np.uint32(255), fraction_bits) << np.uint32(16)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Annotated
 
-import numpy as np
-
-from warploom.emulator.records import INSTRUCTION_DTYPE, MOST_ELEMENTS, WARP_DTYPE
+from warploom.base.records import Array, Lanes, i4
+from warploom.emulator.records import MOST_ELEMENTS, EncodedInstruction, ResidentWarp
 
 GROUPS = 33  # every group of lanes has at least one, and one is being moved
 BARRIER_REGISTERS = 16
@@ -77,41 +77,36 @@ class State(IntEnum):
     AT_BARRIER = 8
 
 
-def _extended(dtype: np.dtype, *fields: tuple) -> np.dtype:
-    names = dtype.names
-    assert names is not None and dtype.fields is not None
-    return np.dtype([*((name, dtype.fields[name][0]) for name in names), *fields], align=True)
+class SassInstruction(EncodedInstruction):
+    """An instruction of SASS as compiled code reads it."""
+
+    uniform: i4  # executed for the whole warp, whatever lanes are there
+    condition: i4  # a further predicate of a branch, or -1
+    condition_flip: Lanes
+    barrier: i4  # a convergence barrier
+    landing: i4  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
+    after: i4  # micro-operations after those of `count`, executed when memory has answered
+    matrices: i4  # 8 x 8 matrices that a load spreads over the lanes, or 0
+    copies: i4  # whether a load goes on to shared memory, at the addresses in its last row
+    matrix_rows: i4  # of a product of matrices
+    second_operation: i4  # of a product of matrices: the elements of the second, where `operation` has those of the first
+    sum_length: i4  # products that tensor cores add at a time
+    sum_bits: i4  # that they keep behind the point
 
 
-SASS_INSTRUCTION_DTYPE = _extended(
-    INSTRUCTION_DTYPE,
-    ("uniform", "i4"),  # executed for the whole warp, whatever lanes are there
-    ("condition", "i4"),  # a further predicate of a branch, or -1
-    ("condition_flip", "u4"),
-    ("barrier", "i4"),  # a convergence barrier
-    ("landing", "i4"),  # where a jump to the address that the compiler gave to its n-th instruction goes, in the n-th record
-    ("after", "i4"),  # micro-operations after those of `count`, executed when memory has answered
-    ("matrices", "i4"),  # 8 x 8 matrices that a load spreads over the lanes, or 0
-    ("copies", "i4"),  # whether a load goes on to shared memory, at the addresses in its last row
-    ("matrix_rows", "i4"),  # of a product of matrices
-    ("second_operation", "i4"),  # of a product of matrices: the elements of the second, where `operation` has those of the first
-    ("sum_length", "i4"),  # products that tensor cores add at a time
-    ("sum_bits", "i4"),  # that they keep behind the point
-)
+class SassWarp(ResidentWarp):
+    """A resident warp of a SASS program: `depth` groups of lanes are listed, besides the one that is executed."""
 
-SASS_WARP_DTYPE = _extended(
-    WARP_DTYPE,
-    ("group_pc", "i4", (GROUPS,)),
-    ("group_mask", "u4", (GROUPS,)),
-    ("group_state", "i4", (GROUPS,)),
-    ("group_needed", "u4", (GROUPS,)),  # the lanes that it waits for
-    ("barrier_lanes", "u4"),  # those that wait at a barrier of the CTA
-    ("meeting_mask", "u4", (BARRIER_REGISTERS * 32,)),  # of each barrier, for each lane: the lanes that it meets there
-    ("barrier_held", "u4", (BARRIER_REGISTERS,)),  # the lanes that have still to come to each barrier, and who left it set
-    ("waited", "u4"),  # lanes that wait at BSYNC or WARPSYNC, or have waited and execute it again
-    ("tries", "i4"),  # turns in which it has waited at a barrier in shared memory for the end of a phase
-    ("polls", "i4"),  # whether the group that is executed has polled memory in this turn
-    ("turns_alone", "i4"),  # that it began with groups put aside, since one gave way to another
-    ("found_pc", "i4"),  # where the active group was found by its address, if it has not come to a decision since
-    ("lane_pc", "i4", (32,)),  # where lanes go on after a collective
-)
+    group_pc: Annotated[Array[i4], GROUPS]
+    group_mask: Annotated[Array[Lanes], GROUPS]
+    group_state: Annotated[Array[i4], GROUPS]
+    group_needed: Annotated[Array[Lanes], GROUPS]  # the lanes that it waits for
+    barrier_lanes: Lanes  # those that wait at a barrier of the CTA
+    meeting_mask: Annotated[Array[Lanes], BARRIER_REGISTERS * 32]  # of each barrier, for each lane: the lanes that it meets there
+    barrier_held: Annotated[Array[Lanes], BARRIER_REGISTERS]  # the lanes that have still to come to each, and who left it set
+    waited: Lanes  # lanes that wait at BSYNC or WARPSYNC, or have waited and execute it again
+    tries: i4  # turns in which it has waited at a barrier in shared memory for the end of a phase
+    polls: i4  # whether the group that is executed has polled memory in this turn
+    turns_alone: i4  # that it began with groups put aside, since one gave way to another
+    found_pc: i4  # where the active group was found by its address, if it has not come to a decision since
+    lane_pc: Annotated[Array[i4], 32]  # where lanes go on after a collective

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.code.instruction import Instruction
+from warploom.compiler.code.instruction import Instruction
 from warploom.emulator.sass.rows import SassRows
 
 Encode = Callable[[SassRows, Instruction, np.void], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from warploom.code.instruction import Bank, Constant, Imm, Instruction, Modified, Operand, Reg
+from warploom.compiler.code.instruction import Bank, Constant, Imm, Instruction, Modified, Operand, Reg
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import PredicateOperation
 from warploom.emulator.rows import OPERATIONS, Rows
@@ -59,6 +59,10 @@ class SassRows(Rows):
         super().begin(instruction)
         self._taken_predicates = 0
 
+    def vector(self, words: int) -> int:
+        """So many consecutive rows for use within one instruction."""
+        return self._new(words)
+
     def spare_predicate(self) -> int:
         """A predicate for use within one instruction."""
         self._taken_predicates += 1
@@ -72,6 +76,8 @@ class SassRows(Rows):
                 return (self.first_uniform + operand.number) * ROW_BYTES
             if operand.bank in (Bank.RZ, Bank.URZ):
                 return self.constant(0, max(words, 2))
+            if operand.bank in (Bank.UP, Bank.PT, Bank.UPT):
+                raise self.trouble("a predicate stands where a register is needed")
         if isinstance(operand, Constant):
             return self._constant_row(operand, words)
         return super().row(operand, words)

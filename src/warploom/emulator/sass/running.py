@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.lanes import FULL
+from warploom.base.records import Array, Lanes, i8, int64
+from warploom.compiler.code.lanes import FULL
 from warploom.emulator.clusters import arrive_in_cluster, cluster_has_come
-from warploom.emulator.directed_rounding import directed
-from warploom.emulator.float_operations import convert, float32, float64
-from warploom.emulator.half_operations import halves
-from warploom.emulator.integer_operations import integer32, integer64
 from warploom.emulator.interpreter import (
     AT_BARRIER,
     CALLING,
@@ -20,11 +17,12 @@ from warploom.emulator.interpreter import (
     arrive,
     come_to_barrier,
     end_turn,
+    execute_operation,
     finish,
     log_instruction,
     log_no_arrival,
-    predicate_operation,
     tick,
+    vote_at_barrier,
 )
 from warploom.emulator.memory import access_memory, fail
 from warploom.emulator.pointers import (
@@ -36,9 +34,10 @@ from warploom.emulator.pointers import (
     get64,
     put32,
     put64,
+    put_predicate,
     restore_lanes,
 )
-from warploom.emulator.records import COUNTS, Family, Fault, Kind
+from warploom.emulator.records import COUNTS, EmulatedMachine, Fault, Kind, MicroOperation, ResidentCta, TextureRecord
 from warploom.emulator.sass.barrier_log import log_nothing
 from warploom.emulator.sass.copies import put_into_shared
 from warploom.emulator.sass.floats_lanes import floats
@@ -59,22 +58,24 @@ from warploom.emulator.sass.groups import (
     resume,
     set_meeting,
     split_by_address,
+    stop_waiting,
     synchronise_lanes,
 )
 from warploom.emulator.sass.matrices import gather_matrices, multiply_matrices, spread_matrices, transpose_matrix
-from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassKind, UniformOperation
+from warploom.emulator.sass.records import RETURN_ROW, SassFamily, SassInstruction, SassKind, SassWarp, UniformOperation
 from warploom.emulator.sass.tensor_maps import copy_tile
 from warploom.emulator.sass.transactions import SUSPENDS, Transaction, copy_bytes, phase_is_over, store_and_count, synchronise
 from warploom.emulator.sass.warpgroups import multiply_warpgroup
 from warploom.emulator.sass.words_lanes import words
-from warploom.emulator.special_functions import special
 from warploom.emulator.surfaces import access_surface
 from warploom.emulator.textures import fetch_texels
-from warploom.emulator.warp_operations import exchange, reduced
-from warploom.jit import callee
+from warploom.emulator.warp_operations import exchange, name_themselves, reduced
+from warploom.emulator.watch.events import IN_SHARED, OF_CLUSTER, note_count, note_step
+from warploom.jit import callee, inlined
 
 COMPUTE, LOAD, STORE, ATOMIC, BRANCH, EXIT = (int(Kind[n]) for n in ("COMPUTE", "LOAD", "STORE", "ATOMIC", "BRANCH", "EXIT"))
 BARRIER, WARP, TEXTURE, SLEEP, TRAP = (int(Kind[n]) for n in ("BARRIER", "WARP", "TEXTURE", "SLEEP", "TRAP"))
+NOTHING = int(Kind.NOTHING)
 JUMP, BSSY, BSYNC, BREAK = (int(SassKind[n]) for n in ("JUMP", "BSSY", "BSYNC", "BREAK"))
 WARPSYNC, COLLECTIVE, END_COLLECTIVE = (int(SassKind[n]) for n in ("WARPSYNC", "COLLECTIVE", "END_COLLECTIVE"))
 YIELD, DIVERGED, UNIFORM, BRANCH_ANY = (int(SassKind[n]) for n in ("YIELD", "DIVERGED", "UNIFORM", "BRANCH_ANY"))
@@ -82,15 +83,11 @@ MATRIX_PRODUCT, MATRIX_TRANSPOSE = int(SassKind.MATRIX_PRODUCT), int(SassKind.MA
 WARPGROUP_PRODUCT, TENSOR_COPY = int(SassKind.WARPGROUP_PRODUCT), int(SassKind.TENSOR_COPY)
 CALL_SUPPLIED, SURFACE, EXCLUSIVE = (int(SassKind[n]) for n in ("CALL_SUPPLIED", "SURFACE", "EXCLUSIVE"))
 TRANSACTION, BULK_COPY = int(SassKind.TRANSACTION), int(SassKind.BULK_COPY)
-STORE_AND_COUNT, REDUCE_AND_COUNT = int(Transaction.STORE), int(Transaction.REDUCE)
+CHECK, STORE_AND_COUNT, REDUCE_AND_COUNT = (int(Transaction[n]) for n in ("CHECK", "STORE", "REDUCE"))
 CLUSTER_ARRIVE, CLUSTER_WAIT = int(SassKind.CLUSTER_ARRIVE), int(SassKind.CLUSTER_WAIT)
 TO_REGISTER, TO_BARRIER = int(SassKind.BARRIER_TO_REGISTER), int(SassKind.REGISTER_TO_BARRIER)
 FIRST, BALLOT, ANY, ALL, EQUAL, ELECT = (int(UniformOperation[n]) for n in ("FIRST", "BALLOT", "ANY", "ALL", "EQUAL", "ELECT"))
 REDUCTIONS = int(UniformOperation.REDUCTIONS)
-INTEGER32, INTEGER64, FLOAT32, FLOAT64 = (int(Family[n]) for n in ("INTEGER32", "INTEGER64", "FLOAT32", "FLOAT64"))
-CONVERT, DIRECTED, SPECIAL, PREDICATE, HALVES = (
-    int(Family[n]) for n in ("CONVERT", "DIRECTED", "SPECIAL", "PREDICATE", "HALVES")
-)
 WORDS, FLOATS, FUNCTIONS = (int(SassFamily[n]) for n in ("WORDS", "FLOATS", "FUNCTIONS"))
 FAULT_DEADLOCK, FAULT_ENCODING, FAULT_TRAP = int(Fault.DEADLOCK), int(Fault.ENCODING), int(Fault.TRAP)
 FAULT_JUMP = int(Fault.JUMP)
@@ -99,7 +96,7 @@ PATIENCE = 256  # turns after which a group gives way that does not seem to wait
 
 
 @callee
-def _any_function(table, x, y, z):
+def _any_function(table: int, x: Lanes, y: Lanes, z: Lanes) -> Lanes:
     """A function of three predicates, given by its table."""
     result = np.uint32(0)
     for minterm in range(8):
@@ -110,49 +107,46 @@ def _any_function(table, x, y, z):
     return result
 
 
+@inlined
+def _execute_operation(step: MicroOperation, rows: int, predicates: int) -> Lanes:
+    """Execute a micro-operation of the families that SASS alone has. Returns the predicate that it yields."""
+    family, number = step.family, step.number
+    a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
+    predicate = get32(predicates + 4 * step.predicate_in)
+    if family == WORDS:
+        return words(number, a, b, c, rows + step.d, out, predicate)
+    if family == FLOATS:
+        return floats(number, a, b, c, c, out, predicate)
+    if family == FUNCTIONS:
+        return functions(number, a, b, out)
+    x, y, z = get32(predicates + 4 * step.a), get32(predicates + 4 * step.b), get32(predicates + 4 * step.c)
+    return _any_function(number, x, y, z)
+
+
 @callee
-def _compute(micro, first, count, rows, predicates, mask):
+def _compute(micro: Array[MicroOperation], first: int, count: int, rows: int, predicates: int, mask: Lanes) -> None:
     """Execute the micro-operations of an instruction. Rows are written in all lanes, predicates in those of the mask."""
     for index in range(first, first + count):
         step = micro[index]
-        family, number = step.family, step.number
-        a, b, c, out = rows + step.a, rows + step.b, rows + step.c, rows + step.out
-        predicate = get32(predicates + 4 * step.predicate_in)
-        yielded = np.uint32(0)
-        if family == INTEGER32:
-            yielded = integer32(number, a, b, c, rows + step.d, out, predicate)
-        elif family == FLOAT32:
-            yielded = float32(number, a, b, c, c, out, predicate)
-        elif family == WORDS:
-            yielded = words(number, a, b, c, rows + step.d, out, predicate)
-        elif family == INTEGER64:
-            yielded = integer64(number, a, b, c, rows + step.d, out, predicate)
-        elif family == FLOATS:
-            yielded = floats(number, a, b, c, c, out, predicate)
-        elif family == FLOAT64:
-            yielded = float64(number, a, b, c, c, out, predicate)
-        elif family == CONVERT:
-            yielded = convert(number, a, b, c, c, out, predicate)
-        elif family == DIRECTED:
-            directed(number, a, b, c, rows + step.d, out, predicate)
-        elif family == SPECIAL:
-            special(number, a, b, c, out)
-        elif family == HALVES:
-            yielded = halves(number, a, b, c, c, out, predicate)
-        elif family == FUNCTIONS:
-            yielded = functions(number, a, b, out)
-        elif family == PREDICATE:
-            yielded = predicate_operation(number, get32(predicates + 4 * step.a), get32(predicates + 4 * step.b))
+        if step.family < WORDS:
+            yielded = execute_operation(step, rows, predicates)
         else:
-            x, y, z = (get32(predicates + 4 * step.a), get32(predicates + 4 * step.b), get32(predicates + 4 * step.c))
-            yielded = _any_function(number, x, y, z)
+            yielded = _execute_operation(step, rows, predicates)
         if step.predicate_out >= 0:
-            place = predicates + 4 * step.predicate_out
-            put32(place, (get32(place) & ~mask) | (yielded & mask))
+            put_predicate(predicates + 4 * step.predicate_out, mask, yielded)
 
 
 @callee
-def _compute_lanes(machine, micro, first, count, instruction, rows, predicates, mask):
+def _compute_lanes(
+    machine: EmulatedMachine,
+    micro: Array[MicroOperation],
+    first: int,
+    count: int,
+    instruction: SassInstruction,
+    rows: int,
+    predicates: int,
+    mask: Lanes,
+) -> None:
     """Execute micro-operations for the lanes of a mask: the others keep what they hold."""
     if mask == FULL or (instruction.uniform and mask != 0):
         _compute(micro, first, count, rows, predicates, FULL)
@@ -165,7 +159,7 @@ def _compute_lanes(machine, micro, first, count, instruction, rows, predicates, 
 
 
 @callee
-def _uniform(instruction, rows, predicates, mask):
+def _uniform(instruction: SassInstruction, rows: int, predicates: int, mask: Lanes) -> None:
     """One answer for the whole warp, from the lanes of the mask."""
     operation = instruction.operation
     lane = first_lane(mask)
@@ -180,14 +174,13 @@ def _uniform(instruction, rows, predicates, mask):
                 if get32(rows + instruction.rows[1] + 4 * other) != first:
                     others |= np.uint32(1) << np.uint32(other)
                 left &= left - np.uint32(1)
-            put32(place, (get32(place) & ~mask) | (others & mask))
+            put_predicate(place, mask, others)
         fill_row(rows + instruction.rows[0], first)
         return
     if operation == ELECT:
         fill_row(rows + instruction.rows[0], np.uint32(lane))
         if instruction.predicate_out >= 0:
-            place = predicates + 4 * instruction.predicate_out
-            put32(place, (get32(place) & ~mask) | (np.uint32(1) << np.uint32(lane)))
+            put_predicate(predicates + 4 * instruction.predicate_out, mask, np.uint32(1) << np.uint32(lane))
         return
     if operation in (BALLOT, ANY, ALL, EQUAL):
         true = get32(predicates + 4 * instruction.predicate_in) & mask
@@ -211,18 +204,18 @@ def _uniform(instruction, rows, predicates, mask):
 
 
 @callee
-def _add(place, number):
+def _add(place: int, number: int) -> None:
     put64(place, get64(place) + np.uint64(number))
 
 
 @callee
-def _count(machine, warp, pc, active, mask):
+def _count(machine: EmulatedMachine, warp: SassWarp, pc: int, active: Lanes, mask: Lanes) -> None:
     """How often an instruction was executed: by warps, by lanes, by lanes whose guard held; then what of it was a repetition.
 
     Lanes that waited at a barrier execute it again: an H200 counts that as executed, but not among the executions of that
     instruction, since what counts those there is code in front of it.
     """
-    place = machine.counts + 8 * COUNTS * np.int64(pc)
+    place = machine.counts + 8 * COUNTS * int64(pc)
     anew = active & ~warp.waited
     if anew != 0:
         _add(place, 1)
@@ -234,15 +227,24 @@ def _count(machine, warp, pc, active, mask):
 
 
 @callee
-def _jump(machine, program, warp, instruction, target, pc, mask, active):
+def _jump(
+    machine: EmulatedMachine,
+    program: Array[SassInstruction],
+    warp: SassWarp,
+    instruction: SassInstruction,
+    target: int,
+    pc: int,
+    mask: Lanes,
+    active: Lanes,
+) -> bool:
     """Every lane goes to its own address, which is in a pair of rows. Returns False if one leaves the code."""
     end = machine.instructions
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        low, high = np.int64(get32(target + 4 * lane)), np.int64(get32(target + 128 + 4 * lane))
-        address = (low | (high << np.int64(32))) + instruction.offset
+        low, high = int64(get32(target + 4 * lane)), int64(get32(target + 128 + 4 * lane))
+        address = (low | (high << 32)) + instruction.offset
         if address < 0 or address & 15 or (address >> 4) >= end or program[address >> 4].landing < 0:
             return fail(machine, FAULT_JUMP, lane, address, 0)
         warp.lane_pc[lane] = program[address >> 4].landing
@@ -255,7 +257,17 @@ def _jump(machine, program, warp, instruction, target, pc, mask, active):
 
 
 @callee
-def _control(machine, program, warp, instruction, rows, predicates, pc, active, mask):
+def _control(
+    machine: EmulatedMachine,
+    program: Array[SassInstruction],
+    warp: SassWarp,
+    instruction: SassInstruction,
+    rows: int,
+    predicates: int,
+    pc: int,
+    active: Lanes,
+    mask: Lanes,
+) -> bool:
     """Execute an instruction that decides where lanes go on, and choose the group that does.
 
     Returns whether all is well; `warp.pc` and `warp.active` say what goes on, with no lane if all wait or have ended.
@@ -277,17 +289,19 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         if warp.active == 0:
             resume(warp)
     elif kind == BSSY:
-        set_meeting(warp, np.int64(instruction.barrier), mask)
+        set_meeting(warp, int64(instruction.barrier), mask)
     elif kind == BSYNC:
-        meet(warp, np.int64(instruction.barrier), pc, active, mask)
+        meet(warp, int64(instruction.barrier), pc, active, mask)
     elif kind == BREAK:
-        leave_meeting(warp, np.int64(instruction.barrier), mask)
+        leave_meeting(warp, int64(instruction.barrier), mask)
         if warp.depth > 0:
-            release_meeting(warp, np.int64(instruction.barrier))
+            release_meeting(warp, int64(instruction.barrier))
     elif kind == JUMP:
         return _jump(machine, program, warp, instruction, rows + instruction.rows[0], pc, mask, active)
     elif kind == CALL_SUPPLIED:
         return _jump(machine, program, warp, instruction, rows + instruction.rows[RETURN_ROW], pc, mask, active)
+    elif kind in (WARPSYNC, COLLECTIVE, EXCLUSIVE) and not name_themselves(machine, rows + instruction.rows[0], mask):
+        return False
     elif kind in (WARPSYNC, COLLECTIVE):
         needed = get32(rows + instruction.rows[0] + 4 * first_lane(mask))
         if kind == COLLECTIVE:
@@ -296,7 +310,7 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
                 warp.lane_pc[first_lane(left)] = instruction.target
                 left &= left - np.uint32(1)
         if kind == WARPSYNC:
-            synchronise_lanes(warp, pc, active, mask, needed)
+            synchronise_lanes(warp, pc, active, needed)
         elif mask != active or needed & warp.alive & ~active != 0:
             put_aside(warp, pc + 1, mask, COLLECTING, needed)
             warp.active = active & ~mask
@@ -322,7 +336,7 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
         while left != 0:
             lane = first_lane(left)
             left &= left - np.uint32(1)
-            place = 32 * np.int64(instruction.barrier) + lane
+            place = 32 * int64(instruction.barrier) + lane
             bit = np.uint32(1) << np.uint32(lane)
             if kind == TO_BARRIER:
                 warp.barrier_held[instruction.barrier] |= bit
@@ -336,12 +350,22 @@ def _control(machine, program, warp, instruction, rows, predicates, pc, active, 
 
 
 @callee
-def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch, steps):
+def run_groups(
+    machine: EmulatedMachine,
+    program: Array[SassInstruction],
+    micro: Array[MicroOperation],
+    textures: Array[TextureRecord],
+    clock_rows: Array[i8],
+    cta: ResidentCta,
+    warp: SassWarp,
+    scratch: np.ndarray,
+    steps: int,
+) -> tuple[int, int]:
     """Run a warp for at most so many instructions. Returns why it stopped and how many it executed."""
     rows, predicates = warp.rows, warp.predicates
-    end = np.int32(machine.instructions)
-    executed = np.int64(0)
-    threads = idle = np.int64(0)
+    end = machine.instructions
+    executed = 0
+    threads = idle = 0
     reason = TURN_OVER
     if warp.barrier_lanes != 0 and warp.barrier_lanes & warp.alive == warp.alive:  # all have come, and it is open
         free_from_cta_barrier(warp)
@@ -363,6 +387,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if instruction.condition >= 0:
             mask &= get32(predicates + 4 * instruction.condition) ^ instruction.condition_flip
         kind = instruction.kind
+        if kind != COMPUTE and instruction.count > 0:  # of whatever kind it is, its operands are made ready first
+            _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
         if kind == CALL_SUPPLIED:
             if mask != 0 and not machine.called:
                 machine.call_pc, machine.call_mask = pc, mask
@@ -370,16 +396,14 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 break
             machine.called = 0
         if kind == CLUSTER_WAIT and mask != 0 and not cluster_has_come(machine, cta, warp):
-            warp.turn = np.int32(executed)  # others of the cluster have still to come: it is not executed yet
+            warp.turn = executed  # others of the cluster have still to come: it is not executed yet
             break
-        if kind == TRANSACTION and instruction.polling == SUSPENDS and mask != 0 and warp.tries < MOST_TRIES:
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            if not phase_is_over(machine, cta, instruction, rows, mask):
-                warp.tries += 1
-                warp.polled |= 1
-                warp.turn = np.int32(executed)  # a real one waits for a while before it says no: others have their turns
-                break
+        suspends = kind == TRANSACTION and instruction.polling == SUSPENDS and mask != 0 and warp.tries < MOST_TRIES
+        if suspends and not phase_is_over(machine, cta, instruction, rows, mask):
+            warp.tries += 1
+            warp.polled |= 1
+            warp.turn = executed  # a real one waits for a while before it says no: others have their turns
+            break
         if machine.tracing:
             log_instruction(machine, pc, active if kind in (BRANCH, JUMP) else mask)
         if machine.counts != 0:
@@ -393,12 +417,10 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         if kind == COMPUTE:
             if instruction.uses_clock:
                 machine.executed += executed
-                tick(machine, program, pc, rows, clock_rows)
+                tick(machine, rows, clock_rows)
                 machine.executed -= executed
             _compute_lanes(machine, micro, instruction.first, instruction.count, instruction, rows, predicates, mask)
         elif kind in (LOAD, STORE, ATOMIC):
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             loading = mask
             if instruction.matrices > 0:
                 loading &= FULL >> np.uint32(32 - 8 * instruction.matrices)
@@ -413,7 +435,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 behind = instruction.first + instruction.count
                 _compute_lanes(machine, micro, behind, instruction.after, instruction, rows, predicates, mask)
             if instruction.copies and fine:
-                fine = put_into_shared(machine, cta, instruction, rows, mask)
+                fine = put_into_shared(machine, cta, warp, instruction, rows, mask)
             if instruction.polling:
                 warp.polled |= 1
             elif kind == STORE:
@@ -421,58 +443,57 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
         elif kind == BARRIER:
             if mask == 0:
                 log_no_arrival(machine)
-            elif (warp.barrier_lanes | mask) == warp.alive:
+            elif (warp.barrier_lanes | active) == warp.alive:
                 fine = come_to_barrier(machine, cta, warp, instruction, rows, predicates, pc, mask)
-                warp.barrier_lanes |= mask
+                warp.barrier_lanes |= active
+                warp.barrier_mask = warp.barrier_lanes
                 reason = AT_BARRIER
-            else:  # other lanes of the warp have still to come
+            else:  # other groups of the warp have still to come; lanes whose guard does not hold wait with their group
                 log_no_arrival(machine)
-                warp.barrier_lanes |= mask
+                fine = vote_at_barrier(machine, cta, instruction, rows, predicates, mask)
+                warp.barrier_lanes |= active
                 warp.barrier_pc = pc
-                put_aside(warp, pc + 1, mask, AT_CTA_BARRIER, np.uint32(0))
-                active &= ~mask
-                if active == 0:
-                    moved = True
-                    warp.active = np.uint32(0)
-                    resume(warp)
-                    pc, active = warp.pc, warp.active
+                put_aside(warp, pc + 1, active, AT_CTA_BARRIER, np.uint32(0))
+                moved = True
+                warp.active = np.uint32(0)
+                resume(warp)
+                pc, active = warp.pc, warp.active
+        elif kind == NOTHING:
+            note_step(machine, cta, warp, pc, mask, mask)
         elif kind == WARP:
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
-            yielded = exchange(instruction, rows, mask, get32(predicates + 4 * instruction.predicate_in), machine.saved)
-            if instruction.predicate_out >= 0:
-                place = predicates + 4 * instruction.predicate_out
-                put32(place, (get32(place) & ~mask) | (yielded & mask))
+            exchange(machine, instruction, rows, predicates, mask)
         elif kind == UNIFORM:
             if mask != 0:
-                if instruction.count > 0:
-                    _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
                 for index in range(instruction.writes):  # of a register of the thread, other lanes keep their own
                     copy_row(machine.saved + 128 * index, rows + instruction.write_rows[index])
                 _uniform(instruction, rows, predicates, mask)
                 for index in range(instruction.writes):
                     restore_lanes(rows + instruction.write_rows[index], machine.saved + 128 * index, mask)
         elif kind == TEXTURE:
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             fine = fetch_texels(machine, textures, instruction, rows, mask, True)
         elif kind == SURFACE:
             fine = access_surface(machine, textures, instruction, rows, mask)
         elif kind == TRANSACTION:
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
             if instruction.operation in (STORE_AND_COUNT, REDUCE_AND_COUNT):
                 fine = store_and_count(machine, cta, instruction, rows, mask)
             else:
                 fine = synchronise(machine, cta, instruction, rows, predicates, mask)
+            if instruction.operation != CHECK:
+                note_count(machine, cta, warp, pc, mask, IN_SHARED, False)
+            elif instruction.predicate_out >= 0:
+                open_ = get32(predicates + 4 * instruction.predicate_out) & mask
+                note_count(machine, cta, warp, pc, open_, IN_SHARED, True)
             warp.polled |= 1 if instruction.polling else 2
             warp.tries = 0
             if instruction.polling and get32(predicates + 4 * instruction.predicate_out) & mask != mask:
-                warp.turn = np.int32(executed)
+                warp.turn = executed
                 steps = executed
         elif kind == CLUSTER_ARRIVE:
             if mask != 0:
                 arrive_in_cluster(machine, cta, warp, mask)
+                note_count(machine, cta, warp, pc, mask, OF_CLUSTER, False)
+        elif kind == CLUSTER_WAIT:
+            note_count(machine, cta, warp, pc, mask, OF_CLUSTER, True)
         elif kind == BULK_COPY:
             fine = copy_bytes(machine, cta, instruction, rows, mask) if mask != 0 else log_nothing(machine)
         elif kind == TENSOR_COPY:
@@ -482,15 +503,13 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 multiply_matrices(machine, instruction, rows, mask)
         elif kind == WARPGROUP_PRODUCT:
             if mask != 0:
-                if instruction.count > 0:
-                    _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
                 adds = get32(predicates + 4 * instruction.predicate_in) != 0
                 fine = multiply_warpgroup(machine, cta, warp, instruction, rows, adds)
         elif kind == MATRIX_TRANSPOSE:
             if mask != 0:
                 transpose_matrix(machine, instruction, rows, mask)
         elif kind == SLEEP:
-            warp.turn = np.int32(executed)  # the turn ends here: others may do what this one waits for
+            warp.turn = executed  # the turn ends here: others may do what this one waits for
             steps = executed
         elif kind == TRAP:
             if mask != 0:
@@ -500,8 +519,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 pc = instruction.target
                 moved = True
         elif kind in (BRANCH, EXIT) or kind >= JUMP:
-            if instruction.count > 0:
-                _compute(micro, instruction.first, instruction.count, rows, predicates, mask)
+            if kind == WARPSYNC and mask != 0:
+                note_step(machine, cta, warp, pc, mask, get32(rows + instruction.rows[0] + 4 * first_lane(mask)))
             fine = _control(machine, program, warp, instruction, rows, predicates, pc, active, mask)
             if fine:
                 pc, active = warp.pc, warp.active
@@ -511,6 +530,8 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             break
         if not moved:
             pc += 1
+        if active == 0 and stop_waiting(warp):
+            pc, active = warp.pc, warp.active
         if active == 0:
             if warp.alive == 0:
                 reason = ENDED
@@ -518,7 +539,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
                 # The last lanes that the others waited for at a barrier of the CTA have ended: the warp has arrived.
                 logged = machine.n_memory
                 warp.barrier_mask = warp.barrier_lanes & warp.alive
-                if arrive(machine, cta, warp, program[warp.barrier_pc], rows, predicates, warp.barrier_mask):
+                if arrive(machine, cta, warp, program[warp.barrier_pc], rows, first_lane(warp.barrier_mask)):
                     warp.status = WAITING
                 machine.n_memory = logged
                 reason = AT_BARRIER
@@ -529,7 +550,7 @@ def run_groups(machine, program, micro, textures, clock_rows, cta, warp, scratch
             break
         if pc >= end:
             reason = FAULT
-            fail(machine, FAULT_JUMP, first_lane(active), np.int64(pc) * 16, 0)
+            fail(machine, FAULT_JUMP, first_lane(active), int64(pc) * 16, 0)
             machine.fault_pc, machine.fault_cta, machine.fault_warp = end - 1, cta.index, warp.number
             break
         if reason == AT_BARRIER:

@@ -13,11 +13,12 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.code.table import Space
+from warploom.base.records import Lanes, int64
+from warploom.compiler.code.table import Space
 from warploom.emulator.clusters import OFFSET, RANK_AT, shared_place
 from warploom.emulator.memory import allocated, fail, log_access, updated32, updated64
-from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64
-from warploom.emulator.records import Fault
+from warploom.emulator.pointers import count_ones, first_lane, get8, get32, get64, put8, put32, put64, put_predicate
+from warploom.emulator.records import EmulatedMachine, Fault, Kind, ResidentCta
 from warploom.emulator.sass.barrier_log import (
     add_block,
     begin_barrier,
@@ -28,8 +29,10 @@ from warploom.emulator.sass.barrier_log import (
     note_deed,
     note_wait,
 )
+from warploom.emulator.sass.records import SassInstruction
+from warploom.emulator.trace.format import MOST_EMPTY, BarrierDeed
+from warploom.emulator.watch.events import note_span
 from warploom.jit import callee
-from warploom.trace.format import MOST_EMPTY, BarrierDeed
 
 
 class Transaction(IntEnum):
@@ -62,6 +65,7 @@ TO_MANY, REDUCE_BULK = int(Transaction.COPY_TO_MANY), int(Transaction.REDUCE_FRO
 ONE, REGISTER, DONE = int(Amount.ONE), int(Amount.REGISTER), int(Amount.DONE)
 BEGUN, ARRIVED, LEFT = int(BarrierDeed.BEGIN), int(BarrierDeed.ARRIVE), int(BarrierDeed.LEAVE)
 SHARED, GLOBAL, BOUNDS, ALIGNMENT = int(Space.SHARED), int(Space.GLOBAL), int(Fault.BOUNDS), int(Fault.ALIGNMENT)
+STORED, ATOMIC = int(Kind.STORE), int(Kind.ATOMIC)
 SUSPENDS = 2  # the value of `polling` of a question that waits for a while before it says no (TRYWAIT)
 _BYTES = 8
 _COPY_UNIT = 16
@@ -71,14 +75,14 @@ _EXPECTED = np.uint64((1 << 21) - 1)
 
 
 @callee
-def _amount(kind, rows, row, lane):
+def _amount(kind: int, rows: int, row: int, lane: int) -> int:
     if kind >= REGISTER:
-        return np.int64(np.int32(get32(rows + row + 4 * lane)))
-    return np.int64(kind == ONE)
+        return int64(np.int32(get32(rows + row + 4 * lane)))
+    return int64(kind == ONE)
 
 
 @callee
-def _arrived_before_hopper(place):
+def _arrived_before_hopper(place: int) -> None:
     """One more arrival."""
     first, count = get32(place), get32(place + 4)
     come = np.uint32(count + np.uint32(1))
@@ -88,7 +92,7 @@ def _arrived_before_hopper(place):
 
 
 @callee
-def _settle(place, state, pending, expected):
+def _settle(place: int, state: np.uint64, pending: int, expected: int) -> None:
     """Note what is still to come; if that is nothing, the next phase begins."""
     kept = state & ((np.uint64(1) << _EXPECTED_AT) - np.uint64(1))
     phase = state >> _PHASE_AT
@@ -103,45 +107,49 @@ def _settle(place, state, pending, expected):
 
 
 @callee
-def _arrive(machine, cta, address, place, arrivals, expected, leaves):
+def _arrive(
+    machine: EmulatedMachine, cta: ResidentCta, address: int, place: int, arrivals: int, expected: int, leaves: bool
+) -> None:
     """So many arrive, and so many more bytes are expected; who leaves will not come in later phases either."""
     state = get64(place)
     phase = state >> _PHASE_AT
     if leaves:
         first = ((state >> np.uint64(1)) + np.uint64(arrivals)) & _COUNT
         state = (state & ~(_COUNT << np.uint64(1))) | (first << np.uint64(1))
-    count = np.int64((state >> _PENDING_AT) & _COUNT)
-    pending = np.int64(0) if state & _ALL_HERE else np.int64(1 << 20) - count
-    left = np.int64((state >> _EXPECTED_AT) & _EXPECTED)
-    left = left - (np.int64(1) << 21) if left >> 20 else left
+    count = int64((state >> _PENDING_AT) & _COUNT)
+    pending = 0 if state & _ALL_HERE else (1 << 20) - count
+    left = int64((state >> _EXPECTED_AT) & _EXPECTED)
+    left = left - (1 << 21) if left >> 20 else left
     _settle(place, state, pending - arrivals, expected - left)
     if get64(place) >> _PHASE_AT != phase:
         end_phase(machine, cta, address)
 
 
 @callee
-def _begin(machine, cta, address, place, state, noted):
+def _begin(machine: EmulatedMachine, cta: ResidentCta, address: int, place: int, state: np.uint64, noted: int) -> int:
     """Give a barrier its first state; how many records the instruction has then."""
     put64(place, state)
     new = begin_barrier(machine, cta, address)
-    count = np.int64(1 << 20) - np.int64((state >> np.uint64(1)) & _COUNT)
-    return note_deed(machine, cta, address, noted, BEGUN, count, np.int64(new))
+    count = (1 << 20) - int64((state >> np.uint64(1)) & _COUNT)
+    return note_deed(machine, cta, address, noted, BEGUN, count, int64(new))
 
 
 @callee
-def synchronise(machine, cta, instruction, rows, predicates, mask):
+def synchronise(
+    machine: EmulatedMachine, cta: ResidentCta, instruction: SassInstruction, rows: int, predicates: int, mask: Lanes
+) -> bool:
     """Arrive at barriers, or ask whether a phase is over, lane after lane. Rows: the state before (or -1), the operand.
 
     `type` tells how many arrive, `elements` how many bytes are expected, `signed` whether they leave, `size` whose barriers
     they are: 4 before Hopper.
     """
     over = np.uint32(0)
-    noted = np.int64(0)  # records of the trace
+    noted = 0  # records of the trace
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
+        address = int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
         place = shared_place(machine, cta, address, _BYTES)
         if place == 0:
             return fail(machine, BOUNDS, lane, address, SHARED)
@@ -165,29 +173,29 @@ def synchronise(machine, cta, instruction, rows, predicates, mask):
             put32(rows + instruction.rows[0] + 128 + 4 * lane, get32(place + 4))
         if instruction.size == 4:
             _arrived_before_hopper(place)
+            note_span(machine, cta, instruction.pc, ATOMIC, SHARED, place, address, _BYTES)
             continue
         expected = -expected if instruction.elements == DONE else expected
         leaves = instruction.signed != 0
         noted = note_deed(machine, cta, address, noted, LEFT if leaves else ARRIVED, arrivals, expected)
         _arrive(machine, cta, address, place, arrivals, expected, leaves)
     if instruction.predicate_out >= 0:
-        at = predicates + 4 * instruction.predicate_out
-        put32(at, (get32(at) & ~mask) | over)
+        put_predicate(predicates + 4 * instruction.predicate_out, mask, over)
     if instruction.size != 4:
-        log_deeds(machine, noted, np.int64(count_ones(mask)))
+        log_deeds(machine, noted, int64(count_ones(mask)))
     elif machine.tracing:
-        log_access(machine, SHARED, np.int64(count_ones(mask)), MOST_EMPTY)
+        log_access(machine, SHARED, int64(count_ones(mask)), MOST_EMPTY)
     return True
 
 
 @callee
-def phase_is_over(machine, cta, instruction, rows, mask):
+def phase_is_over(machine: EmulatedMachine, cta: ResidentCta, instruction: SassInstruction, rows: int, mask: Lanes) -> bool:
     """Whether all lanes that ask find that a phase is over; also if one asks where no barrier is, which is found out later."""
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
-        address = np.int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
+        address = int64(get32(rows + instruction.address + 4 * lane)) + instruction.offset
         place = shared_place(machine, cta, address, _BYTES)
         if place != 0 and not (get32(place + 4) ^ get32(rows + instruction.rows[1] + 4 * lane)) >> np.uint32(31):
             return False
@@ -195,19 +203,19 @@ def phase_is_over(machine, cta, instruction, rows, mask):
 
 
 @callee
-def store_and_count(machine, cta, instruction, rows, mask):
+def store_and_count(machine: EmulatedMachine, cta: ResidentCta, instruction: SassInstruction, rows: int, mask: Lanes) -> bool:
     """Store words of lanes in the shared memory of the cluster, or reduce one with what is there; count the bytes at a barrier.
 
     Rows: the address, with that of the barrier behind it; the words.
     """
-    size = np.int64(4) * instruction.elements
-    noted = np.int64(0)
+    size = 4 * instruction.elements
+    noted = 0
     left = mask
     while left != 0:
         lane = first_lane(left)
         left &= left - np.uint32(1)
         at = rows + instruction.address + 4 * lane
-        address, barrier = np.int64(get32(at)) + instruction.offset, np.int64(get32(at + 128))
+        address, barrier = int64(get32(at)) + instruction.offset, int64(get32(at + 128))
         place, count = shared_place(machine, cta, address, size), shared_place(machine, cta, barrier, _BYTES)
         if place == 0 or count == 0:
             return fail(machine, BOUNDS, lane, address if place == 0 else barrier, SHARED)
@@ -215,39 +223,43 @@ def store_and_count(machine, cta, instruction, rows, mask):
             return fail(machine, ALIGNMENT, lane, address if address & (size - 1) else barrier, SHARED)
         if instruction.operation == REDUCE:
             value = get32(rows + instruction.rows[0] + 4 * lane)
-            put32(place, updated32(instruction.type, np.int64(instruction.signed), get32(place), value, np.uint32(0), False))
+            put32(place, updated32(instruction.type, int64(instruction.signed), get32(place), value, np.uint32(0), False))
         else:
             for element in range(instruction.elements):
                 put32(place + 4 * element, get32(rows + instruction.rows[element] + 4 * lane))
-        noted = note_deed(machine, cta, barrier, noted, ARRIVED, np.int64(0), -size)
-        _arrive(machine, cta, barrier, count, np.int64(0), -size, False)
-    log_deeds(machine, noted, np.int64(count_ones(mask)))
+        note_span(machine, cta, instruction.pc, STORED, SHARED, place, address, size)
+        noted = note_deed(machine, cta, barrier, noted, ARRIVED, 0, -size)
+        _arrive(machine, cta, barrier, count, 0, -size, False)
+    log_deeds(machine, noted, int64(count_ones(mask)))
     return True
 
 
 @callee
-def count_bytes(machine, cta, lane, barrier, size):
+def count_bytes(machine: EmulatedMachine, cta: ResidentCta, lane: int, barrier: int, size: int) -> bool:
     """Bytes that a barrier expected have come."""
     count = shared_place(machine, cta, barrier, _BYTES)
     if count == 0:
         return fail(machine, BOUNDS, lane, barrier, SHARED)
-    _arrive(machine, cta, barrier, count, np.int64(0), -size, False)
+    _arrive(machine, cta, barrier, count, 0, -size, False)
     return True
 
 
 @callee
-def _copy(machine, cta, lane, target, source, size, barrier):
+def _copy(machine: EmulatedMachine, cta: ResidentCta, lane: int, target: int, source: int, size: int, barrier: int) -> bool:
     """Copy bytes between places of the host, and count them at a barrier, unless its address is negative."""
     for byte in range(size):
         put8(target + byte, get8(source + byte))
+    inside = machine.shared <= target < machine.shared + machine.slots * machine.shared_stride
+    address = target - machine.arena + machine.arena_start
+    note_span(machine, cta, 0, STORED, SHARED if inside else GLOBAL, target, address, size)
     return barrier < 0 or count_bytes(machine, cta, lane, barrier, size)
 
 
 @callee
-def reduce_words(instruction, target, source, size):
+def reduce_words(instruction: SassInstruction, target: int, source: int, size: int) -> None:
     """Reduce words of 32 or 64 bits (`elements` bytes) with those at the target; both are places of the host."""
-    each = np.int64(instruction.elements)
-    kind = np.int64(instruction.type)
+    each = int64(instruction.elements)
+    kind = int64(instruction.type)
     for at in range(0, size, each):
         if each == 8:
             put64(target + at, updated64(instruction.signed, kind, get64(target + at), get64(source + at), np.uint64(0)))
@@ -257,7 +269,7 @@ def reduce_words(instruction, target, source, size):
 
 
 @callee
-def copy_bytes(machine, cta, instruction, rows, mask):
+def copy_bytes(machine: EmulatedMachine, cta: ResidentCta, instruction: SassInstruction, rows: int, mask: Lanes) -> bool:
     """Copy between device memory and shared memory, at once, for the warp. Rows: target, source, units of 16 bytes, barrier.
 
     Above the units, the size has a mask of the CTAs that get a copy, where several do.
@@ -265,13 +277,13 @@ def copy_bytes(machine, cta, instruction, rows, mask):
     lane = first_lane(mask)
     at = 4 * lane
     operation = instruction.operation
-    amount = np.int64(get32(rows + instruction.rows[2] + at))
+    amount = int64(get32(rows + instruction.rows[2] + at))
     size = (amount & 0xFFFF) * _COPY_UNIT
     outwards = operation in (FROM_SHARED, REDUCE_BULK)
     near = instruction.rows[1] if outwards else instruction.rows[0]
     far = instruction.rows[0] if outwards else instruction.rows[1]
-    inside, outside = np.int64(get32(rows + near + at)), np.int64(get32(rows + far + at))
-    barrier = np.int64(-1) if outwards else np.int64(get32(rows + instruction.rows[3] + at))
+    inside, outside = int64(get32(rows + near + at)), int64(get32(rows + far + at))
+    barrier = -1 if outwards else int64(get32(rows + instruction.rows[3] + at))
     here = shared_place(machine, cta, inside, size)
     if here == 0:
         return fail(machine, BOUNDS, lane, inside, SHARED)
@@ -280,8 +292,8 @@ def copy_bytes(machine, cta, instruction, rows, mask):
         if there == 0:
             return fail(machine, BOUNDS, lane, outside, SHARED)
     else:
-        outside |= np.int64(get32(rows + far + 128 + at)) << np.int64(32)
-        if not allocated(machine, outside, outside + size - 1):
+        outside |= int64(get32(rows + far + 128 + at)) << 32
+        if not allocated(machine, outside, size):
             return fail(machine, BOUNDS, lane, outside, GLOBAL)
         there = machine.arena - machine.arena_start + outside
     if (inside | outside) & (_COPY_UNIT - 1):
@@ -289,7 +301,7 @@ def copy_bytes(machine, cta, instruction, rows, mask):
     if machine.tracing:
         records = begin_copy(machine, cta, barrier, size)
         if operation != WITHIN_SHARED and size > 0:
-            records = add_block(machine, records, outside, size, np.int64(0), np.int64(1))
+            records = add_block(machine, records, outside, size, 0, 1)
         log_copy(machine, records)
     if operation == FROM_SHARED:
         return _copy(machine, cta, lane, there, here, size, barrier)
@@ -300,7 +312,7 @@ def copy_bytes(machine, cta, instruction, rows, mask):
         return _copy(machine, cta, lane, here, there, size, barrier)
     for rank in range(machine.cluster_size):
         if (amount >> (16 + rank)) & 1:
-            upper = np.int64(rank) << RANK_AT
+            upper = int64(rank) << RANK_AT
             target = shared_place(machine, cta, upper | (inside & OFFSET), size)
             if not _copy(machine, cta, lane, target, there, size, upper | (barrier & OFFSET)):
                 return False

@@ -15,10 +15,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.code.table import Space
+from warploom.base.records import int64
+from warploom.compiler.code.table import Space
 from warploom.emulator.memory import fail
 from warploom.emulator.pointers import get8, get16, get32
-from warploom.emulator.records import Fault
+from warploom.emulator.records import EmulatedMachine, Fault, ResidentCta
 from warploom.emulator.sass.matrices import (
     PLACE_BYTES,
     SECOND_AT,
@@ -29,6 +30,7 @@ from warploom.emulator.sass.matrices import (
     put_result,
     sum_up,
 )
+from warploom.emulator.sass.records import SassInstruction, SassWarp
 from warploom.jit import callee
 
 
@@ -48,21 +50,21 @@ _FIELD = np.uint64((1 << 14) - 1)
 
 
 @callee
-def _units_across(swizzle):
+def _units_across(swizzle: int) -> int:
     """How many 16-byte pieces lie beside each other before the next row begins."""
-    return np.int64(1 if swizzle == 0 else 16 >> swizzle)
+    return 1 if swizzle == 0 else 16 >> swizzle
 
 
 @callee
-def _distance(descriptor, at):
-    return np.int64((descriptor >> np.uint64(at)) & _FIELD) * _UNIT
+def _distance(descriptor: np.uint64, at: int) -> int:
+    return int64((descriptor >> np.uint64(at)) & _FIELD) * _UNIT
 
 
 @callee
-def _place(descriptor, transposed, outer, byte, size):
+def _place(descriptor: np.uint64, transposed: int, outer: int, byte: int, size: int) -> int:
     """The address in shared memory of an element: its number along the outer dimension, its byte along the inner one."""
     start, leading, stride = _distance(descriptor, 0), _distance(descriptor, 16), _distance(descriptor, 32)
-    swizzle = np.int64(descriptor >> np.uint64(62))
+    swizzle = int64(descriptor >> np.uint64(62))
     across = _units_across(swizzle)
     if transposed:  # eight rows of the inner dimension, each with so many pieces of the outer one
         inner, along = byte // size, outer * size
@@ -78,15 +80,26 @@ def _place(descriptor, transposed, outer, byte, size):
         address += piece * leading if swizzle == 0 else piece * _UNIT
     address += start
     if swizzle != 0:
-        offset = np.int64((descriptor >> np.uint64(49)) & np.uint64(7)) << 7
+        offset = int64((descriptor >> np.uint64(49)) & np.uint64(7)) << 7
         address ^= (((address - offset) >> 7) & (across - 1)) << 4
     return address
 
 
 @callee
-def _fetch(machine, cta, instruction, descriptor, transposed, outer, count, inner, places, second):
+def _fetch(
+    machine: EmulatedMachine,
+    cta: ResidentCta,
+    instruction: SassInstruction,
+    descriptor: np.uint64,
+    transposed: int,
+    outer: int,
+    count: int,
+    inner: int,
+    places: int,
+    second: bool,
+) -> bool:
     """Take elements of a matrix in shared memory apart: so many from `outer` on, each with all of its inner dimension."""
-    size = np.int64(instruction.size) // 8
+    size = int64(instruction.size) // 8
     for row in range(count):
         for at in range(inner):
             address = _place(descriptor, transposed, outer + row, at * size, size)
@@ -103,27 +116,29 @@ def _fetch(machine, cta, instruction, descriptor, transposed, outer, count, inne
 
 
 @callee
-def _descriptor(rows, row):
+def _descriptor(rows: int, row: int) -> np.uint64:
     return np.uint64(get32(rows + row)) | (np.uint64(get32(rows + row + 128)) << np.uint64(32))
 
 
 @callee
-def multiply_warpgroup(machine, cta, warp, instruction, rows, adds):
+def multiply_warpgroup(
+    machine: EmulatedMachine, cta: ResidentCta, warp: SassWarp, instruction: SassInstruction, rows: int, adds: bool
+) -> bool:
     """Rows: the result, A or -1, the descriptors, the addend or -1. `elements` columns; `type` tells what is transposed."""
-    inner = np.int64(256) // np.int64(instruction.size)
+    inner = 256 // int64(instruction.size)
     places = places_of(machine)
-    described = np.int64(instruction.rows[2])
+    described = int64(instruction.rows[2])
     if instruction.rows[1] >= 0:
         put_first(machine, instruction, rows, inner)
     else:
-        outer = ROWS * (np.int64(warp.number) & (_WARPS - 1))
+        outer = ROWS * (int64(warp.number) & (_WARPS - 1))
         transposed = instruction.type & FIRST_TRANSPOSED
         if not _fetch(machine, cta, instruction, _descriptor(rows, described), transposed, outer, ROWS, inner, places, False):
             return False
     transposed = instruction.type & SECOND_TRANSPOSED
-    columns, second = np.int64(instruction.elements), places + SECOND_AT
+    columns, second = int64(instruction.elements), places + SECOND_AT
     described_second = _descriptor(rows, described + 256)
-    if not _fetch(machine, cta, instruction, described_second, transposed, np.int64(0), columns, inner, second, True):
+    if not _fetch(machine, cta, instruction, described_second, transposed, 0, columns, inner, second, True):
         return False
     for row in range(ROWS):
         for column in range(columns):

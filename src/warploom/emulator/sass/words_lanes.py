@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from warploom.emulator.lanes import I1, I32, I64, Builder, LaneOperation, Vector, constant, family
-from warploom.jit import callee
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 COMMON_TABLES: tuple[int, ...] = (0xC0, 0xFC, 0x3C, 0x33, 0x0F, 0x30, 0x0C, 0xF8, 0x78, 0x96, 0x80, 0xFE, 0xB8, 0xE2, 0xCA)
@@ -145,10 +144,4 @@ def _operations() -> Iterator[LaneOperation]:
 
 
 WORDS = list(_operations())
-_words = family(WORDS)
-
-
-@callee
-def words(number, a, b, c, d, out, predicate):
-    """Execute one operation of `WORDS`; operands are addresses of rows."""
-    return _words(number, a, b, c, d, out, predicate)
+words = family(WORDS)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.emulator.trace.format import BASE4_SHIFT, BASE8_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 from warploom.jit import njit
-from warploom.trace.format import BASE4_SHIFT, BASE8_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 
 REGISTER_BYTES = 128
 SLICE_BYTES = 16  # what a narrow bank holds of a register
@@ -27,7 +27,7 @@ def image_slices(base: int, delta: int) -> int:
 
 
 @njit
-def fits(value_class, base, delta):
+def fits(value_class: int, base: int, delta: int) -> bool:
     """Whether a register with this (16-bit) class can be stored so."""
     if base == 4:
         return ((value_class >> BASE4_SHIFT) & 3) <= delta
@@ -38,7 +38,7 @@ def fits(value_class, base, delta):
 
 
 @njit
-def _chunk(image, at, size):
+def _chunk(image: np.ndarray, at: int, size: int) -> np.uint64:
     """Bytes as a number, little end first."""
     value = np.uint64(0)
     for byte in range(size):
@@ -47,13 +47,13 @@ def _chunk(image, at, size):
 
 
 @njit
-def _put_chunk(image, at, size, value):
+def _put_chunk(image: np.ndarray, at: int, size: int, value: np.uint64) -> None:
     for byte in range(size):
         image[at + byte] = np.uint8((value >> np.uint64(8 * byte)) & np.uint64(255))
 
 
 @njit
-def compress(register, base, delta, image):
+def compress(register: np.ndarray, base: int, delta: int, image: np.ndarray) -> int:
     """Build the image of a register's 128 bytes in `image`; returns its length. The register must fit: see `fits`."""
     first = _chunk(register, 0, base)
     _put_chunk(image, 0, base, first)
@@ -64,7 +64,7 @@ def compress(register, base, delta, image):
 
 
 @njit
-def decompress(image, base, delta, register):
+def decompress(image: np.ndarray, base: int, delta: int, register: np.ndarray) -> None:
     """Rebuild the 128 bytes from an image."""
     first = _chunk(image, 0, base)
     _put_chunk(register, 0, base, first)
@@ -78,7 +78,7 @@ def decompress(image, base, delta, register):
 
 
 @njit
-def survives(register, value_class, image, back):
+def survives(register: np.ndarray, value_class: np.uint32, image: np.ndarray, back: np.ndarray) -> bool:
     """Whether a register comes back from every image that its class says it fits. `image` and `back` are scratch arrays."""
     for base, delta in ((1, 0), (2, 1), (4, 0), (4, 1), (4, 2), (8, 0), (8, 1), (8, 2), (8, 4)):
         if fits(value_class, base, delta):

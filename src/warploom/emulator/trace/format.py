@@ -21,7 +21,8 @@ A trace holds one stream per warp, warps in launch order (CTA-major), every stre
   - textures whose texels lie in blocks: the words that are wanted, or half of those of a texel that is filtered, less one, and
     ``FILTERED`` where several texels make a result.
 
-  An access that no lane executes has count 0.
+  An access that no lane executes has count 0. None has more than ``MOST_RECORDS``: of the 256 sectors that a warp's filtered
+  fetch from three dimensions can touch, the last is left out.
   Barriers in shared memory (mbarrier), what is done to them: ``count`` records of space ``COUNTED``, and above that one less than
   the lanes that execute it. A record is of one barrier: in ``sector`` a `BarrierDeed`, the barrier's number in its CTA from
   ``NUMBER_SHIFT`` on and arrivals from ``ARRIVALS_SHIFT`` on; in ``lanes`` bytes, or the number of a phase. A barrier has no
@@ -45,7 +46,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from warploom.code.lanes import LANES
+from warploom.base.records import Record, dtype_of, i8
+from warploom.compiler.code.lanes import LANES
 
 PC_DTYPE = np.dtype("u2")
 MASK_DTYPE = np.dtype("u4")
@@ -53,9 +55,21 @@ VALUE_DTYPE = np.dtype("u4")
 MEMORY_DTYPE = np.dtype("u2")
 SECTOR_DTYPE = np.dtype("u4")
 LANES_DTYPE = np.dtype("u4")
-START_DTYPE = np.dtype([("instruction", "i8"), ("value", "i8"), ("memory", "i8"), ("sector", "i8")])
+
+
+class WarpStart(Record):
+    """The first index of a warp in the columns."""
+
+    instruction: i8
+    value: i8
+    memory: i8
+    sector: i8
+
+
+START_DTYPE = dtype_of(WarpStart)
 
 SPACE_SHIFT, PARALLEL_SHIFT = 8, 11  # of a memory entry
+MOST_RECORDS = (1 << SPACE_SHIFT) - 1  # of one access
 SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
 MOST_EMPTY = 3  # groups of a warp, of those that an access to shared memory is served in
 FILTERED = 4  # among what is said of texels
@@ -67,7 +81,6 @@ UNIT_BYTES = 16  # of copies of many bytes
 MOST_BLOCKS = 126  # of rows that a copy's records tell apart; further rows are taken to follow those of the last
 
 SECTOR_BYTES = 32
-FULL_MASK = 0xFFFFFFFF
 
 # One value entry: two halves of 16 bits. The low half classifies the whole register after the merge with the lanes that did not
 # execute, the high half the executing lanes alone, and 0 if there are none. A lane that does not count (in the low half one that

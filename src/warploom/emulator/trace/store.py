@@ -12,9 +12,6 @@ from __future__ import annotations
 import math
 import mmap
 import os
-import shutil
-import tempfile
-import time
 import weakref
 import zlib
 from contextlib import suppress
@@ -23,10 +20,11 @@ from typing import IO, Any, ClassVar
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.storage.cache import NoCache, cache_directory
-from warploom.storage.kept import discard, read_kept_json, remove, say_no_cache, write_kept_json
-from warploom.trace.format import (
+from warploom.base.cache import Cache, NoCache
+from warploom.base.errors import WarploomError
+from warploom.base.kept import discard, read_kept_json, remove, say_no_cache, write_kept_json
+from warploom.emulator.trace.drafts import TraceDraft, sweep
+from warploom.emulator.trace.format import (
     LANES_DTYPE,
     MASK_DTYPE,
     MEMORY_DTYPE,
@@ -49,8 +47,6 @@ COLUMNS: dict[str, np.dtype] = {
 DEFAULT_LIMIT = 8 << 30
 _HEADER_BYTES = 256
 _ABOUT = "trace.json"
-_WRITING = ".writing-"
-_ABANDONED_SECONDS = 24 * 3600  # a trace unfinished for so long was left by a process that was killed
 _WRITTEN = ".written"  # a file of a byte for each KiB that was written since the limit was last looked after
 _PARTS = 16  # how often that is while as much is written as the limit allows
 MOST_IN_MEMORY = 256 << 20  # bytes of all traces of a process that stay there because they are small
@@ -71,7 +67,7 @@ class TraceWriter:
     def __init__(self, store: TraceStore, about: dict[str, Any]) -> None:
         self._store = store
         self._about = about
-        self._folder: Path | None = None  # once it is on disk
+        self._draft: TraceDraft | None = None  # once it is on disk
         self._files: dict[str, IO[bytes]] = {}
         self._pieces: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}  # while it is in memory
         self._checksums = dict.fromkeys(COLUMNS, 0)
@@ -86,29 +82,26 @@ class TraceWriter:
         self._leave_memory_if_large()
 
     def _add(self, name: str, piece: np.ndarray) -> None:
-        if self._folder is not None:
+        if self._draft is not None:
             try:
                 _write(self._files[name], piece.view(np.uint8).data)
                 self._checksums[name] = zlib.crc32(piece.view(np.uint8).data, self._checksums[name])
             except OSError as error:
                 self._stay_in_memory(error)
-        if self._folder is None:
+        if self._draft is None:
             self._pieces[name].append(piece)
         self.lengths[name] += len(piece)
 
     def _leave_memory_if_large(self) -> None:
         """Go to the disk with all that there is so far, as soon as that is more than may stay in memory."""
-        if self._folder is not None or sum(COLUMNS[name].itemsize * self.lengths[name] for name in COLUMNS) < self._room:
+        if self._draft is not None or sum(COLUMNS[name].itemsize * self.lengths[name] for name in COLUMNS) < self._room:
             return
         pieces, self._pieces = self._pieces, {name: [] for name in COLUMNS}
         self.lengths = dict.fromkeys(COLUMNS, 0)
         try:
-            if self._store.root is None:
-                raise self._store.reason
-            self._store.root.mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix=_WRITING, dir=self._store.root))
+            self._draft = self._store.begin()
             for name, dtype in COLUMNS.items():
-                self._files[name] = open(self._folder / f"{name}.npy", "wb", buffering=0)  # noqa: SIM115 (closed by finish or abandon)
+                self._files[name] = open(self._draft.folder / f"{name}.npy", "wb", buffering=0)  # noqa: SIM115 (closed by finish or abandon)
                 _write(self._files[name], _header(dtype, 0))
         except OSError as error:
             self._stay_in_memory(error)
@@ -121,23 +114,25 @@ class TraceWriter:
         say_no_cache(self._store.root, error)
         self._room = math.inf
         for name, dtype in COLUMNS.items():
-            if self._folder is not None and self.lengths[name]:
-                self._pieces[name] = [np.fromfile(self._folder / f"{name}.npy", dtype, self.lengths[name], offset=_HEADER_BYTES)]
+            length = self.lengths[name]
+            if self._draft is not None and length:
+                self._pieces[name] = [np.fromfile(self._draft.folder / f"{name}.npy", dtype, length, offset=_HEADER_BYTES)]
         self.abandon()
-        self._folder = None
+        self._draft = None
 
     def finish(self) -> Trace:
         """Complete the trace and put it into the store."""
         ends = (self.lengths["pc"], self.lengths["value"], self.lengths["memory"], self.lengths["sector"])
         self.append(start=np.array([ends], START_DTYPE))
-        if self._folder is not None:
+        if self._draft is not None:
             try:
                 for name, file in self._files.items():
                     file.seek(0)
                     _write(file, _header(COLUMNS[name], self.lengths[name]))
                     file.close()
-                write_kept_json(self._folder / _ABOUT, self._about | {"lengths": self.lengths, "checksums": self._checksums})
-                return self._store.accept(self._folder, self._about["key"])
+                about = self._about | {"lengths": self.lengths, "checksums": self._checksums}
+                write_kept_json(self._draft.folder / _ABOUT, about)
+                return self._store.accept(self._draft, self._about["key"])
             except OSError as error:
                 self._stay_in_memory(error)
         return _trace(self._about, {name: _kept_in_memory(dtype, self._pieces[name]) for name, dtype in COLUMNS.items()})
@@ -147,8 +142,8 @@ class TraceWriter:
         for file in self._files.values():
             with suppress(OSError):
                 file.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._draft is not None:
+            self._draft.release()
 
 
 def _write(file: IO[bytes], data: bytes | memoryview) -> None:
@@ -192,8 +187,10 @@ class TraceStore:
     def __init__(self, root: Path | str | None = None, limit: int | None = None, small: int = 0) -> None:
         self.root: Path | None = None
         self.reason = NoCache()  # why there is no folder
+        self._cache = Cache("traces") if root is None else None
+        self._is_swept = False
         try:
-            self.root = Path(root) if root is not None else cache_directory("traces")
+            self.root = self._cache.folder() if self._cache is not None else Path(root or "")
         except NoCache as error:
             self.reason = error
         if limit is None:
@@ -209,7 +206,9 @@ class TraceStore:
         """The trace with this key, if it is there and sound."""
         if self.root is None:
             return None
-        folder = self.root / key
+        return self._read(self.root / key)
+
+    def _read(self, folder: Path) -> Trace | None:
         about = read_kept_json(folder / _ABOUT, within=folder)
         if about is None and folder.is_dir():  # another process may have put it there since
             about = read_kept_json(folder / _ABOUT, within=folder)
@@ -239,7 +238,7 @@ class TraceStore:
     @classmethod
     def _check(cls, folder: Path, columns: dict[str, np.ndarray], checksums: dict[str, int]) -> None:
         states = [(folder / file).stat() for file in (_ABOUT, *(f"{name}.npy" for name in COLUMNS))]
-        identity = (folder.resolve(), *((state.st_ino, state.st_mtime_ns) for state in states))
+        identity = tuple((state.st_dev, state.st_ino, state.st_mtime_ns) for state in states)
         if identity in cls._sound:
             return
         for name, column in columns.items():
@@ -254,21 +253,38 @@ class TraceStore:
         about = {"key": key, "kernel": kernel, "grid": list(grid), "block": list(block), "warps_per_cta": warps_per_cta}
         return TraceWriter(self, about | notes)
 
-    def accept(self, folder: Path, key: str) -> Trace:
-        """Move a complete trace to its place; if another process was faster, its trace is as good."""
+    def begin(self) -> TraceDraft:
+        """A folder to write a trace in; the first time, what others left behind is swept."""
+        if self.root is None:
+            raise self.reason
+        if self._cache is not None:
+            self._cache.make_folder()
+        else:
+            self.root.mkdir(parents=True, exist_ok=True)
+        if not self._is_swept:
+            self._is_swept = True
+            sweep(self.root)
+        return TraceDraft(self.root)
+
+    def accept(self, draft: TraceDraft, key: str) -> Trace:
+        """Move a complete trace to its place; if another process was faster, its trace is as good.
+
+        It is mapped before: others may remove what is in its place, and it stays readable all the same.
+        """
         assert self.root is not None
-        try:
-            folder.rename(self.root / key)
-        except OSError:
-            if self.get(key) is None:  # what is there was damaged; `get` has removed it
-                folder.rename(self.root / key)
-            shutil.rmtree(folder, ignore_errors=True)
+        trace = self._read(draft.folder)
+        if trace is None:
+            raise WarploomError(f"{self.root / key}: the trace that was just written cannot be read back.")
+        with suppress(OSError):
+            try:
+                draft.folder.rename(self.root / key)
+            except OSError:
+                if self.get(key) is None:  # what was there was damaged; `get` has removed it
+                    draft.folder.rename(self.root / key)
+        draft.release()
         with suppress(OSError):
             if self._much_was_written(self.root / key):
                 self.prune(key)
-        trace = self.get(key)
-        if trace is None:
-            raise WarploomError(f"{self.root / key}: the trace that was just written cannot be read back.")
         return trace
 
     def _much_was_written(self, folder: Path) -> bool:
@@ -284,23 +300,22 @@ class TraceStore:
 
     def prune(self, keep: str = "") -> None:
         """Remove what was abandoned, then the traces that have not been used for longest until all fit the limit, together with
-        what will be written before the next look.
+        what will be written before the next look. What is being written counts when it is complete.
 
         Mapped columns stay readable.
         """
         assert self.root is not None
         (self.root / _WRITTEN).unlink(missing_ok=True)
+        sweep(self.root)
         ages = []
-        for name in os.listdir(self.root):
+        for name in (name for name in os.listdir(self.root) if not name.startswith(".")):
             try:
                 ages.append((os.stat(self.root / name).st_mtime, _folder_bytes(self.root / name), name))
             except OSError:
                 continue  # another process removed it
         total, most = sum(size for _, size, _ in ages), self.limit - self.limit // _PARTS
-        for age, size, name in sorted(ages):
-            unfinished = name.startswith(".")
-            abandoned = unfinished and time.time() - age > _ABANDONED_SECONDS
-            if abandoned or (total > most and name != keep and not unfinished):
+        for _, size, name in sorted(ages):
+            if total > most and name != keep:
                 remove(self.root / name)
                 total -= size
 

@@ -7,8 +7,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from warploom.emulator.trace.format import BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 from warploom.jit import intrinsic
-from warploom.trace.format import BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 
 _LANES = 32
 _WORD = ir.IntType(32)
@@ -61,7 +61,7 @@ def _distance_bin(builder: ir.IRBuilder, lanes: ir.Value) -> ir.Value:
 
 
 @intrinsic
-def classify(_typing: Any, address: Any) -> Any:
+def classify(_typing: Any, address: int) -> Any:
     """The 16-bit class of the 32 words at an address."""
 
     def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, arguments: Any) -> ir.Value:
