@@ -10,17 +10,17 @@ import re
 from typing import Annotated, NamedTuple
 
 import pytest
-from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
 
-from warploom.core.simulate import time_launches
-from warploom.errors import SimulationError
-from warploom.machines import load_machine
+from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
+from warploom.base.errors import SimulationError
+from warploom.base.records import Array, Record, i2
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import Policies, baseline_policies, make_policy
+from warploom.chip.sm.services import allocate, find_free_anywhere, group_of, release
+from warploom.designs.policies.allocation.oracle import Oracle
+from warploom.designs.policies.allocation.static import Static
 from warploom.papers.rfv.subarray_gating import SubarrayGating
-from warploom.policies.allocation.oracle import Oracle
-from warploom.policies.allocation.static import Static
-from warploom.records import Array, Record, i2
-from warploom.register_file import Policies, baseline_policies, make_policy
-from warploom.register_file.services import allocate, find_free_anywhere, group_of, release
 
 assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from timing_kernels import Kernel, add, exit_, op
-
-from warploom.core.result import finish_counters
-from warploom.core.simulate import time_launches
-from warploom.machines import load_machine
-from warploom.register_file import baseline_policies
+from support.timing_kernels import Kernel, add, exit_, op
+from warploom.chip.machines import load_machine
+from warploom.chip.result import finish_counters
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import baseline_policies
 
 
 def test_a_register_that_is_seldom_accessed_counts_as_much_as_one_that_is_often() -> None:

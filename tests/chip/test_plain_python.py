@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plain_python import run_checks
+from support.plain_python import run_checks
 
 
 def test_plain_python():

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.core.simulate import Simulation
+from support.executed import traced
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import Simulation
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 from warploom.programs.named import program_named
-from warploom.simulation.execution import Executions, execute
+from warploom.runs.execution import Executions
 
 
 @pytest.mark.parametrize(("machine", "design"), [("gtx480", "baseline"), ("hopper", "modern")])
 def test_chips_that_share_tables(machine: str, design: str) -> None:
     chip, point = load_machine(machine), parse_design(design)
-    executed = execute(program_named("reduction", chip.code), point, chip, "tiny", Executions())
+    executed = traced(program_named("reduction", chip.code), point, chip, "tiny", Executions())
     (first, trace), (second, _) = list(executed.traced())[:2]
     assert first.code is second.code
 

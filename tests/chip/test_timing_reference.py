@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from timing_reference import Case, Executed, cases, execute, simulate
 
-from warploom.backend import Options
-from warploom.core.simulate import time_launches
-from warploom.machines import load_machine
+from support.timing_reference import Case, Executed, cases, execute, simulate
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import baseline_policies
+from warploom.compiler.backend import Options
 from warploom.programs.device import Device
-from warploom.register_file import baseline_policies
+
+pytestmark = pytest.mark.oracle
 
 # Every kernel once, as the reference runs it by default; the other schedulers, file sizes and cold caches are marked slow.
 USUAL = [case for case in cases() if case.scheduler == "gto" and case.warm and case.registers == 32768]

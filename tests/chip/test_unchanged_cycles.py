@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warploom.programs.named import program_named
-from warploom.simulation.simulate import simulate
+from warploom.runs.simulate import simulate
 
 
 @pytest.mark.parametrize(

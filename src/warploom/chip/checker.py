@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.code.wide import MAX_RUNS
-from warploom.register_file.columns import pc_at, value_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import awake, recoverable
-from warploom.register_file.layout import BYTES, CheckedSm
-from warploom.register_file.services import INSTRUCTION, MOVE, PIECE, REFILL, SPILL, UNKNOWN, covers, inlined
+from warploom.chip.sm.columns import pc_at, value_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import awake, recoverable
+from warploom.chip.sm.layout import BYTES, CheckedSm
+from warploom.chip.sm.services import INSTRUCTION, MOVE, PIECE, REFILL, SPILL, UNKNOWN, covers, inlined
+from warploom.compiler.code.wide import MAX_RUNS
 
 NO_FAULT, WRONG_OWNER, STALE, UNMAPPED, GIVEN_TWICE, ASLEEP, STALE_PLACE, LOST_BELOW, LOST_LANES, GARBLED, UNDER_WAY = range(11)
 

@@ -1,4 +1,4 @@
-"""Makes the parts of a launch's context (`warploom.register_file.context`): the code as a table, and the launch's numbers."""
+"""Makes the parts of a launch's context (`warploom.chip.sm.context`): the code as a table, and the launch's numbers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import CONTROL_COUNTERS, Code, Constant, Control, Imm, Instruction, Modified, Special
-from warploom.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
-from warploom.code.table import Flag, Space, is_wide, static_table
-from warploom.code.wide import wide_registers
-from warploom.core.memory.state import FIRST_CONSTANT_LINES, FIRST_INDEXED_LINE, INDEXED_LINES
-from warploom.core.pipeline.bulk_state import FROM_SHARED, GROUP_END, NO_COPY, REDUCTION, TO_SHARED
-from warploom.core.pipeline.pipes import (
+from warploom.base.errors import WarploomError
+from warploom.base.records import dtype_of, field_names
+from warploom.chip.machines import Machine
+from warploom.chip.machines.sm_tables import OperandPath
+from warploom.chip.memory.state import FIRST_CONSTANT_LINES, FIRST_INDEXED_LINE, INDEXED_LINES
+from warploom.chip.pipeline.bulk_state import FROM_SHARED, GROUP_END, NO_COPY, REDUCTION, TO_SHARED
+from warploom.chip.pipeline.pipes import (
     Pipe,
     cycles_for_a,
     interval_of,
@@ -23,14 +22,16 @@ from warploom.core.pipeline.pipes import (
     quarter_passes_of,
     unit_cycles_of,
 )
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.records import dtype_of, field_names
-from warploom.register_file import CHOICES, Policies
-from warploom.register_file.context import INDEXED_CONSTANT, NO_CONSTANT, Info, StaticRow
-from warploom.register_file.dtypes import code_dtype, notes_dtype
-from warploom.register_file.layout import MAX_REGISTERS, REGISTER_WORDS
-from warploom.trace.format import Trace
+from warploom.chip.sm import CHOICES, Policies
+from warploom.chip.sm.context import INDEXED_CONSTANT, NO_CONSTANT, Info, StaticRow
+from warploom.chip.sm.dtypes import code_dtype, notes_dtype
+from warploom.chip.sm.layout import MAX_REGISTERS, REGISTER_WORDS
+from warploom.compiler.code.classes import OpClass, Unit
+from warploom.compiler.code.instruction import CONTROL_COUNTERS, Code, Constant, Control, Imm, Instruction, Modified, Special
+from warploom.compiler.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
+from warploom.compiler.code.table import Flag, Space, is_wide, static_table
+from warploom.compiler.code.wide import wide_registers
+from warploom.emulator.trace.format import Trace
 
 CODE_DTYPE, INFO_DTYPE = dtype_of(StaticRow), dtype_of(Info)
 
@@ -71,7 +72,7 @@ def code_table(code: Code, machine: Machine) -> np.ndarray:
     table["latency"] = [machine.latency_of(*each) for each in named]
     table["initiation"] = [machine.initiation_of(*each) for each in named]
     table["arrives_only"] = [i.op.name in ("bar", "BAR") and not ARRIVES.isdisjoint(i.op.modifiers) for i in instructions]
-    if machine.stages.operands == "ports":
+    if machine.stages.operands == OperandPath.PORTS:
         for row, kind, instruction in zip(table, kinds, instructions, strict=True):
             _for_ports(row, instruction, kind, machine)
     return table
@@ -110,9 +111,9 @@ def _for_ports(row: Any, instruction: Instruction, kind: OpClass, machine: Machi
     control = instruction.control or NO_CONTROL
     row["stall"], row["yields"], row["wait"] = control.stall, control.yields, control.wait
     if instruction.op.name in ("BSYNC", "WARPSYNC"):
-        row["stall"] = max(control.stall, machine.stages.sync_cycles)
+        row["stall"] = max(control.stall, machine.sub_core.sync_cycles)
     if instruction.op.name == "MEMBAR" and not SEEN_BY_ALL.isdisjoint(instruction.op.modifiers):
-        row["stall"] = max(control.stall, machine.stages.fence_cycles)
+        row["stall"] = max(control.stall, machine.sub_core.fence_cycles)
     elif instruction.op.name == "MEMBAR":  # an SM's accesses are in order: for its CTA nothing is to be waited for
         row["traits"] = int(row["traits"]) & ~int(Flag.FENCE)
     waits_for_copies = instruction.op.name == "LDGDEPBAR"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.core import checker
-from warploom.errors import SimulationError
+from warploom.base.errors import SimulationError
+from warploom.chip import checker
+from warploom.compiler.code.instruction import Code
 
 _WAITS = (
     ("held", "held back by the allocation or the hierarchy"),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.core.memory import CODE_BASE, CONST_BASE, KERNEL_SECTORS, KERNELS, OPERAND_CONSTANT_SECTORS, PARAM_BASE
+from warploom.chip.machines import Machine
+from warploom.chip.memory import CODE_BASE, CONST_BASE, KERNEL_SECTORS, KERNELS, OPERAND_CONSTANT_SECTORS, PARAM_BASE
+from warploom.compiler.code.instruction import Code
 from warploom.emulator.device_memory import Copied
-from warploom.machines import Machine
-from warploom.trace.format import SECTOR_BYTES
+from warploom.emulator.trace.format import SECTOR_BYTES
 
 PARAMETER_SECTORS = 4096 // SECTOR_BYTES  # the most that a kernel of PTX has
 

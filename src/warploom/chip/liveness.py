@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.wide import MAX_RUNS
+from warploom.chip.sm.columns import DEAD_WRITE
+from warploom.compiler.code.wide import MAX_RUNS
 from warploom.jit import njit
-from warploom.register_file.columns import DEAD_WRITE
 
 
 @njit

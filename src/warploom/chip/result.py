@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from warploom.code.classes import OpClass
-from warploom.core.chip import SAMPLED
-from warploom.register_file.layout import COUNTERS, STALLS
+from warploom.chip.run_chip import SAMPLED
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.layout import COUNTERS, STALLS
+from warploom.compiler.code.classes import OpClass
 
 STATES = ("on_cycles", "drowsy_cycles", "off_cycles")
+GATHERED = {
+    "bank_accesses": CounterMeaning("accesses", "Reads and writes of single banks."),
+    "stall_cycles": CounterMeaning(
+        "cycles", "Cycles in which a scheduler issued nothing, by reason, added up over the schedulers."
+    ),
+    "active_lanes": CounterMeaning("instructions", "Warp instructions by the number of lanes that executed them, 0 to 32."),
+    "distance_sum": CounterMeaning(
+        "cycles", "Cycles between two accesses to an entry, added up; distances beyond 3,000 are left out."
+    ),
+    "distance_count": CounterMeaning("accesses", "Accesses that `distance_sum` is the sum of."),
+    "entry_distance_sum": CounterMeaning(
+        "cycles", "The mean distance of each entry that was accessed twice, added up over the entries."
+    ),
+    "entry_distance_count": CounterMeaning("entries", "Entries that `entry_distance_sum` is the sum of."),
+    "inter_access_bins": CounterMeaning(
+        "accesses", "Accesses by the time since the last one of the entry: bin n has 2^n to 2^(n+1) - 1 cycles."
+    ),
+    "instructions_by_class": CounterMeaning("instructions", "Warp instructions by class of operation."),
+    "on_cycles": CounterMeaning("entry cycles", "Cycles that entries of the register file were on, added up over the entries."),
+    "drowsy_cycles": CounterMeaning(
+        "entry cycles", "Cycles that entries of the register file were drowsy, added up over the entries."
+    ),
+    "off_cycles": CounterMeaning("entry cycles", "Cycles that entries of the register file were off, added up over the entries."),
+    "allocated_cycles": CounterMeaning(
+        "entry cycles", "Cycles that entries were allocated to registers, added up over the entries."
+    ),
+    "live_cycles": CounterMeaning(
+        "entry cycles", "Cycles that registers held values which would still be read, added up over the registers."
+    ),
+    "allocated_peak": CounterMeaning("entries", "The most entries of one SM that were allocated at the same time."),
+    "entry_cycles": CounterMeaning("entry cycles", "Entries of the register files of all SMs, times the cycles of the run."),
+}
+RATIOS = {
+    "allocated_fraction": CounterMeaning("ratio", "Share of the register file that was allocated, over the time of the run."),
+    "live_fraction": CounterMeaning("ratio", "Share of what was allocated that held values which would still be read."),
+    "live_fraction_of_file": CounterMeaning("ratio", "Share of the register file that held values which would still be read."),
+    "inter_access_distance": CounterMeaning("cycles", "Mean time between two accesses to an entry, over all accesses."),
+    "inter_access_distance_of_entries": CounterMeaning(
+        "cycles", "Mean time between two accesses to an entry, over the entries' means."
+    ),
+}
+CORE_COUNTERS: dict[str, CounterMeaning] = {**COUNTERS, **GATHERED, **RATIOS}
 
 
 @dataclass(frozen=True)
@@ -102,8 +146,8 @@ def merge(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def finish_counters(total: dict[str, Any]) -> dict[str, Any]:
-    """Add the ratios, which must be taken over all launches together."""
+def finish_counters(total: dict[str, Any], policies: Iterable[Any] = ()) -> dict[str, Any]:
+    """Add the ratios, which must be taken over all launches together, and what policies make of their own counters."""
     out = dict(total)
     available = max(1, out["entry_cycles"])
     out["allocated_fraction"] = out["allocated_cycles"] / available
@@ -111,6 +155,9 @@ def finish_counters(total: dict[str, Any]) -> dict[str, Any]:
     out["live_fraction_of_file"] = out["live_cycles"] / available
     out["inter_access_distance"] = out["distance_sum"] / max(1, out["distance_count"])
     out["inter_access_distance_of_entries"] = out["entry_distance_sum"] / max(1, out["entry_distance_count"])
+    for policy in policies:
+        if hasattr(policy, "summary"):
+            out |= policy.summary(out)
     return out
 
 

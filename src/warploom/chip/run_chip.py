@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from warploom.core.memory import FOREVER, Memory, Port, memory_next_event, memory_step
-from warploom.core.pipeline.residency import wants_cta
-from warploom.core.sm import reset_sm, run_sm, settle_sm
+from warploom.base.records import Array, Record, dtype_of, i8
+from warploom.chip.memory import FOREVER, Memory, Port, memory_next_event, memory_step
+from warploom.chip.pipeline.residency import wants_cta
+from warploom.chip.run_sm import reset_sm, run_sm, settle_sm
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined
 from warploom.jit import by_reference
-from warploom.records import Array, Record, dtype_of, i8
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
 SAMPLES = 256
@@ -64,7 +64,7 @@ def _follows(ctx: Context, sm: Sm) -> bool:
 @inlined
 def _may_take(ctx: Context, sm: Sm, chip: Chip) -> int:
     """When an SM may be given a CTA, if it has room."""
-    if ctx.machine.cta_follow_interval > 0 and _follows(ctx, sm):
+    if ctx.machine.chip.cta_follow_interval > 0 and _follows(ctx, sm):
         return max(sm.cta_from, chip.follow_from)
     return sm.cta_from
 
@@ -81,15 +81,15 @@ def _give_ctas(ctx: Context, sms: Array[Sm], chip: Chip, until: int) -> None:
             sm = sms[number]
             wants = wants_cta(ctx, sm, cycle)
             if wants and _may_take(ctx, sm, chip) <= cycle:
-                for _ in range(ctx.machine.ctas_launched_per_cycle):
+                for _ in range(ctx.machine.chip.ctas_launched_per_cycle):
                     if chip.next_cta >= ctx.info.ctas or not wants:
                         break
                     if _follows(ctx, sm):
-                        chip.follow_from = cycle + ctx.machine.cta_follow_interval
+                        chip.follow_from = cycle + ctx.machine.chip.cta_follow_interval
                     sm.pending_at[sm.pending_count] = cycle
                     sm.pending_cta[sm.pending_count] = chip.next_cta
                     sm.pending_count += 1
-                    sm.cta_from = cycle + ctx.machine.cta_interval
+                    sm.cta_from = cycle + ctx.machine.chip.cta_interval
                     chip.next_cta += 1
                     chip.last_sm = number
                     wants = wants_cta(ctx, sm, cycle)
@@ -153,7 +153,7 @@ def _next_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Por
     if event >= FOREVER:
         return FOREVER
     event = min(event, chip.next_sample - 1)  # samples are taken at the same cycles whether quanta are skipped or not
-    return max(end, end + (event - end) // ctx.machine.quantum * ctx.machine.quantum)
+    return max(end, end + (event - end) // ctx.machine.chip.quantum * ctx.machine.chip.quantum)
 
 
 def run_chip(
@@ -163,7 +163,7 @@ def run_chip(
     ctx = by_reference(context)
     memory = memories[0]
     while chip.cycle < until:
-        end = chip.cycle + ctx.machine.quantum
+        end = chip.cycle + ctx.machine.chip.quantum
         _give_ctas(ctx, sms, chip, end)
         busy = chip.next_cta < ctx.info.ctas
         progress = chip.start

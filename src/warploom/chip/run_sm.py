@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.code.classes import Unit
-from warploom.core.memory import FOREVER, Memory, Port, ldst_idle, ldst_next_event, ldst_step
-from warploom.core.pipeline.collect import collect
-from warploom.core.pipeline.execute import execute, start_memory
-from warploom.core.pipeline.fetch import decode, fetch
-from warploom.core.pipeline.issue import issue
-from warploom.core.pipeline.residency import exit_warps, launch_pending
-from warploom.core.pipeline.writeback import next_planned, write_results
-from warploom.register_file.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import collectors, finish, hook, issue_stages, next_event, on_event, on_stuck, reset
-from warploom.register_file.layout import LATCH, MAX_SLOTS, PORT_COLLECTORS, RING, UNITS, Sm
-from warploom.register_file.observing import on_stalled
-from warploom.register_file.services import ON, inlined, separate, settle_states
+from warploom.chip.memory import FOREVER, Memory, Port, ldst_idle, ldst_next_event, ldst_step
+from warploom.chip.pipeline.collect import collect
+from warploom.chip.pipeline.execute import execute, start_memory
+from warploom.chip.pipeline.fetch import decode, fetch
+from warploom.chip.pipeline.issue import issue
+from warploom.chip.pipeline.residency import exit_warps, launch_pending
+from warploom.chip.pipeline.writeback import next_planned, write_results
+from warploom.chip.sm.bits import EVERYTHING, NOTHING, below, bit, lowest, without_lowest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import collectors, finish, hook, issue_stages, next_event, on_event, on_stuck, reset
+from warploom.chip.sm.layout import LATCH, MAX_SLOTS, PORT_COLLECTORS, RING, UNITS, Sm
+from warploom.chip.sm.observing import on_stalled
+from warploom.chip.sm.services import ON, inlined, separate, settle_states
+from warploom.compiler.code.classes import Unit
 
 SFU, MEM = int(Unit.SFU), int(Unit.MEM)
 
@@ -38,7 +38,7 @@ def next_advance(stages: Any, ctx: Context, sm: Sm, cycle: int) -> int:
     if sm.queued_groups != NOTHING:
         return cycle + 1
     event = FOREVER
-    for number in range(UNITS * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sm.sub_cores):
         if sm.issued_count[number] > 0:
             ready = sm.slot[sm.issued[number, 0]].ready_at
             if ready > cycle:
@@ -125,7 +125,7 @@ def run_sm(ctx: Context, memory: Memory, sm: Sm, port: Port, until: int, skip: b
     while cycle < until:
         if skip and cycle < sm.next_event:
             jump = min(sm.next_event, until)
-            for scheduler in range(ctx.machine.schedulers):
+            for scheduler in range(ctx.machine.sm.schedulers):
                 reason = sm.stall_reason[scheduler]
                 sm.count.stall[reason] += jump - cycle
                 on_stalled(ctx.observers, sm.observed, ctx, cycle, scheduler, reason, sm.stall_pc[scheduler], jump - cycle)
@@ -169,23 +169,23 @@ def reset_sm(ctx: Context, sm: Sm, port: Port, number: int, cycle: int) -> None:
     for entry in range(ctx.info.entries):
         row = ctx.info.row_of_entry[entry]
         sm.free_rows[ctx.info.group_of_entry[entry], row >> 6] |= bit(row & 63)
-    cores = machine.sub_cores
-    for warp in range(machine.warps_per_sm):
+    cores = machine.sm.sub_cores
+    for warp in range(machine.sm.warps_per_sm):
         # Schedulers of one sub-core are neighbours: warp n belongs to sub-core n mod cores.
-        core, turn = warp % cores, warp // cores % (machine.schedulers // cores)
-        sm.scheduler_warps[core * (machine.schedulers // cores) + turn] |= bit(warp)
-        sm.scheduler_core[core * (machine.schedulers // cores) + turn] = core
+        core, turn = warp % cores, warp // cores % (machine.sm.schedulers // cores)
+        sm.scheduler_warps[core * (machine.sm.schedulers // cores) + turn] |= bit(warp)
+        sm.scheduler_core[core * (machine.sm.schedulers // cores) + turn] = core
     first_unit = 0
     for port_number in range(UNITS * cores):
         kind = port_number % UNITS + 1
-        built, units, latch = machine.collectors_sp, machine.units_sp, machine.units_issue_sp
-        enter, leave = machine.collectors_ports_in_sp, min(machine.collectors_ports_out_sp, machine.units_dispatch_sp)
+        built, units, latch = machine.collectors.sp, machine.units.sp, machine.units.issue_sp
+        enter, leave = machine.collectors.ports_in_sp, min(machine.collectors.ports_out_sp, machine.units.dispatch_sp)
         if kind == SFU:
-            built, units, latch = machine.collectors_sfu, machine.units_sfu, machine.units_issue_sfu
-            enter, leave = machine.collectors_ports_in_sfu, min(machine.collectors_ports_out_sfu, machine.units_dispatch_sfu)
+            built, units, latch = machine.collectors.sfu, machine.units.sfu, machine.units.issue_sfu
+            enter, leave = machine.collectors.ports_in_sfu, min(machine.collectors.ports_out_sfu, machine.units.dispatch_sfu)
         elif kind == MEM:
-            built, units, latch = machine.collectors_mem, 0, machine.units_issue_mem
-            enter, leave = machine.collectors_ports_in_mem, min(machine.collectors_ports_out_mem, machine.units_dispatch_mem)
+            built, units, latch = machine.collectors.mem, 0, machine.units.issue_mem
+            enter, leave = machine.collectors.ports_in_mem, min(machine.collectors.ports_out_mem, machine.units.dispatch_mem)
         stages = 1 + issue_stages(ctx.design.allocation) + issue_stages(ctx.design.power)
         sm.latch_size[port_number] = min(LATCH, max(1, latch // cores) * stages)
         sm.ports_in[port_number] = max(1, enter // cores)

@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
-from warploom.code.table import Flag
-from warploom.core import explain
-from warploom.core.checker import Checker, NoChecker
-from warploom.core.chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
-from warploom.core.context import launch_info
-from warploom.core.left_by_host import runs_left
-from warploom.core.liveness import last_uses
-from warploom.core.memory import PORT_DTYPE, begin_launch, drain, leave_in_l2, memory_counters, new_memory
-from warploom.core.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
-from warploom.core.stages import check_code, kept_by, stages_of
-from warploom.core.tables import Tables
+from warploom.base.errors import WarploomError
+from warploom.base.progress import activity
+from warploom.base.records import blank_records
+from warploom.chip import explain
+from warploom.chip.checker import Checker, NoChecker
+from warploom.chip.context import launch_info
+from warploom.chip.left_by_host import runs_left
+from warploom.chip.liveness import last_uses
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import CARVE_OUTS
+from warploom.chip.memory import PORT_DTYPE, begin_launch, drain, leave_in_l2, memory_counters, new_memory
+from warploom.chip.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
+from warploom.chip.run_chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
+from warploom.chip.sm import CHOICES, Policies, at_run_time, check_policies
+from warploom.chip.sm.columns import NAMES, columns_record
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.dtypes import sm_dtype
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.observing import linked, own_records
+from warploom.chip.sm.occupancy import Occupancy, occupancy
+from warploom.chip.stages import check_code, kept_by, stages_of
+from warploom.chip.tables import Tables
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
+from warploom.compiler.code.table import Flag
 from warploom.emulator.device_memory import Copied
-from warploom.errors import WarploomError
-from warploom.errors.progress import activity
+from warploom.emulator.trace.format import Trace
 from warploom.jit import specialised
-from warploom.machines import Machine
-from warploom.machines.schema import CARVE_OUTS
-from warploom.records import blank_records
-from warploom.register_file import CHOICES, Policies, at_run_time, check_policies
-from warploom.register_file.columns import NAMES, columns_record
-from warploom.register_file.context import Context
-from warploom.register_file.dtypes import sm_dtype
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.observing import linked, own_records
-from warploom.register_file.occupancy import Occupancy, occupancy
-from warploom.trace.format import Trace
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
 Receive = Callable[[str, Code, list[Any]], None]  # an observer's name, the code that runs, what the observer has drained
 CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
+COMPILED = "the core for this combination of policies"
 
 
 def _read_only(column: np.ndarray) -> np.ndarray:
@@ -118,7 +120,7 @@ class Simulation:
         if copied is not None:
             self._leave_in_l2(code, copied)
         fits = occupancy(code, self.architected, self.design.allocation, trace.warps_per_cta)
-        self.record.l1_ways = self._cache_ways(code, fits)
+        self.record = replace(self.machine, l1=replace(self.machine.l1, ways=self._cache_ways(code, fits))).record()
         context = self._context(code, trace, fits)
         sms = blank_records(self.machine.chip.sms, self.dtype)
         chip = self.chip
@@ -127,18 +129,20 @@ class Simulation:
         chip.patience = PATIENCE
         kernel = self.kernels.setdefault(code.name, len(self.kernels))
         begin_launch(self.record, self.memory, self.ports, kernel, len(code))
-        self.reset_chip(context, sms, self.ports, chip)
+        with activity(f"timing kernel {code.name}", code=COMPILED):
+            self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):
             if hasattr(observer, "begin"):
                 observer.begin(own_records(sms, number), later)
         status = 0
         drained: dict[str, list[Any]] = {}
-        with activity(f"timing kernel {code.name}") as step:
+        with activity(f"timing kernel {code.name}", code=COMPILED) as step:
             while status == 0:
                 status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
                 self._drain(code, sms, drained)
-                step.how_far = f"block {int(chip.next_cta):,} of {trace.ctas:,}, {int(chip.cycle - chip.start):,} cycles"
+                given, cycles = int(chip.next_cta), int(chip.cycle - chip.start)
+                step.advance(given, trace.ctas, f"block {given:,} of {trace.ctas:,}, {cycles:,} cycles")
                 if progress is not None:
                     progress(int(chip.next_cta), trace.ctas)
         if status == FAULTY:
@@ -163,7 +167,7 @@ class Simulation:
         self.drain()
         runs = runs_left(copied, code, loaded, self.machine)
         after = leave_in_l2(self.record, self.memory, *runs, int(self.chip.cycle))
-        quantum = int(self.record.quantum)
+        quantum = int(self.record.chip.quantum)
         self.chip.cycle = -(-after // quantum) * quantum
 
     def _context(self, code: Code, trace: Trace, fits: Occupancy) -> Context:
@@ -225,6 +229,10 @@ class Simulation:
                 "cycles": cycles,
                 "warp_instructions": counters["warp_instructions"],
                 "active_cycles": active,  # of the SM that had CTAs for longest
+                "ctas": trace.ctas,
+                "busy_sms": int((sms["busy_cycles"] > 0).sum()),
+                "busy_cycles": int(sms["busy_cycles"].sum()),  # of SMs with CTAs
+                "resident_cycles": int(sms["resident_cycles"].sum()),  # of warps
             }
         )
         if self.widest is None or trace.warp_instructions > self.widest[0]:
@@ -240,10 +248,7 @@ class Simulation:
         if self.widest is None:
             raise WarploomError("there is no result: nothing has been launched")
         _, fits, registers = self.widest
-        counters = finish_counters(self.total) | memory_counters(self.memory[0], self.ports)
-        for policy in self.design:
-            if hasattr(policy, "summary"):
-                counters |= policy.summary(counters)
+        counters = finish_counters(self.total | memory_counters(self.memory[0], self.ports), self.design)
         return TimingResult(
             cycles=self.cycles,
             warp_instructions=counters["warp_instructions"],
@@ -271,7 +276,7 @@ def time_launches(
     """Time launches one after the other, caches kept between them.
 
     `check` compiles the shadow checker in; `naive` steps every cycle of every SM (the same result, slower).
-    `observers` watch (`warploom.observers.make_observers`).
+    `observers` watch (`warploom.chip.observers.make_observers`).
     """
     simulation = Simulation(design, machine, check=check, naive=naive, observers=observers)
     for code, trace in launches:

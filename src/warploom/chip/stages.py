@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.code.instruction import Code
-from warploom.code.wide import first_wide
-from warploom.core.pipeline.subcore_state import SubCores
-from warploom.core.pipeline.subcores import ControlledSubCores, ScoreboardedSubCores
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.register_file import Policies
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine
+from warploom.chip.machines.sm_tables import Dependences, OperandPath
+from warploom.chip.pipeline.subcore_state import SubCores
+from warploom.chip.pipeline.subcores import ControlledSubCores, ScoreboardedSubCores
+from warploom.chip.sm import Policies
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.wide import first_wide
 
 # Hooks that have no meaning where operands come through reserved read ports, and why.
 MEANINGLESS = {
@@ -29,13 +30,13 @@ class Collecting(NamedTuple):
 
 def stages_of(machine: Machine, design: Policies) -> Any:
     """The stages of a machine; a design that has no meaning on them is refused."""
-    if machine.stages.operands == "collectors":
+    if machine.stages.operands == OperandPath.COLLECTORS:
         return Collecting()
     for policy in design:
         for hook, reason in MEANINGLESS.items():
             if hasattr(policy, hook):
                 raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot run on machine {machine.name}: {reason}")
-    kind: Any = ControlledSubCores if machine.stages.dependences == "control_bits" else ScoreboardedSubCores
+    kind: Any = ControlledSubCores if machine.stages.dependences == Dependences.CONTROL_BITS else ScoreboardedSubCores
     return kind()
 
 
@@ -46,17 +47,17 @@ def kept_by(stages: Any) -> Any:
 
 def check_code(machine: Machine, design: Policies, code: Code) -> None:
     """Refuse code without control bits on a machine that heeds them, and products of matrices where nothing can make them."""
-    if machine.stages.dependences == "control_bits" and code.binary is None:
+    if machine.stages.dependences == Dependences.CONTROL_BITS and code.binary is None:
         raise WarploomError(
             f"kernel {code.name}: machine {machine.name} heeds the control bits of machine code, and PTX has none; "
             f"run it with `--code {machine.code}`"
         )
-    if machine.stages.operands == "ports" and (reason := _takes_registers(design)) is None and _heeds(machine):
+    if machine.stages.operands == OperandPath.PORTS and (reason := _takes_registers(design)) is None and _heeds(machine):
         return
     wide = first_wide(code)
     if wide is None:
         return
-    if machine.stages.operands != "ports" or not _heeds(machine):
+    if machine.stages.operands != OperandPath.PORTS or not _heeds(machine):
         reason = f"machine {machine.name} has no tensor cores that read and write many registers under control bits"
     raise WarploomError(
         f"{code.source or code.name}: kernel {code.name}: {wide.op} is executed but cannot be timed: {reason}; "
@@ -65,7 +66,7 @@ def check_code(machine: Machine, design: Policies, code: Code) -> None:
 
 
 def _heeds(machine: Machine) -> bool:
-    return machine.stages.dependences == "control_bits"
+    return machine.stages.dependences == Dependences.CONTROL_BITS
 
 
 def _takes_registers(design: Policies) -> str | None:

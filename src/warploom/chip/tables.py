@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.core.context import code_table, with_notes
-from warploom.machines import Machine
-from warploom.register_file import Policies
+from warploom.chip.context import code_table, with_notes
+from warploom.chip.machines import Machine
+from warploom.chip.sm import Policies
+from warploom.compiler.code.instruction import Code
 
 
 class Tables:

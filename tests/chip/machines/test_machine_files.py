@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.code.classes import OpClass
-from warploom.core.memory import new_memory
-from warploom.errors import WarploomError
-from warploom.machines import MACHINE_DTYPE, MachineRecord, load_machine, machine_names
-from warploom.machines.machine import TABLES
-from warploom.records import field_names
+from warploom.base.errors import WarploomError
+from warploom.base.records import field_names
+from warploom.chip.machines import MACHINE_DTYPE, MachineRecord, load_machine, machine_names
+from warploom.chip.machines.loader import NOT_SET
+from warploom.chip.machines.memory_tables import MemoryModel
+from warploom.chip.machines.schema import KEYS, OF_PORTS, TABLES
+from warploom.chip.machines.sm_tables import BankMapping
+from warploom.chip.memory import new_memory
+from warploom.compiler.code.classes import OpClass
 
 NAMES = (
     "ada",
@@ -106,16 +109,20 @@ def test_the_record_holds_every_number() -> None:
     record = machine.record()
     assert record.dtype == MACHINE_DTYPE
     assert MACHINE_DTYPE.isalignedstruct
-    assert (record.warps_per_sm, record.rf_banks, record.rf_banks_per_register, record.fixed_model) == (32, 32, 8, 1)
-    assert record.rf_single_ported == 0
+    for name, table in machine.tables().items():
+        for key in fields(table):
+            assert record[name][key.name] == getattr(table, key.name), (name, key.name)
+    assert (record.sm.warps_per_sm, record.register_file.banks, record.banks_per_register) == (32, 32, 8)
+    assert record.memory.model == MemoryModel.FIXED and not record.register_file.single_ported
     np.testing.assert_array_equal(record.initiation, machine.initiation)
-    assert load_machine("gtx480").record().rf_mapping == 0
+    assert load_machine("gtx480").record().register_file.mapping == BankMapping.REGISTER_PLUS_WARP
 
 
-def test_the_record_has_a_field_for_every_key_and_no_other() -> None:
-    keys = [table.PREFIX + key.name for table in TABLES.values() for key in fields(table)]
-    derived = ["latency", "initiation", "rf_banks_per_register", "xbar_flits"]
-    assert list(field_names(MachineRecord)) == keys + derived
+def test_the_record_has_a_table_for_every_table_of_a_file_and_a_field_for_every_key() -> None:
+    derived = ["latency", "initiation", "banks_per_register", "flits"]
+    assert list(field_names(MachineRecord)) == list(TABLES) + derived
+    for table in TABLES.values():
+        assert list(field_names(table)) == [key.name for key in fields(table)]
 
 
 def test_overrides() -> None:
@@ -165,7 +172,7 @@ def test_a_share_of_the_chip() -> None:
         ("[sm]\nthreads_per_sm = 2048", "must not exceed 32 x `sm.warps_per_sm`"),
         ("[sm]\nsub_cores = 3", "must divide evenly among `sm.sub_cores`"),
         ("[latency]\nint_add = 0", "`latency.int_add` must be a whole number from 1"),
-        ("[sm]\nwarps_per_sm = ", "not a TOML file"),
+        ("[sm]\nwarps_per_sm = ", "not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -226,12 +233,45 @@ def test_a_file_that_sets_nothing_of_its_own_is_incomplete(tmp_path: Path) -> No
 
 
 def test_unknown_override() -> None:
-    with pytest.raises(WarploomError, match=r"unknown key `sm.warps`"):
+    with pytest.raises(WarploomError, match=r"machine gtx480: there is no key 'sm.warps'; did you mean 'sm.warps_per_sm'"):
         load_machine("gtx480", **{"sm.warps": 4})
-    with pytest.raises(WarploomError, match="unknown table `warps`"):
+    with pytest.raises(WarploomError, match="there is no key 'warps'"):
         load_machine("gtx480", warps=4)
 
 
 def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WarploomError, match="not a TOML file"):
+    with pytest.raises(WarploomError, match="not valid TOML"):
         load_machine(write(tmp_path, f"[l1]\nmshrs = {'9' * 5000}\n"))
+
+
+def test_every_key_has_a_unit_and_a_sentence_and_says_what_is_allowed() -> None:
+    for name, key in KEYS.items():
+        assert key.unit and key.allowed, name
+        assert not key.meaning[0].islower() and key.meaning.endswith("."), name
+    assert len(KEYS) == sum(len(fields(table)) for table in TABLES.values()) + 2 * len(OpClass)
+
+
+def test_machines_with_collectors_have_no_tables_of_read_ports() -> None:
+    for name in machine_names():
+        plain, ports = load_machine(name).to_dict(), load_machine(name).stages.operands.name == "PORTS"
+        assert [table in plain for table in OF_PORTS] == [ports] * len(OF_PORTS), name
+
+
+def test_a_table_of_read_ports_is_refused_beside_collectors(tmp_path: Path) -> None:
+    with pytest.raises(WarploomError, match=r"\[bulk\] is for machines whose `stages.operands` is `ports`; take it out"):
+        load_machine(write(tmp_path, "[bulk]\nlines = 4\n"))
+    with pytest.raises(WarploomError, match=r"`sub_core.control_cycles` is missing: Time from the issue"):
+        load_machine(write(tmp_path, '[stages]\noperands = "ports"\n'))
+
+
+def test_a_key_that_changes_nothing_need_not_be_set(tmp_path: Path) -> None:
+    machine = load_machine(write(tmp_path, ""))
+    assert (machine.l2.far_cycles, machine.dram.rfc, machine.sm.lone_warps) == (0, 0, False)
+    assert machine.sources["l2.far_cycles"] == NOT_SET
+    far = load_machine(write(tmp_path, "[l2]\nfar_cycles = 7\n"))
+    assert (far.l2.far_cycles, far.sources["l2.far_cycles"]) == (7, "a test")
+
+
+def test_the_near_cache_has_whole_sets() -> None:
+    with pytest.raises(WarploomError, match=r"`l0i.near_lines` must be a multiple of `l0i.near_ways`"):
+        load_machine("hopper", **{"l0i.near_ways": 3})

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from warploom.machines import load_machine
-from warploom.validation.recorded import folder_of, read_numbers
+from warploom.chip.machines import load_machine
+from warploom.studies.validate.recorded import folder_of, read_numbers
 
 MEASURED = {number.name for number in read_numbers(folder_of("h200"))[1]}
-SUB_CORE = ("sm.", "register_file.", "stages.", "l0i.", "latency.", "initiation.")
+SUB_CORE = ("sm.", "register_file.", "stages.", "sub_core.", "l0i.", "latency.", "initiation.")
 OF_A_LAUNCH = ("stages.launch_cycles", "stages.exit_cycles", "stages.stores_awaited")
 
 

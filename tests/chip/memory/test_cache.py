@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_driver import BASE, LOAD, LOCAL, SM_DTYPE, STORE, VOLATILE, Stream, run
 
-from warploom.core.memory import FOREVER, begin_launch, fetch_access, ldst_step, memory_step, new_memory
-from warploom.core.memory.address import bank_of, channel_of, first_way, row_of, slice_of, within_channel
-from warploom.core.memory.cache import set_of
-from warploom.machines import Machine, load_machine
+from support.memory_driver import BASE, LOAD, LOCAL, SM_DTYPE, STORE, VOLATILE, Stream, run
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.memory import FOREVER, begin_launch, fetch_access, ldst_step, memory_step, new_memory
+from warploom.chip.memory.address import bank_of, channel_of, first_way, row_of, slice_of, within_channel
+from warploom.chip.memory.cache import set_of
 
 
 @pytest.fixture(scope="module")

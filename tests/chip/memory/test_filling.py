@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_driver import BASE, Stream, run
 
-from warploom.core.memory import leave_in_l2, new_memory
-from warploom.machines import Machine, load_machine
+from support.memory_driver import BASE, Stream, run
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.memory import leave_in_l2, new_memory
 
 
 @pytest.fixture(scope="module")

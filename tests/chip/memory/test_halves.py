@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from memory_driver import ATOMIC, BASE, CONST, LOAD, SHARED, STORE, TEXTURE, VOLATILE, Stream, run
 
-from warploom.core.memory import ABOUT_SHIFT
-from warploom.core.memory.state import CONST_BASE
-from warploom.machines import Machine, load_machine
-from warploom.trace.format import FILTERED
+from support.memory_driver import ATOMIC, BASE, CONST, LOAD, SHARED, STORE, TEXTURE, VOLATILE, Stream, run
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.memory import ABOUT_SHIFT
+from warploom.chip.memory.state import CONST_BASE
+from warploom.emulator.trace.format import FILTERED
 
 ON_ONE_WORD = [1 << lane for lane in range(32)]  # each in its turn
 LINES = 1536  # in blocks of two, as many as the hash exchanges: 16 blocks for each channel of the two halves
@@ -196,6 +196,32 @@ def test_stores_to_the_same_sectors_leave_together(machine: Machine) -> None:
     outcome = run(machine, stream)
     assert 32 <= outcome.counters["l2_write_accesses"] < 4 * 32
     assert (outcome.ops[0]["done"] > 0).all()
+
+
+BOTH = [BASE, BASE + 1]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "flags", "later", "at", "leaving"),
+    [
+        (BOTH, STORE, BOTH, 0, 2),
+        (BOTH, STORE, [BASE + 1], 0, 2),  # a part of what leaves anyway
+        ([BASE + 1], STORE, BOTH, 0, 1 + 2),  # sector 0 would be missing
+        (BOTH, STORE, [BASE + 4, BASE + 5], 0, 2 + 2),  # the next line
+        (BOTH, LOAD | VOLATILE, BOTH, 0, 2),  # what reads them takes nothing along
+        (BOTH, STORE, BOTH, 2000, 2 + 2),  # the earlier one has left
+    ],
+)
+def test_a_store_joins_one_that_writes_its_sectors_too(
+    machine: Machine, earlier: list[int], flags: int, later: list[int], at: int, leaving: int
+) -> None:
+    """Behind four lines that keep the way out busy; `leaving` are the sectors of both stores that L2 is to write."""
+    stream = Stream()
+    for number in range(10, 14):
+        stream.line(number, flags=STORE)
+    stream.add(earlier, flags=flags).add(later, flags=STORE, at=at)
+    alone = replace(machine, interconnect=replace(machine.interconnect, groups=0))
+    assert run(alone, stream).counters["l2_write_accesses"] == 4 * 4 + leaving
 
 
 def test_stores_of_one_group_of_sms_join_as_far_as_reads_do(machine: Machine) -> None:

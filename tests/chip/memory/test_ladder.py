@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from memory_driver import ATOMIC, BASE, CONST, LOAD, PARAM, SHARED, STORE, TEXTURE, Stream, run
 
-from warploom.machines import Machine, load_machine
+from support.memory_driver import ATOMIC, BASE, CONST, LOAD, PARAM, SHARED, STORE, TEXTURE, Stream, run
+from warploom.chip.machines import Machine, load_machine
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memory_driver import ATOMIC, BASE, CONST, GLOBAL, LOAD, LOCAL, SHARED, STORE, TEXTURE, Outcome, Stream, run
 
-from warploom.core.memory import new_memory
-from warploom.errors import WarploomError
-from warploom.machines import Machine, load_machine
+from support.memory_driver import ATOMIC, BASE, CONST, GLOBAL, LOAD, LOCAL, SHARED, STORE, TEXTURE, Outcome, Stream, run
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.memory import new_memory
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_nothing_is_lost(name: str) -> None:
     machine = load_machine(name)
     outcome = run(machine, *random_streams(3, sms=min(machine.chip.sms, 8), length=300, footprint=1 << 18))
     for part in outcome.ops:
-        finished = part["done"][(part["space"] != SHARED) | (part["flags"] == LOAD)]
+        finished = part["done"][(part["space"] != SHARED) | (part["traits"] == LOAD)]
         assert (finished >= 0).all()
     ldst = outcome.sms["ldst"]
     for cache in ("l1", "l1c", "l1t"):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.machines import load_machine
-from warploom.observers import observer_names
-from warploom.observers.pipeline_log import PipelineLog
-from warploom.observers.timeline import Timeline
-from warploom.simulation.execution import Executions
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.chip.machines import load_machine
+from warploom.chip.observers import observer_names
+from warploom.chip.observers.pipeline_log import PipelineLog
+from warploom.chip.observers.timeline import Timeline
+from warploom.programs.program import workload_program
+from warploom.runs.execution import Executions
+from warploom.runs.result import Result
+from warploom.runs.simulate import simulate
 
 PROGRAM = "reduction"  # several launches, barriers, divergence
 DESIGN = "rfc"  # values move between two levels, too

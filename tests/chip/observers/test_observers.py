@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from warploom.code.instruction import Code
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.observers import make_observers, observer_names
-from warploom.observers.hot_spots import COUNTERS_OF, LONG_ROWS, ROWS, HotSpots
-from warploom.observers.pipeline_log import PipelineLog
-from warploom.observers.window import is_chosen, warp_mask
-from warploom.records import Record, i8, own_dtype
-from warploom.register_file.layout import STALLS
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.own_kernel import OwnKernel
+from warploom.base.errors import WarploomError
+from warploom.base.records import Record, i8, own_dtype
+from warploom.chip.machines import load_machine
+from warploom.chip.observers import make_observers, observer_names
+from warploom.chip.observers.hot_spots import COUNTERS_OF, LONG_ROWS, ROWS, HotSpots
+from warploom.chip.observers.pipeline_log import PipelineLog
+from warploom.chip.observers.window import is_chosen, warp_mask
+from warploom.chip.sm.layout import STALLS
+from warploom.compiler.code.instruction import Code
+from warploom.programs.own_kernel import OwnKernel
+from warploom.runs.result import Result
+from warploom.runs.simulate import simulate
 
 
 def rows_of(watched: Result) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def test_a_kernel_of_many_instructions_is_watched(tmp_path: Path) -> None:
     body = f"ld.param.u64 p, [out]; mov.u32 a, %tid.x; mov.u32 b, a;\n{additions}st.global.u32 [p], b; ret;"
     head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry long(.param .u64 out)"
     (tmp_path / "long.ptx").write_text(f"{head}\n{{\n.reg .b64 p; .reg .b32 a, b;\n{body}\n}}\n")
-    program = OwnKernel(str(tmp_path / "long.ptx"), (1,), (32,), arguments=("out=u32[1]",)).program("ptx", "ptx", ())
+    program = OwnKernel(str(tmp_path / "long.ptx"), (1,), (32,), arguments=("out=u32[1]",)).open("ptx")
     watched = simulate(program, "baseline", load_machine("gtx480").scaled(1), observers=["hot-spots"])
     rows = rows_of(watched)
     assert len(rows) > 6000 and all(row["issues"] == 1 for row in rows[:-1])

@@ -6,11 +6,11 @@ import io
 import itertools
 
 import pytest
-from watched_run import code_of, events_of
 
-from warploom.register_file.observing import STAGES
-from warploom.report.kanata import STAGE_NAMES, WAITING, KanataWriter
-from warploom.simulation.result import Result
+from support.watched_run import code_of, events_of
+from warploom.chip.sm.observing import STAGES
+from warploom.runs.result import Result
+from warploom.show.kanata import STAGE_NAMES, WAITING, KanataWriter
 
 
 class Instruction:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as trace_pb2
 from perfetto.trace_processor import TraceProcessor
-from trace_processor import trace_processor_address
-from watched_run import code_of, events_of
 
-from warploom.report.perfetto import TimelineWriter
-from warploom.simulation.result import Result
+from support.trace_processor import trace_processor_address
+from support.watched_run import code_of, events_of
+from warploom.runs.result import Result
+from warploom.show.perfetto import TimelineWriter
 
 
 class Track:
@@ -171,7 +171,7 @@ def test_counters_have_units_and_integrate_to_the_result(runs: tuple[Result, Res
     issued = sum(value * (end - begin) for (begin, value), (end, _) in zip(ipc.points, ipc.points[1:], strict=False))
     assert issued == pytest.approx(watched.warp_instructions)
     (power,) = named(tracks, "power")
-    clock = watched.provenance.machine["numbers"]["chip"]["clock_energy_mhz"] * 1e6 if watched.provenance else 0
+    clock = watched.spec.machine.chip.clock_energy_mhz * 1e6
     millijoules = sum(v * (end - begin) for (begin, v), (end, _) in zip(power.points, power.points[1:], strict=False)) / clock
     assert millijoules * 1e9 == pytest.approx(watched.energy_pj["total"])
     for beginning in ("entries on", "registers allocated", "registers live"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from subcore_checks import LENGTH, MachineCode, controlled, hopper, leave  # noqa: F401
-from timing_kernels import r
 
-from warploom.code.instruction import Bank, Control, Imm, Instruction, Modified, Operand, Operation, Reg, Special
-from warploom.core.simulate import TimingResult, time_launches
+from support.controlled_kernels import LENGTH, MachineCode, controlled, leave
+from support.timing_kernels import r
+from warploom.base.errors import SimulationError, WarploomError
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.simulate import TimingResult, time_launches
+from warploom.compiler.code.instruction import Bank, Control, Imm, Instruction, Modified, Operand, Operation, Reg, Special
 from warploom.designs import parse_design
-from warploom.errors import SimulationError, WarploomError
-from warploom.machines import Machine, load_machine
 
 RESULT, FIRST = 24, 16  # registers
 PLAIN = Control(4, False, None, None, 0, (False,) * 3)
@@ -52,33 +52,33 @@ def cycles_of_each(one: list[Instruction], machine: Machine, named: str = "moder
 
 @pytest.mark.parametrize("columns", [64, 128, 256])
 @pytest.mark.parametrize("registers", [False, True])
-def test_columns_take_their_time(hopper: Machine, columns: int, registers: bool) -> None:  # noqa: F811
+def test_columns_take_their_time(hopper: Machine, columns: int, registers: bool) -> None:
     each = cycles_of_each([product(columns, registers=registers)], hopper)
-    assert each == pytest.approx(columns / hopper.stages.product_columns, abs=1)
+    assert each == pytest.approx(columns / hopper.sub_core.product_columns, abs=1)
 
 
-def test_narrow_products_wait_for_shared_memory(hopper: Machine) -> None:  # noqa: F811
+def test_narrow_products_wait_for_shared_memory(hopper: Machine) -> None:
     """64 rows of A and eight columns of B, 32 bytes each, come at 128 bytes a cycle; in registers A takes a time of its own."""
     in_memory, in_registers = (
         cycles_of_each([product(8, registers=registers, result=RESULT + 8 * n) for n in range(4)], hopper) / 4
         for registers in (False, True)
     )
     assert in_memory == pytest.approx((64 + 8) * 32 / 128, abs=1)
-    assert in_registers == pytest.approx(hopper.stages.product_register_cycles, abs=1)
+    assert in_registers == pytest.approx(hopper.sub_core.product_register_cycles, abs=1)
 
 
-def test_a_product_does_not_wait_for_an_addend_in_the_tensor_core(hopper: Machine) -> None:  # noqa: F811
+def test_a_product_does_not_wait_for_an_addend_in_the_tensor_core(hopper: Machine) -> None:
     """An H200 makes products as fast into one set of registers as into two."""
     one, two = (cycles_of_each([product(8, result=RESULT + 8 * n) for n in range(count)] * 2, hopper) for count in (1, 2))
     assert two == pytest.approx(2 * one, abs=1)
 
 
-def test_warpgroups_share_the_tensor_cores(hopper: Machine) -> None:  # noqa: F811
-    assert cycles_of_each([product(64)], hopper, warps=8) == pytest.approx(2 * 64 / hopper.stages.product_columns, abs=2)
+def test_warpgroups_share_the_tensor_cores(hopper: Machine) -> None:
+    assert cycles_of_each([product(64)], hopper, warps=8) == pytest.approx(2 * 64 / hopper.sub_core.product_columns, abs=2)
 
 
 @pytest.mark.parametrize(("columns", "half"), [(256, False), (8, False), (72, True)])
-def test_every_register_is_read_and_written_once(hopper: Machine, columns: int, half: bool) -> None:  # noqa: F811
+def test_every_register_is_read_and_written_once(hopper: Machine, columns: int, half: bool) -> None:
     count = columns // (4 if half else 2)
     result = run([product(columns, half=half, registers=True, ends_group=True), wait()], hopper)
     assert result.counters["mrf_reads"] == 2 * 4 * (count + 4)  # two launches of four warps
@@ -87,7 +87,7 @@ def test_every_register_is_read_and_written_once(hopper: Machine, columns: int, 
     assert without.counters["mrf_reads"] == 0
 
 
-def test_a_warp_goes_on_until_it_waits(hopper: Machine) -> None:  # noqa: F811
+def test_a_warp_goes_on_until_it_waits(hopper: Machine) -> None:
     work = [controlled("FFMA", 1, 1, 2, 3, stall=4)] * 16
     made = product(256, ends_group=True)
     alone, beside, behind = (
@@ -99,7 +99,7 @@ def test_a_warp_goes_on_until_it_waits(hopper: Machine) -> None:  # noqa: F811
     assert one_left <= run([made, made, wait(0)], hopper).launches[1]["cycles"]
 
 
-def test_who_reads_too_early_is_found(hopper: Machine) -> None:  # noqa: F811
+def test_who_reads_too_early_is_found(hopper: Machine) -> None:
     made = product(64, registers=True, ends_group=True)
     for early in (controlled("FADD", 1, RESULT + 5, 2), controlled("FADD", RESULT + 31, 1, 2), controlled("FADD", FIRST, 1, 2)):
         with pytest.raises(SimulationError, match="a product of matrices under way"):
@@ -107,11 +107,11 @@ def test_who_reads_too_early_is_found(hopper: Machine) -> None:  # noqa: F811
         assert run([made, wait(), early], hopper).warp_instructions == 2 * 4 * 4
 
 
-def test_idle_registers_wake_up_for_products(hopper: Machine) -> None:  # noqa: F811
+def test_idle_registers_wake_up_for_products(hopper: Machine) -> None:
     assert run([product(128, ends_group=True), wait()], hopper, "modern + warped-rf").warp_instructions == 2 * 4 * 3
 
 
-def test_skipping_changes_nothing(hopper: Machine) -> None:  # noqa: F811
+def test_skipping_changes_nothing(hopper: Machine) -> None:
     body = [product(64, registers=True), *[controlled("FFMA", 1, 1, 2, 3, stall=4)] * 4, product(64, ends_group=True), wait()]
     kernel = MachineCode([[*body * 2, leave()]], 168, warps_per_cta=8, ctas=2)
     policies = parse_design("modern").policies
@@ -129,11 +129,11 @@ def doubles(inner: int) -> Instruction:
     return Instruction(Operation("DMMA", modifiers=(f"16x8x{inner}",)), quads[0], sources, control=control)
 
 
-def test_doubles_of_sixteen_rows(hopper: Machine) -> None:  # noqa: F811
+def test_doubles_of_sixteen_rows(hopper: Machine) -> None:
     result = run([doubles(16)], hopper, warps=1)
     assert (result.counters["mrf_reads"], result.counters["mrf_writes"]) == (2 * 32, 2 * 8)
     took = [run([doubles(16)] * n, hopper).launches[1]["cycles"] for n in (8, 4)]
-    assert (took[0] - took[1]) / 4 >= 16 * 8 * 16 / hopper.stages.double_products
+    assert (took[0] - took[1]) / 4 >= 16 * 8 * 16 / hopper.sub_core.double_products
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
-from timing_kernels import Access, Kernel, chain, r
 
-from warploom.code.instruction import (
+from support.controlled_kernels import LENGTH, MachineCode, controlled, leave
+from support.timing_kernels import Access, chain, r
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.simulate import Simulation, TimingResult, time_launches
+from warploom.compiler.code.instruction import (
     Address,
     Bank,
-    Binary,
-    Code,
     Constant,
     Control,
     Guard,
@@ -21,40 +25,12 @@ from warploom.code.instruction import (
     Reg,
     Special,
 )
-from warploom.core.simulate import TimingResult, time_launches
 from warploom.designs import design, parse_design
-from warploom.errors import WarploomError
-from warploom.machines import Machine, load_machine
-
-LENGTH = 40  # instructions: five lines of code, which the stream buffer brings before they are needed
-
-
-@dataclass
-class MachineCode(Kernel):
-    """A kernel of machine code, with control bits."""
-
-    def code(self) -> Code:
-        return replace(super().code(), binary=Binary(90, 0x210, ()))
-
-
-def controlled(name: str, dst: int | None, *srcs: int, reuse: str = "", **bits) -> Instruction:
-    """An instruction on registers; ``reuse`` names the operands that are kept, such as "AC"."""
-    control = Control(1, False, None, None, 0, tuple(operand in reuse for operand in "ABC"))._replace(**bits)
-    return Instruction(Operation(name), (r(dst),) if dst is not None else (), tuple(map(r, srcs)), control=control)
 
 
 def load_shared(dst: int, base: int, **bits) -> Instruction:
     control = Control(2, False, 0, None, 0, (False,) * 3)._replace(**bits)
     return Instruction(Operation("LDS"), (r(dst),), (Address(r(base)),), control=control)
-
-
-def leave() -> Instruction:
-    return Instruction(Operation("EXIT"), control=Control(5, False, None, None, 0, (False,) * 3))
-
-
-@pytest.fixture(scope="module")
-def hopper() -> Machine:
-    return load_machine("hopper").scaled(1)
 
 
 def run(body: list[Instruction], machine: Machine, named: str = "modern", **options) -> TimingResult:
@@ -109,6 +85,27 @@ def test_reuse_semantics_of_the_published_examples(hopper: Machine) -> None:
     assert hits(controlled("FFMA", 5, 2, 7, 8, reuse="A")) == 2  # hits, and is kept
     assert hits(controlled("FFMA", 5, 7, 2, 8)) == 1  # another operand misses; R7 is of the other bank
     assert hits(controlled("FFMA", 5, 4, 7, 8)) == 0  # R4 of the same bank and operand drives it out
+
+
+class Watched(Simulation):
+    """Sees at the end of a launch that each sub-core's reuse cache holds as many values as it says."""
+
+    def _add(self, code: Any, trace: Any, fits: Any, sms: np.ndarray, drained: Any) -> dict[str, Any]:
+        cache, cores, places = sms["hierarchy"][0], self.machine.sm.sub_cores, 2 * 3  # banks and operands of a sub-core
+        held = np.bincount(np.flatnonzero(cache["warp"]) // places, minlength=cores)
+        assert cache["entries"][:cores].tolist() == held.tolist()
+        return super()._add(code, trace, fits, sms, drained)
+
+
+@pytest.mark.parametrize("warps", [4, 64])
+def test_a_new_warp_finds_nothing_of_the_one_before_it(hopper: Machine, warps: int) -> None:
+    """Every warp leaves R4 behind in the reuse cache; the one that comes in its place reads R4 from the register file."""
+    body = [controlled("FMUL", 8, 4, 3, stall=4), controlled("FMUL", 9, 4, 3, reuse="A", stall=4), leave()]
+    simulation = Watched(parse_design("modern").policies, hopper, check=True)
+    # So much shared memory lets one CTA be resident at a time.
+    simulation.launch(*MachineCode([body], 16, warps_per_cta=warps, ctas=4, shared_bytes=200 << 10).launch())
+    counters = simulation.result().counters
+    assert (counters["reuse_fills"], counters["upper_reads"]) == (4 * warps, 0)
 
 
 def test_a_cache_that_nobody_fills_changes_nothing(hopper: Machine) -> None:
@@ -228,9 +225,9 @@ def test_a_counter_holds_back_who_waits_for_it(hopper: Machine) -> None:
     """A chain of loads from shared memory takes what the machine file says from issue to issue."""
     waiting = [load_shared(1, 1, wait=1)] * 8
     free = [load_shared(1, 2)] * 8
-    stages = hopper.stages
-    each = 2 + stages.shared_read_cycles + hopper.shared.latency
-    apart = max(stages.memory_interval, stages.shared_interval)
+    sub_core = hopper.sub_core
+    each = 2 + sub_core.shared_read_cycles + hopper.shared.latency
+    apart = max(sub_core.memory_interval, sub_core.shared_interval)
     took = more(waiting, free, hopper, access=lambda *_: Access(passes=1))
     assert took == pytest.approx(7 * (each - apart), abs=14)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op, store
 
-from warploom.code.instruction import Instruction, Operation
-from warploom.core.simulate import time_launches
+from support.timing_kernels import Access, Kernel, add, barrier, chain, exit_, fma, load, op, store
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import baseline_policies
+from warploom.compiler.code.instruction import Instruction, Operation
 from warploom.designs import parse_design
-from warploom.machines import Machine, load_machine
-from warploom.register_file import baseline_policies
 
 STAGES = 6  # issue to collector, read, dispatch, unit, result bus, write-back: what a dependent instruction waits besides latency
 

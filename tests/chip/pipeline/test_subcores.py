@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from plain_python import run_checks
+from support.places import ROOT
+from support.plain_python import run_checks
 
-CORE = Path(__file__).parents[2] / "src" / "warploom" / "core"
+CORE = ROOT / "src" / "warploom" / "chip"
 
 
 def test_subcores() -> None:

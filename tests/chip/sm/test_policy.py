@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.records import Record, i8
-from warploom.register_file import CHOICES, baseline_policies, check_policies, load_policy_file, make_policy, policies_of
-from warploom.register_file.combination import at_run_time
-from warploom.register_file.policy import check_policy_class
+from warploom.base.errors import WarploomError
+from warploom.base.records import Record, i8
+from warploom.chip.sm import CHOICES, baseline_policies, check_policies, load_policy_file, make_policy, policies_of
+from warploom.chip.sm.combination import at_run_time
+from warploom.chip.sm.policy import check_policy_class
+
+pytestmark = pytest.mark.unit
 
 
 class Misspelt(NamedTuple):
@@ -89,7 +91,7 @@ def test_parameters_that_are_refused(name, parameters, words):
 
 def test_a_policy_in_the_wrong_place():
     design = baseline_policies()
-    with pytest.raises(WarploomError, match="gating=none stands where the scheduler belongs"):
+    with pytest.raises(WarploomError, match="gating=none was given as the scheduler policy"):
         check_policies(design._replace(scheduler=design.gating))
 
 
@@ -121,7 +123,7 @@ def test_every_policy_says_what_it_is():
         ("x = 1\n", "it registers no policy"),
         ("import nonsense_module\n", "cannot be loaded: ModuleNotFoundError"),
         (
-            "from typing import NamedTuple\nfrom warploom.register_file import policy\n\n@policy\nclass Gto(NamedTuple):\n"
+            "from typing import NamedTuple\nfrom warploom.chip.sm import policy\n\n@policy\nclass Gto(NamedTuple):\n"
             "    CHOICE, NAME = 'scheduler', 'gto'\n",
             "scheduler=gto is already taken by",
         ),

@@ -8,26 +8,26 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from warploom.records import field_names
-from warploom.register_file import HOOKS
-from warploom.register_file.context import CodeRow, Context, Info
-from warploom.register_file.layout import Count, Cta, Entry, Slot, Sm, Warp
+from support.places import ROOT, TESTS
+from warploom.base.records import field_names
+from warploom.chip.sm import HOOKS
+from warploom.chip.sm.context import CodeRow, Context, Info
+from warploom.chip.sm.layout import Count, Cta, Entry, Slot, Sm, Warp
 
-PACKAGE = Path(__file__).parents[2] / "src" / "warploom"
-PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+PACKAGE = ROOT / "src" / "warploom"
+PAGE = (ROOT / "docs" / "policies.md").read_text()
 GATE, DROWSY, WINDOW = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 # A policy file runs in a process of its own, where the core is plain Python: a small launch then takes a second.
 DRIVER = """
 import json, sys
-from timing_kernels import Kernel, add, exit_, fma, load, store
-from warploom.core.simulate import time_launches
-from warploom.machines import load_machine
-from warploom.register_file import baseline_policies, load_policy_file, make_policy
+from support.timing_kernels import Kernel, add, exit_, fma, load, store
+from warploom.chip.simulate import time_launches
+from warploom.chip.machines import load_machine
+from warploom.chip.sm import baseline_policies, load_policy_file, make_policy
 
 design = baseline_policies()
 for file, parameters in zip(sys.argv[2::2], map(json.loads, sys.argv[3::2])):
@@ -64,7 +64,7 @@ def run(tmp_path):
             arguments += [str(file), json.dumps(parameters)]
         driver = tmp_path / "driver.py"
         driver.write_text(DRIVER)
-        path = os.pathsep.join([str(Path(__file__).parents[1] / "core"), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             [sys.executable, str(driver), kernel, *arguments],
             env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
@@ -154,7 +154,7 @@ def test_the_drawing_says_whose_each_hook_is():
 
 
 def test_every_service_is_on_the_page():
-    tree = ast.parse((PACKAGE / "register_file" / "services.py").read_text())
+    tree = ast.parse((PACKAGE / "chip" / "sm" / "services.py").read_text())
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
     assert len(names) > 15
     missing = [name for name in names if not re.search(rf"\| [^|]*`{name}\b", PAGE)]
@@ -177,7 +177,7 @@ def test_fields_on_the_page_exist():
 def users_of_hooks() -> set[tuple[str, str]]:
     """The hooks that some policy of the package answers, each with its choice."""
     found = set()
-    for file in [*(PACKAGE / "policies").rglob("*.py"), *(PACKAGE / "papers").rglob("*.py")]:
+    for file in [*(PACKAGE / "designs" / "policies").rglob("*.py"), *(PACKAGE / "papers").rglob("*.py")]:
         for kind in ast.walk(ast.parse(file.read_text())):
             if isinstance(kind, ast.ClassDef):
                 plain = {node.targets[0].id: node.value for node in kind.body if isinstance(node, ast.Assign)}
@@ -195,9 +195,7 @@ def test_every_hook_has_a_user():
 def calls_of_hooks(source: str) -> set[tuple[str, str]]:
     """The hook points that a file calls, each with the choice whose policy it passes: ``reset(ctx.design.power, ...)``."""
     tree = ast.parse(source)
-    imports = [
-        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "warploom.register_file.hooks"
-    ]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "warploom.chip.sm.hooks"]
     imported = {name.asname or name.name: name.name for node in imports for name in node.names}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args]
     passed = [(imported.get(call.func.id), call.args[0]) for call in calls]
@@ -206,7 +204,7 @@ def calls_of_hooks(source: str) -> set[tuple[str, str]]:
 
 def test_every_hook_is_called():
     """A hook that nobody asks for some choice would make policies that define it silently wrong."""
-    files = [file for room in ("core", "register_file", "policies", "papers") for file in (PACKAGE / room).rglob("*.py")]
+    files = [file for room in ("chip", "designs/policies", "papers") for file in (PACKAGE / room).rglob("*.py")]
     called = {call for file in files for call in calls_of_hooks(file.read_text())}
     wanted = {(choice, name) for choice, hooks in HOOKS.items() for name in hooks}
     assert not wanted - called, f"nothing calls {sorted(wanted - called)}"
@@ -214,7 +212,7 @@ def test_every_hook_is_called():
 
 def test_only_calls_of_hooks_count_as_such():
     """Neither a definition, a method, a comment nor a function of the same name from elsewhere."""
-    imported = "from warploom.register_file.hooks import reset, choose as pick\n"
+    imported = "from warploom.chip.sm.hooks import reset, choose as pick\n"
     assert calls_of_hooks(imported + "reset(ctx.design.power, ctx)\npick(ctx.design.scheduler)") == {
         ("power", "reset"),
         ("scheduler", "choose"),

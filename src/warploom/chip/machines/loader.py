@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import Field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from warploom.code.classes import OpClass
-from warploom.errors import WarploomError
-from warploom.library import with_papers
-from warploom.machines import schema
-from warploom.machines.machine import TABLES, USUAL_CODE, USUAL_DESIGN, Machine
-from warploom.sass.module import ARCHITECTURES
+from warploom.base.errors import WarploomError
+from warploom.base.library import with_papers
+from warploom.base.spelling import did_you_mean
+from warploom.base.toml import parse_toml
+from warploom.chip.machines import schema
+from warploom.chip.machines.keys import Key, key_of, lowest
+from warploom.chip.machines.limits import MAX_CACHE_LINES, MAX_L2_LINES
+from warploom.chip.machines.machine import USUAL_CODE, USUAL_DESIGN, Machine
+from warploom.chip.machines.sm_tables import OperandPath
+from warploom.compiler.sass.module import ARCHITECTURES
 
 FOLDER = Path(__file__).parent
-_BY_CLASS = {name: {kind.name.lower(): kind for kind in OpClass} for name in ("latency", "initiation")}
+NOT_SET = "not set by the machine's files: what changes nothing"
 _BASES_ALLOWED = 8  # a longer chain is a cycle
 
 Tables = dict[str, dict[str, Any]]
@@ -38,24 +40,39 @@ def load_machine(name_or_path: str | Path, **overrides: Any) -> Machine:
     text, tables, sources = _read(path, depth=0)
     for key, value in overrides.items():
         table, _, entry = key.partition(".")
+        _check_override(path.stem, key)
         tables.setdefault(table, {})[entry] = value
         sources[key] = "set by the caller"
-    return _build(path, text, tables, sources)
+    changed = ", ".join(f"{key}={value}" for key, value in overrides.items())
+    return _build(path.stem, f"machine {path.stem} with {changed}" if changed else str(path), text, tables, sources)
+
+
+def _check_override(machine: str, key: str) -> None:
+    """Refuse a dotted key that no machine has: what a person typed, not a line of a file."""
+    if key not in schema.KEYS:
+        hint = did_you_mean(key, schema.KEYS, otherwise=f"; `warploom machines {machine}` lists them")
+        raise WarploomError(f"machine {machine}: there is no key {key!r}{hint}")
 
 
 def machine_from_dict(data: Mapping[str, Any], where: str) -> Machine:
     """A machine from what `Machine.to_dict` gave."""
     tables = {name: dict(table) for name, table in data.items() if name not in ("name", "title", "code", "design")}
-    path = Path(f"{data['name']}.toml")
+    name = Path(f"{data['name']}.toml").stem
     try:
         text = {"title": str(data["title"]), "code": str(data.get("code", USUAL_CODE)), "design": str(data.get("design", ""))}
-        return _build(path, text, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
+        return _build(name, f"{name}.toml", text, tables, dict.fromkeys((key for key, _ in _leaves(tables)), where))
     except WarploomError as error:
         raise WarploomError(f"{where}: {error}") from None
 
 
 def _leaves(tables: Tables) -> Iterable[tuple[str, Any]]:
     return ((f"{table}.{key}", value) for table, entries in tables.items() for key, value in entries.items())
+
+
+def check_machine_name(name: str) -> None:
+    """Refuse a name that no machine has."""
+    if name not in _files():
+        raise WarploomError(f"machine {name!r} is unknown{did_you_mean(name, machine_names())}")
 
 
 def _find(name_or_path: str | Path) -> Path:
@@ -65,8 +82,7 @@ def _find(name_or_path: str | Path) -> Path:
             raise WarploomError(f"{path}: there is no such machine file")
         return path
     known = _files()
-    if str(name_or_path) not in known:
-        raise WarploomError(f"machine {str(name_or_path)!r} is unknown{_nearest(str(name_or_path), sorted(known))}")
+    check_machine_name(str(name_or_path))
     return known[str(name_or_path)]
 
 
@@ -80,24 +96,14 @@ def _find_base(path: Path, base: str) -> Path:
     return _find(base)
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence: what was probably meant, and all that is allowed."""
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=1)
-    guess = f"; did you mean {close[0]!r}?" if close else ""
-    return f"{guess} (allowed: {', '.join(known)})"
-
-
 def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str]]:
     """The file's texts, its tables on top of its base's, and the source of each key that any of them sets."""
     if depth > _BASES_ALLOWED:
         raise WarploomError(f"{path}: the chain of `base` machines never ends")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse_toml(path.read_bytes(), str(path))
     except OSError as error:
         raise WarploomError(f"{path}: the machine cannot be read ({error.strerror})") from None
-    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
-        raise WarploomError(f"{path}: not a TOML file: {error}") from None
     text = {key: data.pop(key, "") for key in ("title", "base", "code", "design")}
     for key, value in text.items():
         if not isinstance(value, str):
@@ -110,8 +116,10 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
         text["code"] = text["code"] or base["code"]
         text["design"] = text["design"] or base["design"]
     if text["code"] not in ("", USUAL_CODE, *ARCHITECTURES):
-        raise WarploomError(f"{path}: `code` {text['code']!r} is unknown{_nearest(text['code'], (USUAL_CODE, *ARCHITECTURES))}")
-    _check_names(path, data)
+        raise WarploomError(
+            f"{path}: `code` {text['code']!r} is unknown{did_you_mean(text['code'], (USUAL_CODE, *ARCHITECTURES))}"
+        )
+    _check_names(str(path), data)
     for table, entries in data.items():
         for key, value in entries.items():
             tables.setdefault(table, {})[key] = value
@@ -120,24 +128,24 @@ def _read(path: Path, depth: int) -> tuple[dict[str, str], Tables, dict[str, str
     return text, tables, sources
 
 
-def _check_names(path: Path, data: dict[str, Any]) -> None:
+def _check_names(where: str, data: dict[str, Any]) -> None:
     for table, entries in data.items():
-        known = [*TABLES, *_BY_CLASS]
+        known = [*schema.TABLES, *schema.BY_CLASS]
         if table not in known:
             kind = "table" if isinstance(entries, dict) else "key"
             raise WarploomError(
-                f"{path}: unknown {kind} `{table}`{_nearest(table, ['title', 'base', 'code', 'design', 'sources', *known])}"
+                f"{where}: unknown {kind} `{table}`{did_you_mean(table, ['title', 'base', 'code', 'design', 'sources', *known])}"
             )
         if not isinstance(entries, dict):
-            raise WarploomError(f"{path}: `{table}` is a table and wants its values under [{table}]")
+            raise WarploomError(f"{where}: `{table}` is a table and wants its values under [{table}]")
+        allowed = _keys(table)
         for key in entries:
-            allowed = _keys(table)
             if key not in allowed:
-                raise WarploomError(f"{path}: unknown key `{table}.{key}`{_nearest(key, allowed)}")
+                raise WarploomError(f"{where}: unknown key `{table}.{key}`{did_you_mean(key, allowed)}")
 
 
 def _keys(table: str) -> list[str]:
-    return list(_BY_CLASS[table]) if table in _BY_CLASS else [item.name for item in fields(TABLES[table])]
+    return [key.removeprefix(f"{table}.") for key in schema.KEYS if key.startswith(f"{table}.")]
 
 
 def _source(path: Path, own: dict[str, Any], table: str, key: str) -> str:
@@ -152,57 +160,70 @@ def _check_sources(path: Path, own: dict[str, Any], covered: dict[str, str]) -> 
     tables = {key.partition(".")[0] for key in covered}
     for named in own:
         if named != "default" and named not in covered and named not in tables:
-            raise WarploomError(f"{path}: [sources] names `{named}`, which the file does not set{_nearest(named, covered)}")
+            raise WarploomError(f"{path}: [sources] names `{named}`, which the file does not set{did_you_mean(named, covered)}")
 
 
-def _build(path: Path, text: dict[str, str], tables: Tables, sources: dict[str, str]) -> Machine:
-    _check_names(path, tables)
+def _build(stem: str, where: str, text: dict[str, str], tables: Tables, sources: dict[str, str]) -> Machine:
+    """A machine from its tables; errors begin with where they are from."""
+    _check_names(where, tables)
     parts: dict[str, Any] = {}
-    for table, kind in TABLES.items():
+    for table, kind in schema.TABLES.items():
         given = tables.get(table, {})
+        if table in schema.OF_PORTS and parts["stages"].operands == OperandPath.COLLECTORS:
+            if given:
+                raise WarploomError(f"{where}: [{table}] is for machines whose `stages.operands` is `ports`; take it out")
+            parts[table] = lowest(kind)
+            continue
         values = {}
         for item in fields(kind):
-            if item.name not in given:
-                raise WarploomError(f"{path}: `{table}.{item.name}` is missing ({item.metadata['meaning']})")
-            values[item.name] = _value(path, f"{table}.{item.name}", item, given[item.name])
+            name, key = f"{table}.{item.name}", key_of(item)
+            if item.name in given:
+                values[item.name] = _value(where, name, key, item.type != "f8", given[item.name])
+            elif key.unless is not None:
+                values[item.name], sources[name] = key.unless, NOT_SET
+            else:
+                raise WarploomError(f"{where}: `{name}` is missing: {key.meaning}")
         parts[table] = kind(**values)
-    for table, classes in _BY_CLASS.items():
-        given = tables.get(table, {})
-        for key in classes:
-            if key not in given:
-                raise WarploomError(f"{path}: `{table}.{key}` is missing (cycles, by class of operation)")
-        parts[table] = tuple(_integer(path, f"{table}.{key}", given[key], 1, 2000) for key in classes)
+    for table, classes in schema.BY_CLASS.items():
+        parts[table] = tuple(_number_of_class(where, f"{table}.{kind.name.lower()}", tables.get(table, {})) for kind in classes)
     code = text.get("code") or USUAL_CODE
     design = text.get("design") or USUAL_DESIGN
-    machine = Machine(name=path.stem, title=text["title"], sources=sources, code=code, design=design, **parts)
-    check(machine, str(path))
+    machine = Machine(name=stem, title=text["title"], sources=sources, code=code, design=design, **parts)
+    check(machine, where)
     return machine
 
 
-def _value(path: Path, key: str, item: Field[Any], value: Any) -> Any:
-    metadata = item.metadata
-    if "names" in metadata:
-        if value not in metadata["names"]:
-            raise WarploomError(f"{path}: `{key}` must be one of {', '.join(metadata['names'])}, not {value!r}")
-        return value
-    if "low" not in metadata:
+def _number_of_class(where: str, name: str, given: dict[str, Any]) -> int:
+    """A number by class of operation."""
+    key, entry = schema.KEYS[name], name.partition(".")[2]
+    if entry not in given:
+        raise WarploomError(f"{where}: `{name}` is missing: {key.meaning}")
+    return _integer(where, name, key, given[entry])
+
+
+def _value(where: str, name: str, key: Key, whole: bool, value: Any) -> Any:
+    if key.words is not None:
+        words = {word.name.lower(): word for word in key.words}
+        if value not in words:
+            raise WarploomError(f"{where}: `{name}` must be one of {', '.join(words)}, not {value!r}")
+        return words[value]
+    if key.low is None or key.high is None:
         if not isinstance(value, bool):
-            raise WarploomError(f"{path}: `{key}` must be true or false, not {value!r}")
+            raise WarploomError(f"{where}: `{name}` must be true or false, not {value!r}")
         return value
-    low, high = metadata["low"], metadata["high"]
-    if item.type == "float":
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise WarploomError(f"{path}: `{key}` must be a number from {low} to {high}, not {value!r}")
-        return float(value)
-    value = _integer(path, key, value, low, high)
-    if metadata["power_of_two"] and value & (value - 1):
-        raise WarploomError(f"{path}: `{key}` must be a power of two, not {value}")
-    return value
+    if whole:
+        return _integer(where, name, key, value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not key.low <= value <= key.high:
+        raise WarploomError(f"{where}: `{name}` must be a number from {key.low} to {key.high}, not {value!r}")
+    return float(value)
 
 
-def _integer(path: Path, key: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise WarploomError(f"{path}: `{key}` must be a whole number from {low} to {high}, not {value!r}")
+def _integer(where: str, name: str, key: Key, value: Any) -> int:
+    assert key.low is not None and key.high is not None
+    if isinstance(value, bool) or not isinstance(value, int) or not key.low <= value <= key.high:
+        raise WarploomError(f"{where}: `{name}` must be a whole number from {key.low} to {key.high}, not {value!r}")
+    if key.power_of_two and value & (value - 1):
+        raise WarploomError(f"{where}: `{name}` must be a power of two, not {value}")
     return value
 
 
@@ -232,19 +253,17 @@ def check(machine: Machine, where: str = "") -> None:
         cache = getattr(machine, name)
         lines = cache.sets * cache.ways
         demand(
-            lines <= schema.MAX_CACHE_LINES,
-            f"`{name}` has {lines} lines (sets x ways); at most {schema.MAX_CACHE_LINES} are possible",
+            lines <= MAX_CACHE_LINES,
+            f"`{name}` has {lines} lines (sets x ways); at most {MAX_CACHE_LINES} are possible",
         )
     demand(l2.slices % dram.channels == 0, "`l2.slices` must be a multiple of `dram.channels`")
     per_channel = l2.slices // dram.channels
     demand(per_channel in (1, 2), "`l2.slices` must be one or two per channel of `dram.channels`")
     lines = l2.slices * l2.sets * l2.ways
+    demand(lines <= MAX_L2_LINES, f"`l2` has {lines} lines (slices x sets x ways); at most {MAX_L2_LINES} are possible")
     demand(
-        lines <= schema.MAX_L2_LINES, f"`l2` has {lines} lines (slices x sets x ways); at most {schema.MAX_L2_LINES} are possible"
-    )
-    demand(
-        machine.bulk.lines == 0 or machine.stages.operands == "ports",
-        "`bulk.lines` must be 0 where operands come through collectors: only sub-cores with read ports have such a unit",
+        machine.l0i.near_lines % machine.l0i.near_ways == 0,
+        "`l0i.near_lines` must be a multiple of `l0i.near_ways`, the lines of a set",
     )
     demand(dram.bank_groups <= dram.banks, "`dram.bank_groups` must not exceed `dram.banks`")
     demand(

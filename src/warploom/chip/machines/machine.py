@@ -3,25 +3,28 @@
 machine = load_machine("gtx480")
 machine = load_machine("gtx480", **{"sm.registers_per_sm": 16384, "register_file.entries_per_bank": 32})
 machine.sm.warps_per_sm, machine.latency[OpClass.F32_MAD]
-machine.record().warps_per_sm      # the same numbers, flat, for the core
+machine.record().sm.warps_per_sm   # the same numbers for the core
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
+from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
 
-from warploom.code.classes import OpClass
-from warploom.errors import WarploomError
-from warploom.errors.notebook import html_facts
-from warploom.machines import schema
-from warploom.machines.record import MACHINE_DTYPE, MachineRecord
+from warploom.base.errors import WarploomError
+from warploom.base.notebook import html_facts
+from warploom.chip.machines.limits import MAX_L2_WAYS, MAX_QUANTUM
+from warploom.chip.machines.memory_tables import MemoryModel
+from warploom.chip.machines.schema import MACHINE_DTYPE, OF_PORTS, TABLES, MachineRecord, MachineTables
+from warploom.chip.machines.sm_tables import OperandPath
+from warploom.compiler.code.classes import OpClass
 
 USUAL_CODE = "ptx"
 USUAL_DESIGN = "baseline"
@@ -29,32 +32,14 @@ USUAL_DESIGN = "baseline"
 UNLISTED = (OpClass.MOVE, OpClass.LOGIC, OpClass.COMPARE, OpClass.CONVERT, OpClass.F32_MAD, OpClass.F64_MAD)
 
 
-@dataclass(frozen=True)
-class Machine:
+@dataclass(frozen=True, kw_only=True)
+class Machine(MachineTables):
     """One GPU. Each attribute is a table of its file; `sources` says for every key where the value is from."""
 
     name: str
     title: str
-    chip: schema.ChipTable
-    sm: schema.SmTable
-    register_file: schema.RegisterFile
-    collectors: schema.Collectors
-    units: schema.Units
     latency: tuple[int, ...]  # by OpClass, as the file says
     initiation: tuple[int, ...]
-    stages: schema.Stages
-    l0i: schema.L0I
-    shared: schema.Shared
-    l1: schema.L1
-    l1i: schema.L1I
-    l1c: schema.L1C
-    l1t: schema.L1T
-    interconnect: schema.Interconnect
-    l2: schema.L2
-    dram: schema.Dram
-    bulk: schema.Bulk
-    memory: schema.Fixed
-    compatibility: schema.Compatibility
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     design: str = USUAL_DESIGN  # what its register file is where no design is asked for
     code: str = USUAL_CODE  # what programs for it are usually compiled to: "ptx", or machine code such as "sm_90"
@@ -81,13 +66,13 @@ class Machine:
     @property
     def fixed_memory(self) -> bool:
         """Whether memory is the simple model without caches."""
-        return self.memory.model == "fixed"
+        return self.memory.model == MemoryModel.FIXED
 
     @property
     def memory_round_trip(self) -> int:
         """The shortest time between a request's leaving an SM and its reply: how far an SM may run ahead."""
         if self.fixed_memory:
-            return schema.MAX_QUANTUM
+            return MAX_QUANTUM
         return 2 * self.interconnect.latency + self.l2.latency + self.l2.reply_latency
 
     def latency_of(self, kind: OpClass, name: str = "") -> int:
@@ -109,7 +94,7 @@ class Machine:
         rows per SM come as fast as the chip's. L2 has the number of slices, one or two to a channel, that is nearest to the
         share; its ways make up for what is left of its capacity.
         """
-        from warploom.machines.loader import check
+        from warploom.chip.machines.loader import check
 
         if not 1 <= sms <= self.chip.sms:
             raise WarploomError(f"machine {self.name}: it can be scaled to 1 to {self.chip.sms} SMs, not {sms}")
@@ -127,7 +112,7 @@ class Machine:
                 self.l2,
                 slices=slices,
                 ways=max(1, round(self.l2.ways * wanted / slices)),
-                dirty_ways=min(schema.MAX_L2_WAYS, max(1, round(self.l2.dirty_ways * wanted / slices))),
+                dirty_ways=min(MAX_L2_WAYS, max(1, round(self.l2.dirty_ways * wanted / slices))),
             ),
             dram=replace(
                 dram,
@@ -141,55 +126,36 @@ class Machine:
         return machine
 
     def tables(self) -> dict[str, Any]:
-        """The numeric tables by name, in the order of the file."""
-        return {name: getattr(self, name) for name in TABLES}
+        """The numeric tables that the machine has, by name, in the order of the file."""
+        ports = self.stages.operands == OperandPath.PORTS
+        return {name: getattr(self, name) for name in TABLES if ports or name not in OF_PORTS}
 
     def record(self) -> MachineRecord:
-        """All numbers in one aligned record, the caller's own; words are numbered in the order in which the schema lists them."""
+        """All numbers in one aligned record, the caller's own."""
         return cast(MachineRecord, _numbers(self).copy().view(np.recarray)[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `--json` prints them."""
         out: dict[str, Any] = {"name": self.name, "title": self.title, "code": self.code, "design": self.design}
-        out |= {name: asdict(table) for name, table in self.tables().items()}
+        out |= {name: asdict(table, dict_factory=_in_words) for name, table in self.tables().items()}
         for name in ("latency", "initiation"):
             out[name] = {kind.name.lower(): getattr(self, name)[kind] for kind in OpClass}
         return out
+
+
+def _in_words(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table as a dict, its words as a file writes them."""
+    return {name: value.name.lower() if isinstance(value, IntEnum) else value for name, value in items}
 
 
 @lru_cache(maxsize=64)
 def _numbers(machine: Machine) -> np.ndarray:
     array = np.zeros(1, MACHINE_DTYPE)
     row = array[0]
-    for table in machine.tables().values():
-        for item in fields(table):
-            value = getattr(table, item.name)
-            names = item.metadata.get("names")
-            row[table.PREFIX + item.name] = names.index(value) if names else value
+    for name in TABLES:
+        row[name] = astuple(getattr(machine, name))
     row["latency"] = [machine.latency_of(kind) for kind in OpClass]
     row["initiation"] = [machine.initiation_of(kind) for kind in OpClass]
-    row["xbar_flits"] = [machine.interconnect.flits(32 * sectors) for sectors in range(5)]
-    row["rf_banks_per_register"] = 128 // machine.register_file.entry_bytes
+    row["flits"] = [machine.interconnect.flits(32 * sectors) for sectors in range(5)]
+    row["banks_per_register"] = 128 // machine.register_file.entry_bytes
     return array
-
-
-TABLES: dict[str, type] = {
-    "chip": schema.ChipTable,
-    "sm": schema.SmTable,
-    "register_file": schema.RegisterFile,
-    "collectors": schema.Collectors,
-    "units": schema.Units,
-    "stages": schema.Stages,
-    "l0i": schema.L0I,
-    "shared": schema.Shared,
-    "l1": schema.L1,
-    "l1i": schema.L1I,
-    "l1c": schema.L1C,
-    "l1t": schema.L1T,
-    "interconnect": schema.Interconnect,
-    "l2": schema.L2,
-    "dram": schema.Dram,
-    "bulk": schema.Bulk,
-    "memory": schema.Fixed,
-    "compatibility": schema.Compatibility,
-}

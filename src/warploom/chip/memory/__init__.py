@@ -12,11 +12,11 @@ once per quantum:
     memory_step(machine, memory, sms, from_cycle, to_cycle)  # after every SM has run to before to_cycle
 """
 
-from warploom.core.memory.access import constant_access, fetch_access
-from warploom.core.memory.bulk import ask_for_line
-from warploom.core.memory.counters import memory_counters
-from warploom.core.memory.filling import leave_in_l2, warm_l2
-from warploom.core.memory.ldst import (
+from warploom.chip.memory.access import constant_access, fetch_access
+from warploom.chip.memory.bulk import ask_for_line
+from warploom.chip.memory.counters import memory_counters
+from warploom.chip.memory.filling import leave_in_l2, warm_l2
+from warploom.chip.memory.ldst import (
     ABOUT_SHIFT,
     done_kind,
     done_value,
@@ -27,7 +27,7 @@ from warploom.core.memory.ldst import (
     ldst_pop_done,
     ldst_step,
 )
-from warploom.core.memory.state import (
+from warploom.chip.memory.state import (
     CODE_BASE,
     CONST_BASE,
     DONE_LOAD,
@@ -38,7 +38,6 @@ from warploom.core.memory.state import (
     LDST_DTYPE,
     MAX_SLOTS,
     MEMORY_DTYPE,
-    NEAR_WAYS,
     OPERAND_CONSTANT_SECTORS,
     PARAM_BASE,
     PORT_DTYPE,
@@ -46,7 +45,7 @@ from warploom.core.memory.state import (
     Port,
     new_memory,
 )
-from warploom.core.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step
+from warploom.chip.memory.system import begin_launch, drain, memory_idle, memory_next_event, memory_step
 
 __all__ = [
     "ABOUT_SHIFT",
@@ -60,7 +59,6 @@ __all__ = [
     "LDST_DTYPE",
     "MAX_SLOTS",
     "MEMORY_DTYPE",
-    "NEAR_WAYS",
     "OPERAND_CONSTANT_SECTORS",
     "PARAM_BASE",
     "PORT_DTYPE",

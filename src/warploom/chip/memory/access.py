@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.cache import find, holds, reserve, reserve_sectors, sector_victim, set_of, victim, wait_for
-from warploom.core.memory.port import push_reply, send
-from warploom.core.memory.state import (
+from warploom.chip.machines import MachineRecord
+from warploom.chip.machines.memory_tables import MemoryModel
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.cache import find, holds, reserve, reserve_sectors, sector_victim, set_of, victim, wait_for
+from warploom.chip.memory.port import push_reply, send
+from warploom.chip.memory.state import (
     ACKNOWLEDGE,
     ALL_CONSTANT_LINES,
     CODE_BASE,
@@ -38,9 +40,8 @@ from warploom.core.memory.state import (
     Memory,
     Port,
 )
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee, whole
-from warploom.machines import MachineRecord
-from warploom.register_file.bits import signed
 
 BLOCKED, UNDER_WAY, FINISHED = -1, 0, 1
 _LEAVE_ENTRIES = 64
@@ -149,26 +150,26 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
     """A load from a data cache that fetches sectors: it waits for those on their way and asks for the rest."""
     cache = ldst.l1
     line, wanted = access.line, signed(access.sectors)
-    first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
-    way = find(cache, line, first, machine.l1_ways)
+    first = set_of(line, machine.l1.sets, machine.l1.hashed) * machine.l1.ways
+    way = find(cache, line, first, machine.l1.ways)
     pipe.wake = FOREVER
     there, coming = signed(0), signed(0)
     if way >= 0:
         there, coming = signed(cache.valid[way]), signed(cache.arriving[way])
     missing, waiting = wanted & ~there & ~coming, wanted & coming
     for sector in range(4):
-        if waiting >> sector & 1 and cache.miss[cache.sector_mshr[way, sector]].count >= machine.l1_merged:
+        if waiting >> sector & 1 and cache.miss[cache.sector_mshr[way, sector]].count >= machine.l1.merged:
             return BLOCKED
     if missing != 0:
-        if cache.mshrs_used >= machine.l1_mshrs:
+        if cache.mshrs_used >= machine.l1.mshrs:
             return BLOCKED
         dirty = False
         if way < 0:
-            way = sector_victim(cache, first, machine.l1_ways)
+            way = sector_victim(cache, first, machine.l1.ways)
             if way < 0:
                 return BLOCKED
             dirty = cache.state[way] == DIRTY
-            if not _room(pipe, 2 if dirty else 1, machine.l1_miss_queue, cycle):
+            if not _room(pipe, 2 if dirty else 1, machine.l1.miss_queue, cycle):
                 return BLOCKED
             if dirty:
                 ldst.l1_write_backs += 1
@@ -176,7 +177,7 @@ def _load_sectors(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: A
             cache.tag[way] = line
             cache.state[way] = VALID
             cache.valid[way] = 0
-        elif not _room(pipe, 1, machine.l1_miss_queue, cycle):
+        elif not _room(pipe, 1, machine.l1.miss_queue, cycle):
             return BLOCKED
     cache.accesses += 1
     cache.used[way] = cycle
@@ -210,23 +211,23 @@ def _load_constant(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: 
     A line that is not there is fetched from the cache for code.
     """
     cache = ldst.l1c
-    first = set_of(access.line, machine.l1c_sets, machine.l1c_hashed) * machine.l1c_ways
-    way = find(cache, access.line, first, machine.l1c_ways)
+    first = set_of(access.line, machine.l1c.sets, machine.l1c.hashed) * machine.l1c.ways
+    way = find(cache, access.line, first, machine.l1c.ways)
     until = ldst.constant_until[access.warp]
-    starts = cycle + (signed(access.lanes) - 1) * machine.l1c_again_cycles
+    starts = cycle + (signed(access.lanes) - 1) * machine.l1c.again_cycles
     if access.parts != 0:
-        starts = until + signed(access.lanes) * machine.l1c_again_cycles
+        starts = until + signed(access.lanes) * machine.l1c.again_cycles
     if way < 0:
         pipe.wake = FOREVER
         if _through_code_cache(machine, ldst, cycle, signed(access.line) << 1, FOREVER, 0) >= FOREVER:
             return BLOCKED
         cache.misses += 1
-        way = victim(cache, first, machine.l1c_ways)
+        way = victim(cache, first, machine.l1c.ways)
         cache.tag[way] = access.line
         cache.state[way] = VALID
         fetches = max(cycle, ldst.constant_fetched)
-        ldst.constant_fetched = fetches + machine.l1c_behind_cycles
-        starts = max(starts, fetches) + machine.l1c_behind_latency
+        ldst.constant_fetched = fetches + machine.l1c.behind_cycles
+        starts = max(starts, fetches) + machine.l1c.behind_latency
     else:
         cache.hits += 1
     cache.used[way] = cycle
@@ -259,23 +260,23 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, 
     """
     cache = ldst.l1
     line = access.line
-    first = set_of(line, machine.l1_sets, machine.l1_hashed) * machine.l1_ways
-    way = find(cache, line, first, machine.l1_ways)
+    first = set_of(line, machine.l1.sets, machine.l1.hashed) * machine.l1.ways
+    way = find(cache, line, first, machine.l1.ways)
     there = way >= 0 and holds(cache.state[way])
-    if there and access.local and machine.l1_sectored == 0:
+    if there and access.local and not machine.l1.sectored:
         cache.state[way] = DIRTY
         cache.used[way] = cycle
         cache.accesses += 1
         cache.hits += 1
         return FINISHED
-    if machine.l1_sectored != 0 and _joins_a_store(ldst, line, signed(access.sectors), cycle):
+    if machine.l1.sectored and _joins_a_store(ldst, line, signed(access.sectors), cycle):
         cache.accesses += 1
         return FINISHED
     pipe.wake = FOREVER
-    if ldst.store_credits_used >= machine.l1_store_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
+    if ldst.store_credits_used >= machine.l1.store_credits or not _room(pipe, 1, machine.l1.miss_queue, cycle):
         return BLOCKED
     cache.accesses += 1
-    if there and machine.l1_sectored == 0:
+    if there and not machine.l1.sectored:
         cache.state[way] = INVALID
         cache.hits += 1
         ldst.store_evictions += 1
@@ -285,13 +286,13 @@ def _store(machine: MachineRecord, ldst: Ldst, pipe: CachePipe, access: Access, 
             cache.valid[way] |= access.sectors & ~cache.arriving[way]
     else:
         cache.misses += 1
-        if access.local and machine.l1_sectored != 0:
-            way = sector_victim(cache, first, machine.l1_ways)
+        if access.local and machine.l1.sectored:
+            way = sector_victim(cache, first, machine.l1.ways)
             if way >= 0:
                 cache.tag[way], cache.state[way], cache.used[way] = line, VALID, cycle
                 cache.valid[way] = access.sectors
     ldst.store_credits_used += 1
-    shift = 2 if machine.l1_line_bytes == 128 else (1 if machine.l1_line_bytes == 64 else 0)
+    shift = 2 if machine.l1.line_bytes == 128 else (1 if machine.l1.line_bytes == 64 else 0)
     in_part = IN_PART if access.parts != 0 else 0
     _request(machine, ldst, pipe, cycle, line, access.sectors, shift, WRITE, in_part, ACKNOWLEDGE, access.warp)
     return UNDER_WAY
@@ -304,7 +305,7 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
     if number == DATA:
         if access.kind == WRITE:
             return _store(machine, ldst, pipe, access, cycle)
-        if machine.l1_sectored != 0:
+        if machine.l1.sectored:
             return _load_sectors(machine, ldst, pipe, access, cycle, access.local == 0)
         return _load(
             machine,
@@ -313,25 +314,25 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
             pipe,
             access,
             cycle,
-            machine.l1_sets,
-            machine.l1_ways,
-            machine.l1_hashed,
-            machine.l1_line_bytes,
-            machine.l1_mshrs,
-            machine.l1_merged,
-            machine.l1_miss_queue,
+            machine.l1.sets,
+            machine.l1.ways,
+            machine.l1.hashed,
+            machine.l1.line_bytes,
+            machine.l1.mshrs,
+            machine.l1.merged,
+            machine.l1.miss_queue,
             FILL_DATA,
         )
     if number == PAST_L1:
         pipe.wake = FOREVER
-        if ldst.direct_outstanding >= machine.l1_atomic_credits or not _room(pipe, 1, machine.l1_miss_queue, cycle):
+        if ldst.direct_outstanding >= machine.l1.atomic_credits or not _room(pipe, 1, machine.l1.miss_queue, cycle):
             return BLOCKED
         ldst.direct_outstanding += 1
         _request(machine, ldst, pipe, cycle, access.line, access.sectors, 2, access.kind, access.lanes, DIRECT, access.slot)
         return UNDER_WAY
-    if number == TEXTURE and machine.l1_sectored != 0:
+    if number == TEXTURE and machine.l1.sectored:
         return _load_sectors(machine, ldst, pipe, access, cycle, False)
-    if number == CONSTANT and machine.l1c_behind_cycles > 0:
+    if number == CONSTANT and machine.l1c.behind_cycles > 0:
         return _load_constant(machine, ldst, pipe, access, cycle)
     if number == CONSTANT:
         return _load(
@@ -341,13 +342,13 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
             pipe,
             access,
             cycle,
-            machine.l1c_sets,
-            machine.l1c_ways,
-            machine.l1c_hashed,
-            machine.l1c_line_bytes,
-            machine.l1c_mshrs,
-            machine.l1c_merged,
-            machine.l1c_miss_queue,
+            machine.l1c.sets,
+            machine.l1c.ways,
+            machine.l1c.hashed,
+            machine.l1c.line_bytes,
+            machine.l1c.mshrs,
+            machine.l1c.merged,
+            machine.l1c.miss_queue,
             FILL_CONSTANT,
         )
     return _load(
@@ -357,13 +358,13 @@ def serve(machine: MachineRecord, ldst: Ldst, number: int, access: Access, cycle
         pipe,
         access,
         cycle,
-        machine.l1t_sets,
-        machine.l1t_ways,
-        machine.l1t_hashed,
-        machine.l1t_line_bytes,
-        machine.l1t_mshrs,
-        machine.l1t_merged,
-        machine.l1t_miss_queue,
+        machine.l1t.sets,
+        machine.l1t.ways,
+        machine.l1t.hashed,
+        machine.l1t.line_bytes,
+        machine.l1t.mshrs,
+        machine.l1t.merged,
+        machine.l1t.miss_queue,
         FILL_TEXTURE,
     )
 
@@ -374,8 +375,8 @@ def constant_access(machine: MachineRecord, sm: Port, cycle: int, line: int) -> 
 
     A launch brings bank 0 along, with its parameters. Other banks come through the cache that code comes through.
     """
-    latency = machine.l1c_latency + machine.l1c_first_cycles
-    if machine.fixed_model == 1 or line < FIRST_CONSTANT_LINES:
+    latency = machine.l1c.latency + machine.l1c.first_cycles
+    if machine.memory.model == MemoryModel.FIXED or line < FIRST_CONSTANT_LINES:
         return cycle + latency
     place = (line - FIRST_INDEXED_LINE) % ALL_CONSTANT_LINES
     return _through_code_cache(machine, sm.ldst, cycle, CONST_BASE + 2 * place, FOREVER, latency)
@@ -388,10 +389,10 @@ def fetch_access(machine: MachineRecord, memory: Memory, sm: Port, cycle: int, p
     After FOREVER its line is on its way (or no miss register is free); ask again when `sm.ldst.fetch_fills` has changed.
     """
     ldst = sm.ldst
-    if machine.fixed_model == 1:
-        return cycle + machine.l1i_latency
-    sector = CODE_BASE + ldst.code_base + (pc * machine.l1i_instruction_bytes >> 5)
-    return _through_code_cache(machine, ldst, cycle, sector, CODE_BASE + ldst.code_end, machine.l1i_latency)
+    if machine.memory.model == MemoryModel.FIXED:
+        return cycle + machine.l1i.latency
+    sector = CODE_BASE + ldst.code_base + (pc * machine.l1i.instruction_bytes >> 5)
+    return _through_code_cache(machine, ldst, cycle, sector, CODE_BASE + ldst.code_end, machine.l1i.latency)
 
 
 @callee
@@ -401,10 +402,10 @@ def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: 
     What is behind ``end`` is not asked for: FOREVER where nothing says where constants end.
     """
     cache = ldst.l1i
-    shift = 2 if machine.l1i_line_bytes == 128 else (1 if machine.l1i_line_bytes == 64 else 0)
+    shift = 2 if machine.l1i.line_bytes == 128 else (1 if machine.l1i.line_bytes == 64 else 0)
     line = sector >> shift
-    first = set_of(line, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
-    way = find(cache, line, first, machine.l1i_ways)
+    first = set_of(line, machine.l1i.sets, machine.l1i.hashed) * machine.l1i.ways
+    way = find(cache, line, first, machine.l1i.ways)
     cache.accesses += 1
     if way >= 0:
         if cache.state[way] == RESERVED:
@@ -413,16 +414,16 @@ def _through_code_cache(machine: MachineRecord, ldst: Ldst, cycle: int, sector: 
         cache.used[way] = cycle
         cache.hits += 1
         return cycle + latency
-    way = victim(cache, first, machine.l1i_ways)
-    if way < 0 or cache.mshrs_used >= machine.l1i_mshrs:
+    way = victim(cache, first, machine.l1i.ways)
+    if way < 0 or cache.mshrs_used >= machine.l1i.mshrs:
         cache.reservation_failures += 1
         return FOREVER
     cache.misses += 1
     _fetch_code(machine, ldst, cycle, way, line, shift)
-    for ahead in range(line + 1, min(line + 1 + machine.l1i_prefetched, ((end - 1) >> shift) + 1)):
-        first = set_of(ahead, machine.l1i_sets, machine.l1i_hashed) * machine.l1i_ways
-        if find(cache, ahead, first, machine.l1i_ways) < 0 and cache.mshrs_used < machine.l1i_mshrs:
-            way = victim(cache, first, machine.l1i_ways)
+    for ahead in range(line + 1, min(line + 1 + machine.l1i.prefetched, ((end - 1) >> shift) + 1)):
+        first = set_of(ahead, machine.l1i.sets, machine.l1i.hashed) * machine.l1i.ways
+        if find(cache, ahead, first, machine.l1i.ways) < 0 and cache.mshrs_used < machine.l1i.mshrs:
+            way = victim(cache, first, machine.l1i.ways)
             if way >= 0:
                 _fetch_code(machine, ldst, cycle, way, ahead, shift)
     return FOREVER

@@ -7,10 +7,10 @@ from their results.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import GOLDEN, Memory
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.state import GOLDEN, Memory
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee
-from warploom.machines import MachineRecord
-from warploom.register_file.bits import signed
 
 
 @callee
@@ -21,7 +21,7 @@ def _place(machine: MachineRecord, memory: Memory, line: int) -> int:
     neighbours as many come to the same one as chance would bring there. Every step is one to one: no two blocks have one place.
     """
     block = signed(line) >> memory.interleave_shift
-    if machine.dram_hashed == 0:
+    if not machine.dram.hashed:
         return block
     number = block // 3
     third = (block + (number * GOLDEN >> 13 & 0xFF)) % 3
@@ -34,14 +34,14 @@ def _place(machine: MachineRecord, memory: Memory, line: int) -> int:
 @callee
 def channel_of(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The DRAM channel of a line."""
-    return _place(machine, memory, line) % machine.dram_channels
+    return _place(machine, memory, line) % machine.dram.channels
 
 
 @callee
 def within_channel(machine: MachineRecord, memory: Memory, line: int) -> int:
     """The line's number among those of its channel."""
     shift = memory.interleave_shift
-    return _place(machine, memory, line) // machine.dram_channels << shift | line & ((1 << shift) - 1)
+    return _place(machine, memory, line) // machine.dram.channels << shift | line & ((1 << shift) - 1)
 
 
 @callee
@@ -63,19 +63,19 @@ def first_way(machine: MachineRecord, memory: Memory, number: int, within: int) 
     low = memory.slice_shift
     high = low + memory.slices_per_channel - 1
     index = within >> high << low | within & ((1 << low) - 1)
-    if machine.l2_hashed != 0:
+    if machine.l2.hashed:
         index ^= index >> 8 ^ index >> 16
-    return (number * machine.l2_sets + (index & (machine.l2_sets - 1))) * machine.l2_ways
+    return (number * machine.l2.sets + (index & (machine.l2.sets - 1))) * machine.l2.ways
 
 
 @callee
 def bank_of(machine: MachineRecord, within: int) -> int:
     """The DRAM bank of a line."""
-    low = within >> (machine.dram_bank_low_bit - 7) & 1
-    return (within >> (machine.dram_bank_high_bit - 7) << 1 | low) & (machine.dram_banks - 1)
+    low = within >> (machine.dram.bank_low_bit - 7) & 1
+    return (within >> (machine.dram.bank_high_bit - 7) << 1 | low) & (machine.dram.banks - 1)
 
 
 @callee
 def row_of(machine: MachineRecord, within: int) -> int:
     """The row of a line in its bank."""
-    return within >> (machine.dram_row_bit - 7)
+    return within >> (machine.dram.row_bit - 7)

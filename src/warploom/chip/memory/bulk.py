@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.port import send
-from warploom.core.memory.state import ATOMIC, COPIED, SEVERAL, Ldst, Port
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.port import send
+from warploom.chip.memory.state import ATOMIC, COPIED, SEVERAL, Ldst, Port
 from warploom.jit import callee, whole
-from warploom.machines import MachineRecord
 
 NOBODY = -1  # waits for a line that is stored
 
@@ -18,7 +18,7 @@ def ask_for_line(machine: MachineRecord, sm: Port, cycle: int, line: int, sector
     lanes = 1 | SEVERAL if kind == ATOMIC else 0
     send(machine, ldst, cycle, line, sectors, kind, lanes, COPIED, copy)
     if kind == ATOMIC:  # what is added leaves the SM as what is stored does
-        ldst.port_free = cycle + max(1, sectors_in(sectors) * machine.xbar_store_cycles)
+        ldst.port_free = cycle + max(1, sectors_in(sectors) * machine.interconnect.store_cycles)
     ldst.copied_lines += 1
     if copy >= 0:
         ldst.copy_lines[copy] += 1

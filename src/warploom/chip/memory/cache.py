@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.state import DIRTY, INVALID, RESERVED, VALID, CacheState
+from warploom.chip.memory.state import DIRTY, INVALID, RESERVED, VALID, CacheState
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee
-from warploom.register_file.bits import signed
 
 
 @callee

@@ -8,7 +8,7 @@ among those that can go in the same cycle the inputs take turns.
 
 from __future__ import annotations
 
-from warploom.core.memory.state import FOREVER, Crossbar, Memory
+from warploom.chip.memory.state import FOREVER, Crossbar, Memory
 from warploom.jit import callee
 
 

@@ -7,10 +7,10 @@ turn where several can. All times are ticks.
 
 from __future__ import annotations
 
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, TICKS, Channel, DramBank, Memory
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.state import FOREVER, TICKS, Channel, DramBank, Memory
 from warploom.jit import callee
-from warploom.machines import MachineRecord
 
 
 @callee
@@ -88,7 +88,7 @@ def _earliest(machine: MachineRecord, memory: Memory, channel: Channel, number: 
     at = max(now, bank.column_ready)
     if channel.bursts > 0:
         at = max(at, channel.last_column + max(memory.t_ccd, memory.t_burst))
-        at = max(at, channel.group_column[number & (machine.dram_bank_groups - 1)] + memory.t_ccdl)
+        at = max(at, channel.group_column[number & (machine.dram.bank_groups - 1)] + memory.t_ccdl)
     if channel.transfer[bank.candidate - 1].way >= 0:
         return max(at, channel.read_ready)
     return max(at, channel.write_ready)
@@ -120,7 +120,7 @@ def _schedule(machine: MachineRecord, memory: Memory, channel: Channel, now: int
     if channel.busy_banks == 0:
         return
     soonest = max(now, channel.last_column + max(memory.t_ccd, memory.t_burst))
-    banks = machine.dram_banks
+    banks = machine.dram.banks
     for step in range(1, banks + 1):
         number = (channel.last_bank + step) & (banks - 1)
         if channel.busy_banks >> number & 1:
@@ -140,7 +140,7 @@ def pick(machine: MachineRecord, memory: Memory, channel: Channel) -> int:
     transfer = channel.transfer[chosen - 1]
     channel.last_bank = number
     channel.last_column = now
-    channel.group_column[number & (machine.dram_bank_groups - 1)] = now
+    channel.group_column[number & (machine.dram.bank_groups - 1)] = now
     channel.bursts += 1
     channel.busy_ticks += memory.t_burst
     if transfer.way >= 0:
@@ -172,9 +172,9 @@ def pick(machine: MachineRecord, memory: Memory, channel: Channel) -> int:
 @callee
 def bursts_of(machine: MachineRecord, sectors: int, writes: bool) -> int:
     """Bursts that a transfer takes: neighbouring sectors share one where it is wide enough."""
-    if machine.dram_burst_bytes == 32 or (machine.compat_sectors_travel_alone and not writes):
+    if machine.dram.burst_bytes == 32 or (machine.compatibility.sectors_travel_alone and not writes):
         return sectors_in(sectors)
-    if machine.dram_burst_bytes == 64:
+    if machine.dram.burst_bytes == 64:
         return (1 if sectors & 3 else 0) + (1 if sectors & 12 else 0)
     return 1
 
@@ -186,7 +186,7 @@ def grant(machine: MachineRecord, memory: Memory, channel: Channel, now: int) ->
         index = channel.waiting_head
         transfer = channel.transfer[index - 1]
         sectors = sectors_in(transfer.sectors)
-        if channel.credits_used + sectors > machine.dram_queue:
+        if channel.credits_used + sectors > machine.dram.queue:
             return
         channel.credits_used += sectors
         channel.waiting_head = transfer.next
@@ -195,7 +195,7 @@ def grant(machine: MachineRecord, memory: Memory, channel: Channel, now: int) ->
         memory.slice[transfer.slice].queued -= sectors
         memory.slice[transfer.slice].stalled = 0
         transfer.next = 0
-        transfer.at = now + machine.dram_latency * TICKS
+        transfer.at = now + machine.dram.latency * TICKS
         if channel.arriving_head == 0:
             channel.arriving_head = index
         else:

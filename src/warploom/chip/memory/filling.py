@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.address import channel_of, first_way, slice_of, within_channel
-from warploom.core.memory.state import RECENT, Memory
+from warploom.base.records import Array, i8
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.address import channel_of, first_way, slice_of, within_channel
+from warploom.chip.memory.state import RECENT, Memory
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee, whole
-from warploom.machines import MachineRecord
-from warploom.records import Array, i8
-from warploom.register_file.bits import signed
 
 
 @callee
@@ -19,7 +19,7 @@ def _leave(machine: MachineRecord, memory: Memory, line: int, first_sector: int,
     within = within_channel(machine, memory, line)
     first = first_way(machine, memory, slice_of(memory, channel_of(machine, memory, line), within), within)
     oldest = first
-    for way in range(first, first + machine.l2_ways):
+    for way in range(first, first + machine.l2.ways):
         if memory.tag[way] == within + 1:
             oldest = way
             break

@@ -7,7 +7,8 @@ group for one read as for the next. A store joins one of the same sectors as it 
 
 from __future__ import annotations
 
-from warploom.core.memory.state import (
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.state import (
     COPIED,
     FILL_CODE,
     FILL_CONSTANT,
@@ -19,21 +20,20 @@ from warploom.core.memory.state import (
     Memory,
     Request,
 )
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee
-from warploom.machines import MachineRecord
-from warploom.register_file.bits import signed
 
 
 @callee
 def joins(machine: MachineRecord, memory: Memory, node: Request, waiting: int, cycle: int) -> bool:
     """Whether a read joins an earlier one of its group; `waiting` are sectors that are still on their way from DRAM."""
     code = node.reply in (FILL_CODE, FILL_CONSTANT)
-    if machine.xbar_groups == 0 or node.kind != READ or not (code or node.reply in (FILL_DATA, FILL_TEXTURE, COPIED)):
+    if machine.interconnect.groups == 0 or node.kind != READ or not (code or node.reply in (FILL_DATA, FILL_TEXTURE, COPIED)):
         return False
-    first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
+    first = memory.joiner[node.sm % machine.interconnect.groups, node.line % JOINERS]
     if first.line != node.line + 1 or signed(node.sectors) & ~signed(first.sectors) != 0:
         return False
-    if first.count >= (machine.xbar_joined_code if code else machine.xbar_joined):
+    if first.count >= (machine.interconnect.joined_code if code else machine.interconnect.joined):
         return False
     if waiting == 0 and cycle >= first.until:
         return False
@@ -44,8 +44,8 @@ def joins(machine: MachineRecord, memory: Memory, node: Request, waiting: int, c
 @callee
 def lead(machine: MachineRecord, memory: Memory, node: Request, cycle: int) -> None:
     """A read goes on to L2: others of its group can join it."""
-    first = memory.joiner[node.sm % machine.xbar_groups, node.line % JOINERS]
-    first.until = cycle + machine.l2_latency
+    first = memory.joiner[node.sm % machine.interconnect.groups, node.line % JOINERS]
+    first.until = cycle + machine.l2.latency
     first.line = node.line + 1
     first.sectors = node.sectors
     first.count = 1
@@ -54,15 +54,15 @@ def lead(machine: MachineRecord, memory: Memory, node: Request, cycle: int) -> N
 @callee
 def joins_a_store(machine: MachineRecord, memory: Memory, node: Request) -> bool:
     """Whether a store joins an earlier one of its group, which is not yet written; if not, others can join it."""
-    if machine.xbar_groups == 0 or node.kind != WRITE:
+    if machine.interconnect.groups == 0 or node.kind != WRITE:
         return False
-    first = memory.written[node.sm % machine.xbar_groups, node.line % JOINERS]
+    first = memory.written[node.sm % machine.interconnect.groups, node.line % JOINERS]
     same = first.line == node.line + 1 and signed(node.sectors) & ~signed(first.sectors) == 0
-    if same and node.cycle < first.until and first.count < machine.xbar_joined:
+    if same and node.cycle < first.until and first.count < machine.interconnect.joined:
         first.count += 1
         return True
     first.line = node.line + 1
     first.sectors = node.sectors
-    first.until = node.cycle + machine.l2_latency
+    first.until = node.cycle + machine.l2.latency
     first.count = 1
     return False

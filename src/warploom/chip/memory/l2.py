@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.address import bank_of, channel_of_slice, first_way, row_of
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.crossbar import enter_crossbar, free_request
-from warploom.core.memory.dram import bursts_of, grant, new_transfer
-from warploom.core.memory.joining import joins, lead
-from warploom.core.memory.state import (
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.address import bank_of, channel_of_slice, first_way, row_of
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.crossbar import enter_crossbar, free_request
+from warploom.chip.memory.dram import bursts_of, grant, new_transfer
+from warploom.chip.memory.joining import joins, lead
+from warploom.chip.memory.state import (
     ATOMIC,
     FILL_CODE,
     FILL_CONSTANT,
@@ -24,9 +25,8 @@ from warploom.core.memory.state import (
     Request,
     Slice,
 )
+from warploom.chip.sm.bits import signed
 from warploom.jit import callee
-from warploom.machines import MachineRecord
-from warploom.register_file.bits import signed
 
 LINE_SECTORS = 4
 
@@ -36,20 +36,20 @@ def _busy_ticks(machine: MachineRecord, part: Slice, node: Request) -> int:
     """How long a request keeps its slice busy."""
     sectors = sectors_in(node.sectors)
     if node.kind == READ:
-        return (sectors + machine.l2_sectors_per_cycle - 1) // machine.l2_sectors_per_cycle * TICKS
+        return (sectors + machine.l2.sectors_per_cycle - 1) // machine.l2.sectors_per_cycle * TICKS
     if node.kind == WRITE:
-        cycles = sectors * machine.l2_line_write_cycles / LINE_SECTORS
-        return int(TICKS * (cycles + machine.l2_part_write_cycles if node.lanes & IN_PART else cycles))
+        cycles = sectors * machine.l2.line_write_cycles / LINE_SECTORS
+        return int(TICKS * (cycles + machine.l2.part_write_cycles if node.lanes & IN_PART else cycles))
     # an atomic: lanes that meet in a word take turns, each of which finds the line at hand but for the first
     several = node.lanes & SEVERAL != 0
-    cycles = machine.l2_atomic_row_cycles if several else machine.l2_atomic_cycles
+    cycles = machine.l2.atomic_row_cycles if several else machine.l2.atomic_cycles
     if part.atomic_line != node.line + 1:
         part.atomic_line, part.atomic_sectors = node.line + 1, 0
     elif not several or signed(node.sectors) & ~signed(part.atomic_sectors) == 0:
-        cycles = machine.l2_atomic_again_cycles
+        cycles = machine.l2.atomic_again_cycles
     part.atomic_sectors |= node.sectors
     turns = max(1, node.lanes & TURNS)
-    return int(TICKS * (sectors * cycles + (turns - 1) * machine.l2_atomic_again_cycles))
+    return int(TICKS * (sectors * cycles + (turns - 1) * machine.l2.atomic_again_cycles))
 
 
 @callee
@@ -59,12 +59,12 @@ def _reply(machine: MachineRecord, memory: Memory, number: int, request: int, cy
     if node.reply != SILENT:
         sectors = sectors_in(node.sectors)
         node.packets = 1
-        if machine.compat_sectors_travel_alone:
+        if machine.compatibility.sectors_travel_alone:
             node.packets, sectors = sectors, 1
-        node.flits = machine.xbar_flits[sectors if node.kind == READ else 0]
-        node.cycle = cycle + machine.l2_reply_latency
-        if node.kind == ATOMIC and machine.l2_atomic_latency > 0:
-            node.cycle += machine.l2_atomic_latency + max(0, memory.slice[number].tags_free // TICKS - cycle)
+        node.flits = machine.flits[sectors if node.kind == READ else 0]
+        node.cycle = cycle + machine.l2.reply_latency
+        if node.kind == ATOMIC and machine.l2.atomic_latency > 0:
+            node.cycle += machine.l2.atomic_latency + max(0, memory.slice[number].tags_free // TICKS - cycle)
         enter_crossbar(memory, memory.replies, number, request, node.sm)
     else:
         memory.in_flight -= 1
@@ -142,7 +142,7 @@ def _distance(machine: MachineRecord, number: int, node: Request, line: L2Line, 
     Each half of L2 is the home of half of the lines and keeps copies of others that its SMs have read. Writes and atomics go to
     the home, and copies are given up. Code and constants are in both halves.
     """
-    elsewhere = node.sm & 1 != (1 if 2 * number >= machine.l2_slices else 0)
+    elsewhere = node.sm & 1 != (1 if 2 * number >= machine.l2.slices else 0)
     sectors, copied = signed(node.sectors), signed(line.copied)
     if node.kind != READ:
         line.copied = copied & ~sectors
@@ -160,7 +160,7 @@ def access(machine: MachineRecord, memory: Memory, number: int, now: int) -> Non
     request = part.head
     node = memory.pool[request - 1]
     first = first_way(machine, memory, number, node.within)
-    way = _find(memory, first, machine.l2_ways, node.within)
+    way = _find(memory, first, machine.l2.ways, node.within)
     found = way >= 0
     valid, pending = signed(0), signed(0)
     if found:
@@ -172,19 +172,19 @@ def access(machine: MachineRecord, memory: Memory, number: int, now: int) -> Non
     if (
         found
         and (node.joined != 0 or joins(machine, memory, node, waiting, cycle))
-        and memory.line[way].merged < machine.l2_merged
+        and memory.line[way].merged < machine.l2.merged
     ):
         _join(machine, memory, number, request, way, waiting, cycle)
         return
     brought = signed(0) if writes else _with_neighbours(machine, missing) & ~valid & ~pending
     fetched = sectors_in(brought)
-    if not writes and found and memory.line[way].merged >= machine.l2_merged and (missing | waiting) != 0:
+    if not writes and found and memory.line[way].merged >= machine.l2.merged and (missing | waiting) != 0:
         part.stalled = 1
-    if fetched > 0 and (part.mshrs_used + fetched > machine.l2_mshrs or part.queued >= machine.l2_dram_queue):
+    if fetched > 0 and (part.mshrs_used + fetched > machine.l2.mshrs or part.queued >= machine.l2.dram_queue):
         part.stalled = 1
     if not found and part.stalled == 0:
-        way = _victim(memory, first, machine.l2_ways)
-        if way < 0 or (memory.line[way].dirty != 0 and part.queued >= machine.l2_dram_queue):
+        way = _victim(memory, first, machine.l2.ways)
+        if way < 0 or (memory.line[way].dirty != 0 and part.queued >= machine.l2.dram_queue):
             part.stalled = 1
     if part.stalled:
         memory.l2_stalls += 1
@@ -201,11 +201,11 @@ def access(machine: MachineRecord, memory: Memory, number: int, now: int) -> Non
         line.valid, line.dirty, line.pending, line.merged, line.waiters, line.copied = 0, 0, 0, 0, 0, 0
     line.used = RECENT + cycle
     _count(memory, node, missing, waiting)
-    if machine.l2_far_cycles > 0:
+    if machine.l2.far_cycles > 0:
         _distance(machine, number, node, line, waiting)
-    if machine.xbar_groups > 0 and node.kind == READ:
+    if machine.interconnect.groups > 0 and node.kind == READ:
         lead(machine, memory, node, cycle)
-    written_anew = node.kind != READ and line.dirty == 0 and machine.l2_dirty_ways < machine.l2_ways
+    written_anew = node.kind != READ and line.dirty == 0 and machine.l2.dirty_ways < machine.l2.ways
     if writes:  # a sector counts as written whole: no fetch
         line.valid |= node.sectors
         line.dirty |= node.sectors
@@ -234,12 +234,12 @@ def access(machine: MachineRecord, memory: Memory, number: int, now: int) -> Non
 def _clean(machine: MachineRecord, memory: Memory, number: int, first: int, cycle: int) -> None:
     """A line of a set is written anew: of more than may wait, the least recently used one goes to DRAM and stays clean."""
     count, oldest = 0, -1
-    for way in range(first, first + machine.l2_ways):
+    for way in range(first, first + machine.l2.ways):
         if memory.line[way].dirty != 0:
             count += 1
             if oldest < 0 or memory.line[way].used < memory.line[oldest].used:
                 oldest = way
-    if count > machine.l2_dirty_ways:
+    if count > machine.l2.dirty_ways:
         line = memory.line[oldest]
         memory.l2_write_backs += sectors_in(line.dirty)
         _to_dram(machine, memory, number, memory.tag[oldest] - 1, line.dirty, -1, cycle)
@@ -249,7 +249,7 @@ def _clean(machine: MachineRecord, memory: Memory, number: int, first: int, cycl
 @callee
 def _with_neighbours(machine: MachineRecord, sectors: int) -> int:
     """The sectors that are fetched for some: pairs of them where two are fetched together."""
-    if machine.l2_fetched == 1:
+    if machine.l2.fetched == 1:
         return sectors
     return (3 if sectors & 3 else 0) | (12 if sectors & 12 else 0)
 
@@ -262,7 +262,7 @@ def _join(machine: MachineRecord, memory: Memory, number: int, request: int, way
     node.next = 0
     node.joined = 1
     memory.l2_joined += sectors_in(node.sectors)
-    if machine.l2_far_cycles > 0:
+    if machine.l2.far_cycles > 0:
         _distance(machine, number, node, memory.line[way], waiting)
     if waiting == 0 or node.kind == WRITE:
         _reply(machine, memory, number, request, cycle)

@@ -8,13 +8,15 @@ Nothing is stepped cycle by cycle: `event` says when the unit next has something
 
 from __future__ import annotations
 
-from warploom.code.table import Flag, Space
-from warploom.core.memory.access import serve
-from warploom.core.memory.bits import lanes_in
-from warploom.core.memory.bulk import take_line
-from warploom.core.memory.cache import fill, fill_sectors, waiting_for
-from warploom.core.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
-from warploom.core.memory.state import (
+from warploom.base.records import Array
+from warploom.chip.machines import MachineRecord
+from warploom.chip.machines.memory_tables import MemoryModel
+from warploom.chip.memory.access import serve
+from warploom.chip.memory.bits import lanes_in
+from warploom.chip.memory.bulk import take_line
+from warploom.chip.memory.cache import fill, fill_sectors, waiting_for
+from warploom.chip.memory.port import TOKEN_SHIFT, next_reply, pop_reply, push_reply
+from warploom.chip.memory.state import (
     ACKNOWLEDGE,
     ATOMIC,
     CONST_BASE,
@@ -44,20 +46,16 @@ from warploom.core.memory.state import (
     Memory,
     Port,
 )
+from warploom.chip.sm.bits import signed
+from warploom.compiler.code.table import Flag, Space
+from warploom.emulator.trace.format import FILTERED
 from warploom.jit import callee, whole
-from warploom.machines import MachineRecord
-from warploom.records import Array
-from warploom.register_file.bits import signed
-from warploom.trace.format import FILTERED
 
 _LOAD, _STORE, _ATOMIC, _VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
 _GLOBAL, _LOCAL, _SHARED, _CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 _PARAM, _TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
 _KIND_SHIFT = 16
-# Of the tags of a data cache that fetches sectors, lines by their number: `pattern.ldg.*.by33.32w`, `gather.64KB.1sm` of an H200.
-_BANKS = 4
 ABOUT_SHIFT = 16  # above the flags of an instruction stands what the trace says of its passes, addresses or texels
-_WAITING_PAST_L1 = 2  # accesses that may wait for credits behind each other before the unit takes no more
 
 
 @callee
@@ -87,12 +85,12 @@ def _acknowledged(ldst: Ldst, warp: int) -> None:
 def latency_of(machine: MachineRecord, pipe: int) -> int:
     """Cycles from the unit to the tags behind a pipe."""
     if pipe == DATA:
-        return machine.l1_latency
+        return machine.l1.latency
     if pipe == CONSTANT:
-        return machine.l1c_latency
+        return machine.l1c.latency
     if pipe == TEXTURE:
-        return machine.l1t_latency
-    return machine.l1_latency if machine.l1_sectored != 0 else 1
+        return machine.l1t.latency
+    return machine.l1.latency if machine.l1.sectored else 1
 
 
 @whole
@@ -101,10 +99,10 @@ def ldst_can_accept(machine: MachineRecord, sm: Port, cycle: int) -> bool:
     ldst = sm.ldst
     return (
         cycle >= ldst.free_at
-        and ldst.pipe[DATA].count <= machine.l1_latency * (_BANKS if machine.l1_sectored != 0 else 1)
-        and ldst.pipe[CONSTANT].count <= machine.l1c_latency
-        and ldst.pipe[TEXTURE].count <= (machine.l1t_latency if machine.l1_sectored == 0 else PIPE_ENTRIES // 2)
-        and ldst.pipe[PAST_L1].count < _WAITING_PAST_L1 + latency_of(machine, PAST_L1)
+        and ldst.pipe[DATA].count <= machine.l1.latency * (machine.l1.tag_banks if machine.l1.sectored else 1)
+        and ldst.pipe[CONSTANT].count <= machine.l1c.latency
+        and ldst.pipe[TEXTURE].count <= (machine.l1t.latency if not machine.l1.sectored else PIPE_ENTRIES // 2)
+        and ldst.pipe[PAST_L1].count < machine.l1.direct_queue + latency_of(machine, PAST_L1)
         and ldst.shared_count < SHARED_ENTRIES
     )
 
@@ -132,11 +130,11 @@ def _enter(ldst: Ldst, number: int, cycle: int, line: int, sectors: int, kind: i
 @callee
 def _line_shift(machine: MachineRecord, pipe: int) -> int:
     """Sectors of a line behind a pipe, as a power of two."""
-    line_bytes = machine.l1_line_bytes
+    line_bytes = machine.l1.line_bytes
     if pipe == CONSTANT:
-        line_bytes = machine.l1c_line_bytes
+        line_bytes = machine.l1c.line_bytes
     elif pipe == TEXTURE:
-        line_bytes = machine.l1t_line_bytes
+        line_bytes = machine.l1t.line_bytes
     shift = 0
     while 32 << shift < line_bytes:
         shift += 1
@@ -169,24 +167,24 @@ def _count(ldst: Ldst, space: int, flags: int, accesses: int) -> None:
 @callee
 def _own_turn(machine: MachineRecord, ldst: Ldst, cycle: int, warp: int, passes: int) -> int:
     """When a sub-core's passes begin in the banks of shared memory and L1: behind those before, with pauses in between."""
-    if machine.shared_pause_cycles == 0:
+    if machine.shared.pause_cycles == 0:
         return cycle
-    core = warp % machine.sub_cores
+    core = warp % machine.sm.sub_cores
     starts = max(cycle, ldst.shared_free[core])
-    ldst.shared_free[core] = starts + passes * (machine.shared_cycles_per_pass + machine.shared_pause_cycles)
+    ldst.shared_free[core] = starts + passes * (machine.shared.cycles_per_pass + machine.shared.pause_cycles)
     return starts
 
 
 @callee
 def _accept_shared(machine: MachineRecord, ldst: Ldst, cycle: int, slot: int, warp: int, flags: int, passes: int) -> None:
     """Passes keep the memory busy for all, and with pauses between them they keep the sub-core waiting."""
-    busy = passes * machine.shared_cycles_per_pass
+    busy = passes * machine.shared.cycles_per_pass
     starts = _own_turn(machine, ldst, cycle, warp, passes)
     ldst.free_at = cycle + busy
     ldst.shared_accesses += 1
     ldst.shared_conflict_passes += passes - 1
     if flags & (_LOAD | _ATOMIC):
-        _await_shared(ldst, starts + machine.shared_latency + busy + (passes - 1) * machine.shared_pause_cycles - 1, slot)
+        _await_shared(ldst, starts + machine.shared.latency + busy + (passes - 1) * machine.shared.pause_cycles - 1, slot)
 
 
 @callee
@@ -214,15 +212,15 @@ def _accept_fixed(
     source = ldst.fixed_sequence & 0xFF
     ldst.free_at = cycle + 1
     if space in (_CONST, _PARAM):
-        ready = cycle + machine.l1c_latency
+        ready = cycle + machine.l1c.latency
     elif space == _TEXTURE:
-        per_cycle = machine.fixed_texture_lanes_per_cycle
+        per_cycle = machine.memory.texture_lanes_per_cycle
         ldst.texture_free = max(ldst.texture_free, cycle) + (lanes + per_cycle - 1) // per_cycle
-        ready = ldst.texture_free + machine.fixed_texture_latency
+        ready = ldst.texture_free + machine.memory.texture_latency
     else:
-        per_cycle = machine.fixed_bytes_per_cycle
+        per_cycle = machine.memory.bytes_per_cycle
         ldst.port_free = max(ldst.port_free, cycle) + (32 * sectors + per_cycle - 1) // per_cycle
-        ready = ldst.port_free + machine.fixed_latency
+        ready = ldst.port_free + machine.memory.latency
     if flags & _STORE:
         ldst.stores_outstanding += 1
         ldst.store_credits_used += 1
@@ -265,7 +263,7 @@ def ldst_accept(
     if space == _SHARED:
         _accept_shared(machine, ldst, cycle, slot, warp, flags, count)
         return
-    if machine.fixed_model == 1:
+    if machine.memory.model == MemoryModel.FIXED:
         active, touched = 0, 0
         for index in range(first, first + count):
             active += lanes_in(lanes[index])
@@ -305,20 +303,20 @@ def ldst_accept(
     enters, last = cycle, PIPE_ENTRIES  # accesses enter a cycle apart, but not later than this behind the first
     addresses = 1
     busy, ends = 0, 0  # the unit takes others not before it, the last access enters not before it
-    if number == TEXTURE and machine.l1_sectored != 0:
+    if number == TEXTURE and machine.l1.sectored:
         texels = flags >> ABOUT_SHIFT
         enters, last = _filtered_from(ldst, cycle, _cycles_of_four(texels), count, lanes, first), 0
-        enters += machine.l1t_word_cycles * (_cycles_of_four(texels) - 1)
+        enters += machine.l1t.word_cycles * (_cycles_of_four(texels) - 1)
         if texels & FILTERED:
-            enters += machine.l1t_filter_cycles
-    elif number == DATA and kind == READ and machine.l1_sectored != 0:
-        busy = max((flags >> ABOUT_SHIFT) + 1, _tag_passes(count, sectors, first))
+            enters += machine.l1t.filter_cycles
+    elif number == DATA and kind == READ and machine.l1.sectored:
+        busy = max((flags >> ABOUT_SHIFT) + 1, _tag_passes(machine.l1.tag_banks, count, sectors, first))
         enters, last = _own_turn(machine, ldst, cycle, warp, busy), busy - 1
-        ends = enters + last * (1 + machine.shared_pause_cycles)
-    elif number == CONSTANT and machine.l1c_address_cycles != 0:
+        ends = enters + last * (1 + machine.shared.pause_cycles)
+    elif number == CONSTANT and machine.l1c.address_cycles != 0:
         addresses = (flags >> ABOUT_SHIFT) + 1
         enters, last = max(cycle, ldst.constant_free), 0
-        ldst.constant_free = enters + addresses * machine.l1c_address_cycles
+        ldst.constant_free = enters + addresses * machine.l1c.address_cycles
     accesses = 0
     current, mask = -1, 0
     for index in range(first, first + count):
@@ -349,16 +347,16 @@ def ldst_accept(
 
 
 @callee
-def _tag_passes(count: int, sectors: Array[int], first: int) -> int:
-    """The cycles that a load takes in the tags of a data cache, of four banks that look up a line a cycle each."""
+def _tag_passes(banks: int, count: int, sectors: Array[int], first: int) -> int:
+    """The cycles that a load takes in the tags of a data cache, of banks that look up a line a cycle each."""
     counts, before = 0, -1  # of the lines of each bank, in eight bits each
     for index in range(first, first + count):
         line = signed(sectors[index]) >> 2
         if line != before:
-            counts += 1 << 8 * (line % _BANKS)
+            counts += 1 << 8 * (line % banks)
             before = line
     passes = 0
-    for bank in range(_BANKS):
+    for bank in range(banks):
         passes = max(passes, counts >> 8 * bank & 0xFF)
     return passes
 
@@ -398,7 +396,7 @@ def _accept_atomic(
     """The lanes in a sector are one transaction each, or one for each record of the trace, whose lanes are on different words, or
     one together; L2 performs them in turn.
     """
-    in_parallel = machine.compat_sector_atomics_in_parallel != 0
+    in_parallel = machine.compatibility.sector_atomics_in_parallel
     transactions = 0
     index, end = first, first + count
     while index < end:
@@ -409,7 +407,7 @@ def _accept_atomic(
             met += lanes_in(lanes[index])
             records += 1
             index += 1
-        if machine.l2_atomic_sectors != 0:
+        if machine.l2.atomic_sectors:
             access.lanes = records | (SEVERAL if met > records else 0)
         else:
             access.transactions = records if in_parallel else met
@@ -487,7 +485,7 @@ def _run_pipe(machine: MachineRecord, ldst: Ldst, number: int, cycle: int, retry
             elif number == TEXTURE:
                 ldst.l1t.reservation_failures += stood
             pipe.blocked_since = 0
-        together = machine.l1_sectored != 0 and (number == TEXTURE or (number == DATA and kind == READ))
+        together = machine.l1.sectored and (number == TEXTURE or (number == DATA and kind == READ))
         pipe.next_at = cycle if together else cycle + 1
         if kind == ATOMIC and access.transactions > 1:
             access.transactions -= 1
@@ -509,7 +507,7 @@ def ldst_step(machine: MachineRecord, memory: Memory, sm: Port, cycle: int) -> N
         return
     retry = False
     while next_reply(ldst) <= cycle:
-        _take_reply(ldst, pop_reply(ldst), machine.l1_sectored != 0)
+        _take_reply(ldst, pop_reply(ldst), machine.l1.sectored)
         retry = True
     for number in range(PIPES):
         _run_pipe(machine, ldst, number, cycle, retry)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.state import FOREVER, IN_PART, OUTBOX_ENTRIES, WRITE, Ldst
+from warploom.chip.machines import MachineRecord
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.state import FOREVER, IN_PART, OUTBOX_ENTRIES, WRITE, Ldst
 from warploom.jit import callee
-from warploom.machines import MachineRecord
 
 SLICE_BITS = 8  # replies that arrive in the same cycle are taken in the order of their slices
 TOKEN_SHIFT = 4
@@ -24,12 +24,12 @@ def send(
     token: int,
 ) -> int:
     """Queue a request for a 128-byte line; the cycle in which its last flit leaves the miss queue."""
-    packet = machine.xbar_flits[sectors_in(sectors) if kind == WRITE else 0]
+    packet = machine.flits[sectors_in(sectors) if kind == WRITE else 0]
     starts = max(ldst.port_free, cycle)
     ldst.port_free = starts + packet
-    if kind == WRITE and machine.xbar_store_cycles != 0:
-        masks = machine.xbar_mask_cycles if lanes & IN_PART else 0  # it says which bytes of sectors it writes, too
-        ldst.port_free = starts + sectors_in(sectors) * machine.xbar_store_cycles + masks
+    if kind == WRITE and machine.interconnect.store_cycles != 0:
+        masks = machine.interconnect.mask_cycles if lanes & IN_PART else 0  # it says which bytes of sectors it writes, too
+        ldst.port_free = starts + sectors_in(sectors) * machine.interconnect.store_cycles + masks
     request = ldst.outbox[(ldst.outbox_head + ldst.outbox_count) % OUTBOX_ENTRIES]
     ldst.outbox_count += 1
     request.cycle = starts

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.machines.schema import (
+from warploom.base.errors import WarploomError
+from warploom.base.records import Array, Record, blank_records, dtype_of, field_names, i2, i4, i8, u1, u4
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import (
     MAX_CACHE_LINES,
     MAX_CHANNELS,
     MAX_DRAM_BANKS,
@@ -25,8 +26,8 @@ from warploom.machines.schema import (
     MAX_SMS,
     MAX_WARPS,
 )
-from warploom.records import Array, Record, blank_records, dtype_of, field_names, i2, i4, i8, u1, u4
-from warploom.register_file.layout import MAX_SLOTS, MAX_SUB_CORES
+from warploom.chip.sm.counter import counted
+from warploom.chip.sm.layout import MAX_SLOTS, MAX_SUB_CORES
 
 FOREVER = 1 << 60
 GOLDEN = 0x9E37_79B1  # 2**32 over the golden ratio: multiples of it are spread evenly
@@ -197,26 +198,27 @@ class LdstUnit(Record):
 class LdstCounters(Record):
     """What a load/store unit counts."""
 
-    global_loads: i8
-    global_stores: i8
-    local_loads: i8
-    local_stores: i8
-    atomics: i8
-    constant_loads: i8
-    texture_loads: i8
-    shared_accesses: i8
-    shared_conflict_passes: i8  # passes beyond the first of each access
-    global_transactions: i8  # lines, or lanes of atomics
-    local_transactions: i8
-    l1_write_backs: i8
-    store_evictions: i8
+    global_loads: i8 = counted("instructions", "Loads from global memory that the load/store unit took.")
+    global_stores: i8 = counted("instructions", "Stores to global memory that the load/store unit took.")
+    local_loads: i8 = counted("instructions", "Loads from local memory that the load/store unit took.")
+    local_stores: i8 = counted("instructions", "Stores to local memory that the load/store unit took.")
+    atomics: i8 = counted("instructions", "Atomic operations on global memory that the load/store unit took.")
+    constant_loads: i8 = counted("instructions", "Loads of constants and parameters that the load/store unit took.")
+    texture_loads: i8 = counted("instructions", "Texture fetches that the load/store unit took.")
+    shared_accesses: i8 = counted("instructions", "Accesses to shared memory that the load/store unit took.")
+    shared_conflict_passes: i8 = counted(
+        "passes", "Passes in shared memory beyond the first of each access, because lanes meet in banks."
+    )
+    global_transactions: i8 = counted(
+        "transactions", "Lines of global memory that instructions accessed, and transactions of atomic operations."
+    )
+    local_transactions: i8 = counted("transactions", "Lines of local memory that instructions accessed.")
+    l1_write_backs: i8 = counted("lines", "Lines that the L1 data cache wrote to L2 when they were replaced.")
+    store_evictions: i8 = counted("lines", "Lines that a store to global memory took out of the L1 data cache.")
 
 
 class Ldst(LdstUnit, LdstCounters):
     """A load/store unit and its counters."""
-
-
-NEAR_WAYS = 4
 
 
 class NearCode(Record):

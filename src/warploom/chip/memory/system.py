@@ -9,20 +9,21 @@ on how time is cut into quanta.
 
 from __future__ import annotations
 
-from warploom.core.memory.address import channel_of, slice_of, within_channel
-from warploom.core.memory.bits import sectors_in
-from warploom.core.memory.cache import forget
-from warploom.core.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
-from warploom.core.memory.dram import enqueue, free_transfer, grant, pick
-from warploom.core.memory.filling import warm_l2
-from warploom.core.memory.joining import joins_a_store
-from warploom.core.memory.l2 import access, filled
-from warploom.core.memory.ldst import ldst_idle, ldst_pop_done, ldst_step
-from warploom.core.memory.port import push_reply
-from warploom.core.memory.state import CODE_BASE, FOREVER, KERNEL_SECTORS, KERNELS, OUTBOX_ENTRIES, TICKS, Memory, Port
+from warploom.base.records import Array
+from warploom.chip.machines import MachineRecord
+from warploom.chip.machines.memory_tables import MemoryModel
+from warploom.chip.memory.address import channel_of, slice_of, within_channel
+from warploom.chip.memory.bits import sectors_in
+from warploom.chip.memory.cache import forget
+from warploom.chip.memory.crossbar import depart, enter_crossbar, free_request, new_request, next_departure
+from warploom.chip.memory.dram import enqueue, free_transfer, grant, pick
+from warploom.chip.memory.filling import warm_l2
+from warploom.chip.memory.joining import joins_a_store
+from warploom.chip.memory.l2 import access, filled
+from warploom.chip.memory.ldst import ldst_idle, ldst_pop_done, ldst_step
+from warploom.chip.memory.port import push_reply
+from warploom.chip.memory.state import CODE_BASE, FOREVER, KERNEL_SECTORS, KERNELS, OUTBOX_ENTRIES, TICKS, Memory, Port
 from warploom.jit import callee, whole
-from warploom.machines import MachineRecord
-from warploom.records import Array
 
 _RETURN, _ARRIVAL, _PICK, _SLICE = 0, 1, 2, 3
 
@@ -57,7 +58,7 @@ def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: i
             return
         request = depart(memory, memory.requests, port, at, True, 0)
         node = memory.pool[request - 1]
-        node.cycle += node.flits + machine.xbar_latency + machine.l2_latency
+        node.cycle += node.flits + machine.interconnect.latency + machine.l2.latency
         part = memory.slice[node.destination]
         if part.head == 0:
             part.head = request
@@ -69,18 +70,18 @@ def _move_requests(machine: MachineRecord, memory: Memory, inputs: int, until: i
 @callee
 def _move_replies(machine: MachineRecord, memory: Memory, sms: Array[Port], until: int) -> None:
     """Through the crossbar to the SMs."""
-    alternate = machine.compat_sectors_travel_alone != 0
+    alternate = machine.compatibility.sectors_travel_alone
     while True:
-        at, port = next_departure(memory.replies, machine.l2_slices, alternate, machine.xbar_buffered != 0)
+        at, port = next_departure(memory.replies, machine.l2.slices, alternate, machine.interconnect.buffered)
         if at >= until:
             return
-        request = depart(memory, memory.replies, port, at, False, machine.xbar_taken_cycles)
+        request = depart(memory, memory.replies, port, at, False, machine.interconnect.taken_cycles)
         if request == 0:
             continue
         node = memory.pool[request - 1]
-        arrival = node.cycle + node.flits + machine.xbar_latency
+        arrival = node.cycle + node.flits + machine.interconnect.latency
         if node.far:
-            arrival += machine.l2_far_cycles
+            arrival += machine.l2.far_cycles
         push_reply(sms[node.sm].ldst, arrival, port, node.reply, node.token)
         memory.in_flight -= 1
         free_request(memory, request)
@@ -178,31 +179,31 @@ def _run_channel(machine: MachineRecord, memory: Memory, number: int, until: int
 @whole
 def memory_step(machine: MachineRecord, memory: Memory, sms: Array[Port], from_cycle: int, to_cycle: int) -> None:
     """All that follows from what the SMs sent before `to_cycle`: replies that arrive from `to_cycle` on are in their heaps."""
-    if machine.fixed_model == 1:
+    if machine.memory.model == MemoryModel.FIXED:
         return
     _collect(machine, memory, sms, to_cycle)
     _move_requests(machine, memory, len(sms), to_cycle)
-    memory.horizon = to_cycle + machine.xbar_latency + machine.l2_latency
-    for number in range(machine.dram_channels):
+    memory.horizon = to_cycle + machine.interconnect.latency + machine.l2.latency
+    for number in range(machine.dram.channels):
         _run_channel(machine, memory, number, memory.horizon * TICKS)
-    _move_replies(machine, memory, sms, memory.horizon + machine.l2_reply_latency)
+    _move_replies(machine, memory, sms, memory.horizon + machine.l2.reply_latency)
 
 
 @whole
 def begin_launch(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], kernel: int, instructions: int) -> None:
     """Empty the first-level caches, as every launch finds them; L2 stays. Launches of the same code have the same number."""
-    if machine.l1i_brought > 0:
-        sectors = machine.l1i_line_bytes // 32 * machine.l1i_brought
+    if machine.l1i.brought > 0:
+        sectors = machine.l1i.line_bytes // 32 * machine.l1i.brought
         warm_l2(machine, memories[0], CODE_BASE + kernel % KERNELS * KERNEL_SECTORS, sectors)
     for number in range(len(sms)):
         ldst = sms[number].ldst
         forget(ldst.l1)
         forget(ldst.l1c)
         forget(ldst.l1t)
-        if machine.l1i_kept == 0:
+        if not machine.l1i.kept:
             forget(ldst.l1i)
         ldst.code_base = kernel % KERNELS * KERNEL_SECTORS
-        ldst.code_end = ldst.code_base + ((instructions * machine.l1i_instruction_bytes + 31) >> 5)
+        ldst.code_end = ldst.code_base + ((instructions * machine.l1i.instruction_bytes + 31) >> 5)
 
 
 @whole
@@ -220,7 +221,7 @@ def drain(machine: MachineRecord, memories: Array[Memory], sms: Array[Port], cyc
     """Let everything that is under way from a cycle on come to its end; the cycle at which it has. Stores outlive launches."""
     memory = memories[0]
     while not memory_idle(memory, sms):
-        end = cycle + machine.quantum
+        end = cycle + machine.chip.quantum
         for number in range(len(sms)):
             port = sms[number]
             now = cycle
@@ -239,11 +240,11 @@ def memory_next_event(machine: MachineRecord, memory: Memory) -> int:
     """No reply that is not yet in an SM's heap arrives before this cycle; FOREVER if none is to come."""
     if memory.in_flight == 0:
         return FOREVER
-    buffered = machine.xbar_buffered != 0
-    soonest, _ = next_departure(memory.replies, machine.l2_slices, False, buffered)
-    request, _ = next_departure(memory.requests, machine.sms, False, False)
+    buffered = machine.interconnect.buffered
+    soonest, _ = next_departure(memory.replies, machine.l2.slices, False, buffered)
+    request, _ = next_departure(memory.requests, machine.chip.sms, False, False)
     soonest = min(soonest, request)
-    for number in range(machine.dram_channels):
+    for number in range(machine.dram.channels):
         at, _, _ = _channel_event(memory, number)
         soonest = min(soonest, at // TICKS)
-    return soonest + machine.xbar_latency
+    return soonest + machine.interconnect.latency

@@ -7,18 +7,19 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import thread_liveness
-from warploom.code.loops import find_loops
-from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Lanes, Record, field_names, i4, i8, with_length
-from warploom.register_file.bits import count
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import STALLS, WAITS
-from warploom.register_file.observing import FORWARDED, HIT
-from warploom.register_file.services import inlined
+from warploom.base.records import Array, Lanes, Record, field_names, i4, i8, with_length
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm.bits import count
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import STALLS, WAITS
+from warploom.chip.sm.observing import FORWARDED, HIT
+from warploom.chip.sm.services import inlined
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.liveness import thread_liveness
+from warploom.compiler.code.loops import find_loops
 
 ROWS = 1 + 4096  # row 0 is of what belongs to no instruction, and row pc + 1 of an instruction
 LONG_ROWS = 1 + 65536  # of code as long as a trace can name; 20 MB for each SM, so only where it is needed
@@ -97,6 +98,34 @@ class HotSpots(NamedTuple):
 
     NAME = "hot-spots"
     STATE = InstructionSums
+    COUNTERS = {
+        "issues": CounterMeaning("instructions", "Warp instructions that were issued."),
+        "threads": CounterMeaning("lanes", "Lanes that executed them."),
+        "issue_cycles": CounterMeaning(
+            "cycles", "Cycles in which a warp was issued: fewer than issues where one is issued twice in a cycle."
+        ),
+        "register_reads": CounterMeaning("accesses", "Reads of registers, wherever their values were."),
+        "register_writes": CounterMeaning("accesses", "Writes of registers, wherever their values went."),
+        "main_file_reads": CounterMeaning("accesses", "Reads of entries of the main register file."),
+        "main_file_writes": CounterMeaning("accesses", "Writes of entries of the main register file."),
+        "read_lanes": CounterMeaning("lanes", "Lanes that were read in the main register file."),
+        "write_lanes": CounterMeaning("lanes", "Lanes that were written in the main register file."),
+        "bank_reads": CounterMeaning("accesses", "Reads of single banks."),
+        "bank_writes": CounterMeaning("accesses", "Writes of single banks."),
+        "encoded_reads": CounterMeaning("accesses", "Reads of the main register file that met compressed registers."),
+        "encoded_writes": CounterMeaning("accesses", "Writes of the main register file that stored compressed registers."),
+        "bank_conflicts": CounterMeaning("cycles", "Cycles that accesses waited for ports of their banks."),
+        "upper_reads": CounterMeaning("accesses", "Reads in the upper level of the register file."),
+        "upper_writes": CounterMeaning("accesses", "Writes to the upper level of the register file."),
+        "forwarded_reads": CounterMeaning("accesses", "Reads that took a value on its way."),
+        "wakeup_waits": CounterMeaning("accesses", "Reads that waited for an entry to wake up."),
+        "wakeup_wait_cycles": CounterMeaning("cycles", "Cycles that reads waited for entries to wake up."),
+        "stalls": CounterMeaning("cycles", "Cycles in which a scheduler issued nothing, by reason."),
+        "waits": CounterMeaning("cycles", "Cycles in which a resident warp was not issued, by reason."),
+        "resident_cycles": CounterMeaning(
+            "cycles", "Cycles that warps were resident, added up over the warps; on the last row alone."
+        ),
+    }
 
     def for_code(observer, code: Code) -> HotSpots:
         """The observer with room for code of this length."""

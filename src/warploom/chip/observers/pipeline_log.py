@@ -6,13 +6,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
-from warploom.records import Array, i2, i4, i8, u1
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import WAITS
-from warploom.register_file.observing import STAGES
-from warploom.register_file.services import inlined
+from warploom.base.records import Array, i2, i4, i8, u1
+from warploom.chip.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import WAITS
+from warploom.chip.sm.observing import STAGES
+from warploom.chip.sm.services import inlined
 
 ROOM = 32768  # events of an SM between two drainings
 EVENTS = (*STAGES, "wait", "exit")
@@ -56,6 +57,9 @@ class PipelineLog(NamedTuple):
     NAME = "pipeline-log"
     CHUNK = 512  # cycles between two drainings
     STATE = EventLog
+    COUNTERS = {
+        "dropped": CounterMeaning("events", "Events for which there was no room."),
+    }
 
     first: int = 0  # cycle
     last: int = EVER

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.observers.hot_spots import HotSpots
-from warploom.observers.pipeline_log import PipelineLog
-from warploom.observers.timeline import Timeline
-from warploom.observers.value_lifetimes import ValueLifetimes
-from warploom.records import own_dtype
-from warploom.register_file.observing import POINTS
+from warploom.base.errors import WarploomError
+from warploom.base.records import own_dtype
+from warploom.base.spelling import did_you_mean
+from warploom.chip.observers.hot_spots import HotSpots
+from warploom.chip.observers.pipeline_log import PipelineLog
+from warploom.chip.observers.timeline import Timeline
+from warploom.chip.observers.value_lifetimes import ValueLifetimes
+from warploom.chip.sm.observing import POINTS
 
 _KNOWN: dict[str, Any] = {kind.NAME: kind for kind in (ValueLifetimes, HotSpots, PipelineLog, Timeline)}
 _KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "for_code", "begin"}
@@ -21,6 +21,11 @@ _KNOWN_NAMES = POINTS | {"NAME", "STATE", "report", "drain", "for_code", "begin"
 def observer_names() -> list[str]:
     """The names of those that come with Warploom."""
     return list(_KNOWN)
+
+
+def observer_kinds() -> list[Any]:
+    """The classes of those that come with Warploom."""
+    return list(_KNOWN.values())
 
 
 def make_observers(wanted: Iterable[Any]) -> tuple[Any, ...]:

@@ -6,13 +6,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
-from warploom.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
-from warploom.records import Array, Lanes, i2, i4, i8, u1
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import STALLS, WAITS
-from warploom.register_file.services import inlined
+from warploom.base.records import Array, Lanes, i2, i4, i8, u1
+from warploom.chip.machines.limits import MAX_SCHEDULERS, MAX_WARPS
+from warploom.chip.observers.window import ALL, EVER, Window, in_window, is_chosen, open_window
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import STALLS, WAITS
+from warploom.chip.sm.services import inlined
 
 ROOM = 32768  # spans of an SM between two drainings
 KINDS = ("warp", "scheduler", "launched", "exited")
@@ -75,6 +76,9 @@ class Timeline(NamedTuple):
     CHUNK = 1024  # cycles between two drainings
     SAMPLE_EVERY = 64  # cycles between samples of counters at first; doubled when there are many
     STATE = Spans
+    COUNTERS = {
+        "dropped": CounterMeaning("spans", "Spans for which there was no room."),
+    }
 
     first: int = 0  # cycle
     last: int = EVER

@@ -6,13 +6,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Lanes, Record, i4, i8
-from warploom.register_file.bits import highest
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import MAX_REGISTERS
-from warploom.register_file.services import inlined
+from warploom.base.records import Array, Lanes, Record, i4, i8
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm.bits import highest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import MAX_REGISTERS
+from warploom.chip.sm.services import inlined
 
 LIFETIMES = 24  # bin 0: never read, or read in the cycle of its write; bin n: 2**(n - 1) to 2**n - 1 cycles
 READS = 9  # 0 to 7 reads, and more
@@ -52,6 +53,17 @@ class ValueLifetimes(NamedTuple):
 
     NAME = "value-lifetimes"
     STATE = Lives
+    COUNTERS = {
+        "values": CounterMeaning("values", "Values that were written to registers."),
+        "values_read": CounterMeaning("values", "Values that were read before they were overwritten."),
+        "lifetimes": CounterMeaning(
+            "values", "Values by the cycles from the issue of the write to that of the last read: bin n has 2^(n - 1) to 2^n - 1."
+        ),
+        "reads": CounterMeaning("values", "Values by how often they were read."),
+        "mean_lifetime": CounterMeaning(
+            "cycles", "Mean time from the issue of the write to that of the last read, of the values that were read."
+        ),
+    }
 
     def on_issued(observer, own: Lives, ctx: Context, cycle: int, warp: int, pc: int, mask: Lanes) -> None:
         row = ctx.code[pc]

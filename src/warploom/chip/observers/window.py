@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.records import Record, flag, i8
-from warploom.register_file.services import inlined
+from warploom.base.records import Record, flag, i8
+from warploom.chip.sm.services import inlined
 
 EVER = 1 << 60  # cycles
 ALL = -1

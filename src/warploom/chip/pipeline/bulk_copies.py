@@ -11,19 +11,19 @@ to L2 like a store and executed there like an atomic on whole sectors.
 
 from __future__ import annotations
 
-from warploom.core.memory import FOREVER, Port, ask_for_line
-from warploom.core.memory.bulk import NOBODY
-from warploom.core.memory.state import ATOMIC, MAX_COPIES, READ, TICKS, WRITE
-from warploom.core.pipeline.bulk_state import FROM_SHARED, GROUP_END, TO_SHARED, BulkCopy
-from warploom.core.pipeline.counted_barriers import count_bytes
-from warploom.core.pipeline.pipes import Pipe
-from warploom.core.pipeline.read_ports import CONTROL, TO_READ
-from warploom.core.pipeline.subcore_state import SubCores
-from warploom.core.pipeline.writeback import plan
-from warploom.register_file.columns import lanes_at, sector_at
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, separate
+from warploom.chip.memory import FOREVER, Port, ask_for_line
+from warploom.chip.memory.bulk import NOBODY
+from warploom.chip.memory.state import ATOMIC, MAX_COPIES, READ, TICKS, WRITE
+from warploom.chip.pipeline.bulk_state import FROM_SHARED, GROUP_END, TO_SHARED, BulkCopy
+from warploom.chip.pipeline.counted_barriers import count_bytes
+from warploom.chip.pipeline.pipes import Pipe
+from warploom.chip.pipeline.read_ports import TO_READ
+from warploom.chip.pipeline.subcore_state import SubCores
+from warploom.chip.pipeline.writeback import plan
+from warploom.chip.sm.columns import lanes_at, sector_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, separate
 
 COPIES = int(Pipe.COPIES)
 LINE_UNITS = 8  # of 16 bytes
@@ -40,8 +40,8 @@ def _take_number(ctx: Context, own: SubCores) -> int:
     unit.last = number
     unit.taken[number] = 1
     unit.under_way += 1
-    if unit.under_way + ctx.machine.sub_cores > MAX_COPIES:
-        for core in range(ctx.machine.sub_cores):
+    if unit.under_way + ctx.machine.sm.sub_cores > MAX_COPIES:
+        for core in range(ctx.machine.sm.sub_cores):
             own.pipe_free[core, COPIES] = FOREVER
     return number
 
@@ -50,7 +50,7 @@ def _take_number(ctx: Context, own: SubCores) -> int:
 def _give_back(ctx: Context, own: SubCores, number: int) -> None:
     own.bulk.taken[number] = 0
     own.bulk.under_way -= 1
-    for core in range(ctx.machine.sub_cores):
+    for core in range(ctx.machine.sm.sub_cores):
         own.pipe_free[core, COPIES] = 0
 
 
@@ -62,7 +62,8 @@ def send_copy(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     kind = int(ctx.code[work.pc].bulk)
     work.storing = TO_READ
     if kind != GROUP_END:
-        plan(sm, cycle, cycle + (ctx.machine.bulk_read_cycles if kind == TO_SHARED else CONTROL), slot)
+        reading = ctx.machine.bulk.read_cycles if kind == TO_SHARED else ctx.machine.sub_core.control_cycles
+        plan(sm, cycle, cycle + reading, slot)
         if work.memory & 0xFF == 0:  # no lane executes it
             return
     number = _take_number(ctx, own)
@@ -73,7 +74,7 @@ def send_copy(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     copy.barrier = 0
     copy.begins = cycle + 1
     if kind != GROUP_END:
-        copy.begins = cycle + (ctx.machine.bulk_load_cycles if kind == TO_SHARED else ctx.machine.bulk_store_cycles)
+        copy.begins = cycle + (ctx.machine.bulk.load_cycles if kind == TO_SHARED else ctx.machine.bulk.store_cycles)
         copy.slot = sm.warp[work.warp].cta
         copy.cta = sm.cta[copy.slot].number
         copy.barrier = sector_at(ctx, work.sector)
@@ -157,13 +158,13 @@ def run_unit(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
                 _complete(ctx, sm, cycle, number)
             continue
         due = max((unit.next_at + TICKS - 1) // TICKS, ldst.port_free)
-        if ldst.copied_lines >= ctx.machine.bulk_lines:
+        if ldst.copied_lines >= ctx.machine.bulk.lines:
             due = cycle + LOOK_AGAIN
         if due > cycle:
             unit.event = due
             break
         _ask(ctx, port, cycle, number, copy)
-        unit.next_at = max(unit.next_at, (cycle - 1) * TICKS) + int(TICKS * ctx.machine.bulk_line_cycles)  # kept on average
+        unit.next_at = max(unit.next_at, (cycle - 1) * TICKS) + int(TICKS * ctx.machine.bulk.line_cycles)  # kept on average
         sm.last_progress = cycle
         moved = True
     return moved

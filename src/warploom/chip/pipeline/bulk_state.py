@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from warploom.core.memory.state import MAX_COPIES
-from warploom.records import Array, Record, i2, i4, i8, u1
+from warploom.base.records import Array, Record, i2, i4, i8, u1
+from warploom.chip.memory.state import MAX_COPIES
 
 NO_COPY, TO_SHARED, FROM_SHARED, REDUCTION, GROUP_END = range(5)  # what an instruction is to the unit for copies
 

@@ -10,18 +10,18 @@ a line. The model hands over what is left of a line at once when few instruction
 
 from __future__ import annotations
 
-from warploom.core.memory import FOREVER, NEAR_WAYS, Memory, Port, fetch_access
-from warploom.core.pipeline.subcore_state import SubCores
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined
+from warploom.chip.memory import FOREVER, Memory, Port, fetch_access
+from warploom.chip.pipeline.subcore_state import SubCores
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined
 
 
 @inlined
 def _find(ctx: Context, sm: Sm, core: int, line: int) -> int:
     own: SubCores = sm.stages
-    for place in range(ctx.machine.l0i_lines + ctx.machine.l0i_prefetched):
+    for place in range(ctx.machine.l0i.lines + ctx.machine.l0i.prefetched):
         if own.line[core, place] == line + 1:
             return place
     return -1
@@ -44,22 +44,23 @@ def _put(own: SubCores, cycle: int, core: int, line: int, at: int, first: int, e
 @inlined
 def _key(ctx: Context, port: Port, line: int) -> int:
     """What the cache that sub-cores share knows a line by."""
-    return port.ldst.code_base + (line << ctx.info.line_shift) * ctx.machine.l1i_instruction_bytes // 32 + 1
+    return port.ldst.code_base + (line << ctx.info.line_shift) * ctx.machine.l1i.instruction_bytes // 32 + 1
 
 
 @inlined
 def _first_near(ctx: Context, line: int) -> int:
     """The first place there that a line may be in."""
-    return line % (ctx.machine.l0i_near_lines // NEAR_WAYS) * NEAR_WAYS
+    ways = ctx.machine.l0i.near_ways
+    return line % (ctx.machine.l0i.near_lines // ways) * ways
 
 
 @inlined
 def _is_near(ctx: Context, port: Port, line: int) -> bool:
-    if ctx.machine.l0i_near_lines == 0:
+    if ctx.machine.l0i.near_lines == 0:
         return True
     key, first = _key(ctx, port, line), _first_near(ctx, line)
     found = False
-    for place in range(first, first + NEAR_WAYS):
+    for place in range(first, first + ctx.machine.l0i.near_ways):
         found |= port.near.line[place] == key
     return found
 
@@ -68,12 +69,12 @@ def _is_near(ctx: Context, port: Port, line: int) -> bool:
 def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> int:
     """When a line is in the cache that sub-cores share, or FOREVER."""
     pc = line << ctx.info.line_shift
-    if ctx.machine.l0i_near_lines == 0:
+    if ctx.machine.l0i.near_lines == 0:
         return cycle if fetch_access(ctx.machine, memory, port, cycle, pc) < FOREVER else FOREVER
     near = port.near
     key, first = _key(ctx, port, line), _first_near(ctx, line)
     oldest = first
-    for place in range(first, first + NEAR_WAYS):
+    for place in range(first, first + ctx.machine.l0i.near_ways):
         if near.line[place] == key:
             near.used[place] = cycle
             if near.there_at[place] >= FOREVER:  # it was asked for in L2, and comes here on its way
@@ -87,7 +88,7 @@ def _near(ctx: Context, memory: Memory, port: Port, cycle: int, line: int) -> in
     near.used[oldest] = cycle
     near.there_at[oldest] = FOREVER
     if fetch_access(ctx.machine, memory, port, cycle, pc) < FOREVER:
-        near.last_at = max(near.last_at + ctx.machine.l0i_near_interval, cycle + ctx.machine.l0i_near_miss_cycles)
+        near.last_at = max(near.last_at + ctx.machine.l0i.near_interval, cycle + ctx.machine.l0i.near_miss_cycles)
         near.there_at[oldest] = near.last_at
     return near.there_at[oldest]
 
@@ -98,10 +99,10 @@ def _bring(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, core: i
     ready = _near(ctx, memory, port, cycle, line)
     if ready >= FOREVER:
         return FOREVER
-    cached = ctx.machine.l0i_lines
-    first, end = (0, cached) if asked else (cached, cached + ctx.machine.l0i_prefetched)
-    _put(sm.stages, cycle, core, line, ready + ctx.machine.l0i_miss_cycles, first, end)
-    return ready + ctx.machine.l0i_miss_cycles
+    cached = ctx.machine.l0i.lines
+    first, end = (0, cached) if asked else (cached, cached + ctx.machine.l0i.prefetched)
+    _put(sm.stages, cycle, core, line, ready + ctx.machine.l0i.miss_cycles, first, end)
+    return ready + ctx.machine.l0i.miss_cycles
 
 
 @inlined
@@ -109,11 +110,11 @@ def _take_from_stream(ctx: Context, own: SubCores, cycle: int, core: int, place:
     """Move a line from the stream buffer to the cache; when it is there."""
     at = own.line_at[core, place]
     if jumped:  # jumps cut the stream off
-        at = max(at, cycle + ctx.machine.l0i_miss_cycles)
+        at = max(at, cycle + ctx.machine.l0i.miss_cycles)
     line = own.line[core, place] - 1
     own.line[core, place] = 0
     own.line_used[core, place] = 0
-    driven_out = _put(own, cycle, core, line, at, 0, ctx.machine.l0i_lines)
+    driven_out = _put(own, cycle, core, line, at, 0, ctx.machine.l0i.lines)
     if line < driven_out < own.stream_end[core]:  # code just ahead, which the stream had no need to bring
         own.stream_end[core] = driven_out
     return at
@@ -130,13 +131,13 @@ def _comes_by_jump(ctx: Context, sm: Sm, warp: int, pc: int) -> bool:
 def line_ready(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int, warp: int, pc: int) -> int:
     """When the instruction at an address is there for a warp; FOREVER: when a line has arrived at the SM, ask again."""
     own: SubCores = sm.stages
-    core = warp % ctx.machine.sub_cores
+    core = warp % ctx.machine.sm.sub_cores
     line = pc >> ctx.info.line_shift
     place = _find(ctx, sm, core, line)
-    end = min(line + 1 + ctx.machine.l0i_prefetched, ctx.info.code_lines)
+    end = min(line + 1 + ctx.machine.l0i.prefetched, ctx.info.code_lines)
     jumped = _comes_by_jump(ctx, sm, warp, pc)
     if place >= 0:
-        if place >= ctx.machine.l0i_lines:
+        if place >= ctx.machine.l0i.lines:
             ready = max(cycle + 1, _take_from_stream(ctx, own, cycle, core, place, jumped))
         else:
             own.line_used[core, place] = cycle

@@ -5,13 +5,11 @@ Every bank group has a queue of reads in order of arrival. A write of the same c
 
 from __future__ import annotations
 
-from warploom.code.classes import Unit
-from warploom.code.lanes import FULL
-from warploom.records import Lanes
-from warploom.register_file.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
-from warploom.register_file.checking import check_brought, check_read
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import (
+from warploom.base.records import Lanes
+from warploom.chip.sm.bits import NOTHING, bit, has, highest, lowest, next_after, without_lowest
+from warploom.chip.sm.checking import check_brought, check_read
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import (
     fetch_cycles,
     lanes_accessed,
     on_collected,
@@ -22,7 +20,7 @@ from warploom.register_file.hooks import (
     shares_reads,
     stored_lanes,
 )
-from warploom.register_file.layout import (
+from warploom.chip.sm.layout import (
     DISPATCHED,
     DISTANCE_BINS,
     MAX_PLACES,
@@ -32,8 +30,10 @@ from warploom.register_file.layout import (
     UNITS,
     Sm,
 )
-from warploom.register_file.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged
-from warploom.register_file.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
+from warploom.chip.sm.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged
+from warploom.chip.sm.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
+from warploom.compiler.code.classes import Unit
+from warploom.compiler.code.lanes import FULL
 
 MEM = int(Unit.MEM)
 REACH = 3000  # inter-access distances beyond are not averaged, as the published figure leaves them out
@@ -55,7 +55,7 @@ def note_access(sm: Sm, cycle: int, entry: int) -> None:
 @inlined
 def banks_of(ctx: Context, form: int) -> int:
     """How many of its neighbouring banks a register in this form lies in, from the lowest on."""
-    span = ctx.machine.rf_banks_per_register
+    span = ctx.machine.banks_per_register
     return (stored_lanes(ctx.design.encoding, form) * span + 31) // 32
 
 
@@ -66,7 +66,7 @@ def count_access(ctx: Context, sm: Sm, cycle: int, pc: int, entry: int, form: in
     lanes = stored
     if form == 0:  # an encoded register has no lanes of its own in the banks: all that hold it are accessed
         lanes = lanes_accessed(ctx.design.gating, ctx, sm, mask, write)
-    banks = (lanes * ctx.machine.rf_banks_per_register + 31) // 32
+    banks = (lanes * ctx.machine.banks_per_register + 31) // 32
     sm.count.lanes_gated += stored - lanes
     if write:
         sm.count.mrf_writes += 1
@@ -101,7 +101,7 @@ def collect(ctx: Context, sm: Sm, cycle: int) -> bool:
 def _dispatch(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Send instructions with all operands to the latch in front of their units, collectors of a port in turn."""
     moved = False
-    for number in range(UNITS * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sm.sub_cores):
         mine = sm.collector_full[number]
         if mine == NOTHING:
             continue
@@ -168,12 +168,12 @@ def _read_banks(ctx: Context, sm: Sm, cycle: int) -> None:
     while groups != NOTHING:
         group = lowest(groups)
         groups = without_lowest(groups)
-        if machine.rf_single_ported != 0 and has(sm.written_groups, group):
+        if machine.register_file.single_ported and has(sm.written_groups, group):
             sm.count.bank_conflicts += sm.queue_length[group]
             if observed(ctx.observers):
                 _tell_conflicts(ctx, sm, cycle, group)
             continue
-        for _ in range(machine.rf_read_ports):
+        for _ in range(machine.register_file.read_ports):
             request = sm.queue_head[group]
             sm.queue_head[group] = sm.queue_next[request]
             sm.queue_length[group] -= 1
@@ -221,7 +221,7 @@ def _serve_read(ctx: Context, sm: Sm, cycle: int, request: int) -> None:
     collector = sm.collector[number]
     work = sm.slot[collector.slot]
     form = read_entry(ctx, sm, cycle, collector.slot, operand)
-    there = cycle + ctx.machine.rf_operand_fetch_cycles
+    there = cycle + ctx.machine.register_file.operand_fetch_cycles
     collector.ready_at = max(collector.ready_at, there)
     if form != 0:  # decoded on the way to its unit, which a memory instruction reaches at once, others in the next cycle
         arrival = there if work.unit == MEM else there + 1
@@ -263,7 +263,7 @@ def _serve_fill(ctx: Context, sm: Sm, cycle: int, place: int) -> None:
     sm.entry[entry].readers -= 1
     on_read(ctx.design.power, ctx, sm, cycle, entry)
     settle(ctx, sm, cycle, entry)
-    there = cycle + ctx.machine.rf_operand_fetch_cycles
+    there = cycle + ctx.machine.register_file.operand_fetch_cycles
     arrive_later(sm, there if form == 0 else read_ready(ctx.design.encoding, ctx, sm, there, form), place)
 
 
@@ -280,7 +280,7 @@ def leave_latch(sm: Sm, port: int) -> None:
 def _take_in(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Give issued instructions a collector, and queue their reads."""
     moved = False
-    for number in range(UNITS * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sm.sub_cores):
         for _ in range(sm.ports_in[number]):
             if sm.issued_count[number] == 0:
                 break

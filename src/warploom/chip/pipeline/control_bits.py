@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.code.instruction import CONTROL_COUNTERS
-from warploom.code.table import Flag
-from warploom.core.memory import FOREVER, Port, constant_access
-from warploom.core.memory.state import FIRST_INDEXED_LINE, INDEXED_LINES
-from warploom.core.pipeline.examine import begin_to_wait, cease_to_wait, skip_metadata, tell_hierarchy
-from warploom.core.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
-from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
-from warploom.register_file.columns import mask_at, memory_at, pc_at, sector_at
-from warploom.register_file.context import INDEXED_CONSTANT, NO_CONSTANT, CodeRow, Context
-from warploom.register_file.hooks import hook
-from warploom.register_file.layout import Sm, Warp
-from warploom.register_file.observing import observed
-from warploom.register_file.services import inlined, separate
+from warploom.base.records import Mask
+from warploom.chip.memory import FOREVER, Port, constant_access
+from warploom.chip.memory.state import FIRST_INDEXED_LINE, INDEXED_LINES
+from warploom.chip.pipeline.examine import begin_to_wait, cease_to_wait, skip_metadata, tell_hierarchy
+from warploom.chip.pipeline.subcore_state import AHEAD, GROUPS, SubCores, look_again
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.chip.sm.columns import mask_at, memory_at, pc_at, sector_at
+from warploom.chip.sm.context import INDEXED_CONSTANT, NO_CONSTANT, CodeRow, Context
+from warploom.chip.sm.hooks import hook
+from warploom.chip.sm.layout import Sm, Warp
+from warploom.chip.sm.observing import observed
+from warploom.chip.sm.services import inlined, separate
+from warploom.compiler.code.instruction import CONTROL_COUNTERS
+from warploom.compiler.code.table import Flag
 
 FENCE, BRANCH, CONDITIONAL = int(Flag.FENCE), int(Flag.BRANCH), int(Flag.CONDITIONAL)
-FETCHED = 2  # cycles of fetch and decoding, after those of a branch
 
 
 @inlined
@@ -156,8 +155,8 @@ def hold_counters(ctx: Context, sm: Sm, cycle: int, warp: int, row: CodeRow) -> 
     if row.yields:
         stall = max(2, stall)
     if row.traits & BRANCH != 0 and _turns_without_jump(ctx, sm, warp):
-        stall = max(stall, ctx.machine.branch_cycles + FETCHED)
-    core = warp % ctx.machine.sub_cores
+        stall = max(stall, ctx.machine.sm.branch_cycles + ctx.machine.sub_core.fetch_cycles)
+    core = warp % ctx.machine.sm.sub_cores
     # What is behind a late instruction is held up in front of its stage: it is issued, and a stall count of 1 is not longer.
     mine.stall_until = cycle + stall + (own.slipped[core] if stall > 1 else 0)
     own.slipped[core] = 0
@@ -179,8 +178,8 @@ def leave_barrier(ctx: Context, sm: Sm, cycle: int, warps: Mask) -> None:
     while warps != NOTHING:
         warp = lowest(warps)
         warps = without_lowest(warps)
-        own.barrier_from = max(own.barrier_from, cycle) + ctx.machine.stage_barrier_interval
-        own.warp[warp].stall_until = max(own.warp[warp].stall_until, own.barrier_from + ctx.machine.stage_barrier_cycles)
+        own.barrier_from = max(own.barrier_from, cycle) + ctx.machine.sub_core.barrier_interval
+        own.warp[warp].stall_until = max(own.warp[warp].stall_until, own.barrier_from + ctx.machine.sub_core.barrier_cycles)
 
 
 @inlined

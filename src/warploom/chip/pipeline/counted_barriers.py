@@ -8,14 +8,14 @@ made, so it comes: nothing depends on parities, and no order of arrivals leaves 
 
 from __future__ import annotations
 
-from warploom.core.pipeline.bulk_state import CountedBarrier
-from warploom.core.pipeline.subcore_state import SubCores
-from warploom.core.pipeline.writeback import plan
-from warploom.register_file.columns import lanes_at, sector_at
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, separate
-from warploom.trace.format import ARRIVALS_SHIFT, MOST_COUNTED, NUMBER_SHIFT, BarrierDeed
+from warploom.chip.pipeline.bulk_state import CountedBarrier
+from warploom.chip.pipeline.subcore_state import SubCores
+from warploom.chip.pipeline.writeback import plan
+from warploom.chip.sm.columns import lanes_at, sector_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, separate
+from warploom.emulator.trace.format import ARRIVALS_SHIFT, MOST_COUNTED, NUMBER_SHIFT, BarrierDeed
 
 TO_COUNT = 4  # the value of `storing` of an instruction that has still to do something to a barrier
 BEGIN, ARRIVE, WAIT, LEAVE = (int(deed) for deed in BarrierDeed)
@@ -43,7 +43,7 @@ def _settle(ctx: Context, sm: Sm, cycle: int, barrier: CountedBarrier) -> None:
     """End phases for which nothing is still to come. Who came early counts in the phase behind it."""
     if barrier.pending > 0 or barrier.awaited != 0:
         return
-    barrier.seen_at = cycle + ctx.machine.bulk_phase_cycles
+    barrier.seen_at = cycle + ctx.machine.bulk.phase_cycles
     barrier.phases += 1
     barrier.pending += barrier.count
     while barrier.pending <= 0 and barrier.count > 0:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.code.table import Flag
-from warploom.core.memory import Port
-from warploom.core.pipeline.fetch import update_fetchable
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook, on_activate, on_blocked, on_metadata, on_suspend, on_unblocked, on_wait
-from warploom.register_file.layout import Sm
-from warploom.register_file.observing import observed
-from warploom.register_file.services import inlined
+from warploom.chip.memory import Port
+from warploom.chip.pipeline.fetch import update_fetchable
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook, on_activate, on_blocked, on_metadata, on_suspend, on_unblocked, on_wait
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.observing import observed
+from warploom.chip.sm.services import inlined
+from warploom.compiler.code.table import Flag
 
 FENCE = int(Flag.FENCE)
 

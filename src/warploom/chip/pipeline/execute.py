@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.code.classes import Unit
-from warploom.code.table import Flag, Space
-from warploom.core.memory import ABOUT_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
-from warploom.core.pipeline.counted_barriers import TO_COUNT
-from warploom.core.pipeline.writeback import finish_work, plan
-from warploom.register_file.bits import signed
-from warploom.register_file.columns import lanes_at, sector_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook
-from warploom.register_file.layout import MAX_REGISTERS, RING, UNITS, Sm
-from warploom.register_file.observing import EXECUTE, on_staged
-from warploom.register_file.services import INSTRUCTION, inlined, separate
-from warploom.trace.format import COUNTED, MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
+from warploom.chip.memory import ABOUT_SHIFT, Memory, Port, ldst_accept, ldst_can_accept
+from warploom.chip.pipeline.counted_barriers import TO_COUNT
+from warploom.chip.pipeline.writeback import finish_work, plan
+from warploom.chip.sm.bits import signed
+from warploom.chip.sm.columns import lanes_at, sector_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook
+from warploom.chip.sm.layout import MAX_REGISTERS, RING, UNITS, Sm
+from warploom.chip.sm.observing import EXECUTE, on_staged
+from warploom.chip.sm.services import INSTRUCTION, inlined, separate
+from warploom.compiler.code.classes import Unit
+from warploom.compiler.code.table import Flag, Space
+from warploom.emulator.trace.format import COUNTED, MOST_EMPTY, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 
 STORE, ATOMIC = int(Flag.STORE), int(Flag.ATOMIC)
 SHARED, TEXTURE = int(Space.SHARED), int(Space.TEXTURE)
@@ -38,7 +38,7 @@ def _pop(sm: Sm, number: int) -> int:
 def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Start instructions in free SP and SFU units."""
     moved = False
-    for number in range(UNITS * ctx.machine.sub_cores):
+    for number in range(UNITS * ctx.machine.sm.sub_cores):
         if number % UNITS + 1 == MEM:
             continue
         for unit in range(sm.unit_first[number], sm.unit_first[number] + sm.unit_count[number]):
@@ -52,8 +52,8 @@ def execute(ctx: Context, sm: Sm, cycle: int) -> bool:
             latency, interval = ctx.machine.latency[MOVE_CLASS], 1
             if work.kind == INSTRUCTION:
                 latency, interval = ctx.code[work.pc].latency, ctx.code[work.pc].initiation
-            arrival = cycle + max(1, latency + 2 - ctx.machine.units_forward_cycles)
-            if sm.ring_results[arrival % RING] >= ctx.machine.units_writeback_width:
+            arrival = cycle + max(1, latency + 2 - ctx.machine.units.forward_cycles)
+            if sm.ring_results[arrival % RING] >= ctx.machine.units.writeback_width:
                 break
             sm.ring_results[arrival % RING] += 1
             sm.unit_free_at[unit] = cycle + interval
@@ -79,7 +79,7 @@ def on_handed_over(stages: Any, ctx: Context, sm: Sm, cycle: int, core: int) -> 
 @separate
 def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
     """Hand one memory instruction to the load/store unit, sub-cores in turn."""
-    cores = ctx.machine.sub_cores
+    cores = ctx.machine.sm.sub_cores
     for step in range(cores):
         core = 0 if cores == 1 else (sm.last_memory_port + 1 + step) % cores
         number = UNITS * core + MEM - 1
@@ -95,15 +95,15 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
         space, flags, parts = int(work.memory >> SPACE_SHIFT & SPACE_MASK), signed(work.traits), int(work.memory & 0xFF)
         if space == COUNTED:  # it is counted when its access is through
             space, parts = SHARED, int(work.memory >> PARALLEL_SHIFT) + 1 if work.mask != 0 else 0
-            if ctx.machine.bulk_lines > 0:
+            if ctx.machine.bulk.lines > 0:
                 work.storing = TO_COUNT
-        elif ctx.machine.compat_shared_atomics_in_parallel != 0 and space == SHARED and flags & ATOMIC != 0 and parts > 0:
+        elif ctx.machine.compatibility.shared_atomics_in_parallel and space == SHARED and flags & ATOMIC != 0 and parts > 0:
             parts = int(work.memory >> PARALLEL_SHIFT) + 1
-        elif ctx.machine.shared_pairs != 0 and space == SHARED and flags & ATOMIC == 0:
+        elif ctx.machine.shared.pairs and space == SHARED and flags & ATOMIC == 0:
             parts -= (int(work.memory >> PARALLEL_SHIFT) - MOST_EMPTY) if parts > 0 else 0
         elif space != SHARED:
             flags |= signed(work.memory >> PARALLEL_SHIFT) << ABOUT_SHIFT
-            if flags & ATOMIC != 0 and work.n_writes == 0 and ctx.machine.stage_stores_awaited == 0:
+            if flags & ATOMIC != 0 and work.n_writes == 0 and not ctx.machine.stages.stores_awaited:
                 flags |= STORE  # nobody waits for it
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, warp, work.pc, slot, EXECUTE)
@@ -117,7 +117,7 @@ def start_memory(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -
             for quarter in range(4):
                 sm.sectors[quarter] = 4 * register + quarter
                 sm.lanes[quarter] = 0xFF << (8 * quarter)
-            base = ctx.info.spill_first + (sm.number * ctx.machine.warps_per_sm + warp) * 4 * MAX_REGISTERS
+            base = ctx.info.spill_first + (sm.number * ctx.machine.sm.warps_per_sm + warp) * 4 * MAX_REGISTERS
         ldst_accept(ctx.machine, memory, port, cycle, slot, warp, space, flags, parts, sm.sectors, sm.lanes, 0, base)
         if flags & STORE != 0:
             finish_work(ctx, sm, cycle, slot)

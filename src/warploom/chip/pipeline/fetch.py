@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.core.memory import FOREVER, Memory, Port, fetch_access
-from warploom.register_file.bits import NOTHING, bit, has, lowest, next_after, without_lowest
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook, metadata_cached
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, separate
+from warploom.chip.memory import FOREVER, Memory, Port, fetch_access
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, next_after, without_lowest
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook, metadata_cached
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, separate
 
 
 @inlined
@@ -32,7 +32,7 @@ def update_fetchable(ctx: Context, sm: Sm, warp: int) -> None:
         return
     buffered = state.decoded - state.next
     if buffered > 0:
-        if ctx.machine.compat_fetch_when_empty != 0 or buffered >= ctx.machine.ibuffer_entries:
+        if ctx.machine.compatibility.fetch_when_empty or buffered >= ctx.machine.sm.ibuffer_entries:
             return
         if jumps_after(ctx, state.decoded - 1):
             return
@@ -48,7 +48,7 @@ def code_ready(stages: Any, ctx: Context, memory: Memory, sm: Sm, port: Port, cy
 @hook()
 def fetch_room(stages: Any, ctx: Context, buffered: int) -> int:
     """How many instructions one fetch may deliver to a warp that has some in its buffer."""
-    return min(ctx.machine.decode_width, ctx.machine.ibuffer_entries - buffered)
+    return min(ctx.machine.sm.decode_width, ctx.machine.sm.ibuffer_entries - buffered)
 
 
 @separate
@@ -77,7 +77,7 @@ def fetch(ctx: Context, memory: Memory, sm: Sm, port: Port, cycle: int) -> bool:
         sm.fetchable |= sm.no_code
         sm.no_code = NOTHING
         sm.fills_seen = port.ldst.fetch_fills
-    for _ in range(ctx.machine.fetch_width):
+    for _ in range(ctx.machine.sm.fetch_width):
         candidates = sm.fetchable
         while candidates != NOTHING:
             warp = next_after(candidates, sm.last_fetched)
@@ -136,5 +136,5 @@ def _group(ctx: Context, sm: Sm, cycle: int, warp: int) -> tuple[int, int]:
             skipped += 1
         end += 1
     taken = end - start - skipped
-    state.full_group = taken == ctx.machine.decode_width or (pc_at(ctx, end - 1) + 1) & ((1 << shift) - 1) == 0
+    state.full_group = taken == ctx.machine.sm.decode_width or (pc_at(ctx, end - 1) + 1) & ((1 << shift) - 1) == 0
     return end, skipped

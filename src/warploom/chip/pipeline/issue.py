@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.classes import Unit
-from warploom.code.lanes import FULL
-from warploom.code.table import Flag, Space
-from warploom.core.memory import Port
-from warploom.core.pipeline.examine import begin_to_stand, examine_woken
-from warploom.core.pipeline.fetch import jumps_after, update_fetchable
-from warploom.core.pipeline.residency import arrive_at_barrier
-from warploom.core.pipeline.waits import tell_waits
-from warploom.records import Lanes, Mask
-from warploom.register_file.bits import NOTHING, bit, count, has
-from warploom.register_file.checking import check_cached, check_forwarded, check_issue, check_unmapped
-from warploom.register_file.columns import DEAD_WRITE, last_at, mask_at, memory_at, pc_at
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.hooks import (
+from warploom.base.records import Lanes, Mask
+from warploom.chip.memory import Port
+from warploom.chip.pipeline.examine import begin_to_stand, examine_woken
+from warploom.chip.pipeline.fetch import jumps_after, update_fetchable
+from warploom.chip.pipeline.residency import arrive_at_barrier
+from warploom.chip.pipeline.waits import tell_waits
+from warploom.chip.sm.bits import NOTHING, bit, count, has
+from warploom.chip.sm.checking import check_cached, check_forwarded, check_issue, check_unmapped
+from warploom.chip.sm.columns import DEAD_WRITE, last_at, mask_at, memory_at, pc_at
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.hooks import (
     branch_delay,
     choose,
     flush,
@@ -44,8 +41,8 @@ from warploom.register_file.hooks import (
     prepare_write,
     shares_reads,
 )
-from warploom.register_file.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
-from warploom.register_file.observing import (
+from warploom.chip.sm.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
+from warploom.chip.sm.observing import (
     FORWARDED,
     HIT,
     ISSUE,
@@ -57,7 +54,7 @@ from warploom.register_file.observing import (
     on_upper_level,
     on_woken,
 )
-from warploom.register_file.services import (
+from warploom.chip.sm.services import (
     INSTRUCTION,
     MOVE,
     OLDEST,
@@ -69,7 +66,10 @@ from warploom.register_file.services import (
     new_slot,
     separate,
 )
-from warploom.trace.format import SPACE_MASK, SPACE_SHIFT
+from warploom.compiler.code.classes import Unit
+from warploom.compiler.code.lanes import FULL
+from warploom.compiler.code.table import Flag, Space
+from warploom.emulator.trace.format import SPACE_MASK, SPACE_SHIFT
 
 NONE, SP, SFU, MEM = (int(unit) for unit in Unit)
 BARRIER, STORE, ATOMIC, LOAD = int(Flag.BARRIER), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.LOAD)
@@ -85,13 +85,13 @@ def issue(ctx: Context, sm: Sm, port: Port, cycle: int) -> bool:
     if observed(ctx.observers):
         sm.issued_now = NOTHING
         sm.crowded = NOTHING
-    for scheduler in range(machine.schedulers):
+    for scheduler in range(machine.sm.schedulers):
         core = sm.scheduler_core[scheduler]
         mine = sm.scheduler_warps[scheduler]
         done = 0
         coming = -1
         only = mine
-        for _ in range(machine.issue_width):
+        for _ in range(machine.sm.issue_width):
             examine_woken(ctx.stages, ctx, sm, port, cycle)
             if done == 0 and sm.injected_count > 0 and _issue_injected(ctx, sm, cycle, core):
                 done += 1
@@ -313,7 +313,7 @@ def begin_work(sm: Sm, cycle: int, slot: int, kind: int, warp: int, unit: int) -
 def _issue_injected(ctx: Context, sm: Sm, cycle: int, core: int) -> bool:
     """Issue the oldest spill or refill that a policy has asked for."""
     queued = sm.injected[sm.injected_head]
-    if queued.warp % ctx.machine.sub_cores != core or not memory_has_room(ctx.stages, ctx, sm, core):
+    if queued.warp % ctx.machine.sm.sub_cores != core or not memory_has_room(ctx.stages, ctx, sm, core):
         return False
     if sm.free_slot_count <= SLOT_RESERVE:
         return False
@@ -444,7 +444,7 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
                 state.sector += work.memory & 0xFF
             if row.unit == MEM:
                 state.memory_in_flight += 1
-            if row.traits & ATOMIC != 0 and ctx.machine.compat_fetch_when_empty != 0:
+            if row.traits & ATOMIC != 0 and ctx.machine.compatibility.fetch_when_empty:
                 state.atomics += 1
 
     on_issued(ctx.observers, sm.observed, ctx, cycle, warp, pc, mask)
@@ -459,8 +459,8 @@ def _issue_from(ctx: Context, sm: Sm, port: Port, cycle: int, core: int, warp: i
     state.in_flight += 1
     state.next = index + 1
     if state.next < state.end and jumps_after(ctx, index):
-        state.fetch_from = cycle + ctx.machine.branch_cycles + branch_delay(ctx.design.hierarchy, ctx, sm)
-        if ctx.machine.compat_fetch_when_empty != 0 and state.full_group and state.next == state.decoded:
+        state.fetch_from = cycle + ctx.machine.sm.branch_cycles + branch_delay(ctx.design.hierarchy, ctx, sm)
+        if ctx.machine.compatibility.fetch_when_empty and state.full_group and state.next == state.decoded:
             state.wrong_path = True
             state.fetch_from = cycle
     if row.unit == NONE:

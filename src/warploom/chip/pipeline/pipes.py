@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from warploom.code.classes import OpClass, Unit
-from warploom.code.instruction import Bank, Instruction, Modified, Reg
-from warploom.code.sass_classes import WARPGROUP_PRODUCTS
-from warploom.machines import Machine
+from warploom.chip.machines import Machine
+from warploom.compiler.code.classes import OpClass, Unit
+from warploom.compiler.code.instruction import Bank, Instruction, Modified, Reg
+from warploom.compiler.code.sass_classes import WARPGROUP_PRODUCTS
 
 
 class Pipe(IntEnum):
@@ -76,21 +76,21 @@ def pipe_of(instruction: Instruction, kind: OpClass, unit: int, wide: bool) -> P
 
 def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, machine: Machine) -> int:
     """Cycles from issue to the issue of an instruction that needs the result."""
-    stages = machine.stages
+    sub_core = machine.sub_core
     if instruction.op.name == "S2UR":
-        return stages.special_uniform_cycles
+        return sub_core.special_uniform_cycles
     if instruction.op.name in ("S2R", "B2R", "BMOV", "LEPC"):
-        return stages.special_register_cycles
+        return sub_core.special_register_cycles
     if instruction.op.name in ("LDC", "ULDC"):
-        return stages.constant_cycles
+        return sub_core.constant_cycles
     if instruction.op.name == "REDUX":
-        return stages.reduction_cycles
+        return sub_core.reduction_cycles
     if instruction.op.name in WARPGROUP_PRODUCTS:
-        columns = -(-columns_of(instruction) // stages.product_columns)  # no result waits for A's registers that take longer
-        return stages.product_cycles + columns - _product_cycles(instruction, wide, machine)
+        columns = -(-columns_of(instruction) // sub_core.product_columns)  # no result waits for A's registers that take longer
+        return sub_core.product_cycles + columns - _product_cycles(instruction, wide, machine)
     if instruction.op.name == "DMMA":
-        made = _double_products(instruction) // stages.double_products
-        return stages.large_double_product_cycles if wide else stages.double_product_cycles + made - 1
+        made = _double_products(instruction) // sub_core.double_products
+        return sub_core.large_double_product_cycles if wide else sub_core.double_product_cycles + made - 1
     if pipe is Pipe.SPECIAL:
         return machine.latency[OpClass.SFU]
     if pipe is Pipe.LANES:
@@ -102,21 +102,21 @@ def latency_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, 
 
 def interval_of(instruction: Instruction, kind: OpClass, pipe: Pipe, wide: bool, machine: Machine, registers: int) -> int:
     """Cycles for which an instruction that reads so many registers keeps its pipe."""
-    stages = machine.stages
+    sub_core = machine.sub_core
     if pipe is Pipe.CONSTANTS:
-        return stages.special_uniform_interval if instruction.op.name == "S2UR" else stages.special_interval
+        return sub_core.special_uniform_interval if instruction.op.name == "S2UR" else sub_core.special_interval
     if pipe is Pipe.LANES and instruction.op.name == "S2R":
-        return stages.special_interval
+        return sub_core.special_interval
     if pipe is Pipe.LANES and instruction.op.name == "SHFL":  # its registers go the way of addresses and values for memory
-        return stages.memory_interval * max(1, registers)
+        return sub_core.memory_interval * max(1, registers)
     if pipe is Pipe.UNIFORM_CONSTANTS:
         return 1
     if pipe is Pipe.HEAVY and "WIDE" in instruction.op.modifiers:
-        return stages.wide_product_cycles
+        return sub_core.wide_product_cycles
     if pipe in (Pipe.TENSOR, Pipe.PRODUCTS):
         return _product_cycles(instruction, wide, machine)
     if pipe is Pipe.UNIFORM:
-        return stages.uniform_cycles
+        return sub_core.uniform_cycles
     if pipe is Pipe.SPECIAL:
         return machine.initiation[OpClass.SFU]
     if pipe is Pipe.LANES:
@@ -133,16 +133,16 @@ def _product_cycles(instruction: Instruction, wide: bool, machine: Machine) -> i
 
     All products of warpgroups have an inner dimension of 256 bits, whatever their elements are, and take as long for a column.
     """
-    stages = machine.stages
+    sub_core = machine.sub_core
     if instruction.op.name in WARPGROUP_PRODUCTS:
         columns = columns_of(instruction)
-        least = stages.product_register_cycles if columns > 0 and isinstance(instruction.srcs[0], Reg) else 0
-        return max(least, -(-columns // stages.product_columns))
+        least = sub_core.product_register_cycles if columns > 0 and isinstance(instruction.srcs[0], Reg) else 0
+        return max(least, -(-columns // sub_core.product_columns))
     if instruction.op.name == "DMMA":
-        return max(stages.double_product_interval, _double_products(instruction) // stages.double_products)
+        return max(sub_core.double_product_interval, _double_products(instruction) // sub_core.double_products)
     if "SP" in instruction.op.modifiers and wide:
-        return stages.sparse_cycles
-    return stages.tensor_cycles
+        return sub_core.sparse_cycles
+    return sub_core.tensor_cycles
 
 
 def _double_products(instruction: Instruction) -> int:
@@ -179,8 +179,8 @@ def unit_cycles_of(instruction: Instruction, machine: Machine) -> int:
     """Cycles for which an instruction keeps the unit of the SM that its pipe leads to; 0: the unit is the sub-core's own."""
     name = instruction.op.name
     if name == "SHFL":
-        return machine.stages.shared_interval
-    return machine.stages.special_interval if name in _IN_UNITS_OF_THE_SM else 0
+        return machine.sub_core.shared_interval
+    return machine.sub_core.special_interval if name in _IN_UNITS_OF_THE_SM else 0
 
 
 def operands_read_again(instruction: Instruction) -> int:

@@ -14,16 +14,16 @@ instructions); the rates are the machine's, whose file names what they were meas
 
 from __future__ import annotations
 
-from warploom.code.wide import MAX_RUNS
-from warploom.core.pipeline.issue import add_read, add_write, begin_work, wake_entries
-from warploom.core.pipeline.pipes import Pipe
-from warploom.core.pipeline.read_ports import CONTROL, TO_READ, fits, reserve, window_of
-from warploom.core.pipeline.subcore_state import AHEAD, SubCores
-from warploom.core.pipeline.writeback import plan
-from warploom.register_file.checking import check_issue, check_unmapped, check_wide
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import PIECE, inlined, new_slot, separate
+from warploom.chip.pipeline.issue import add_read, add_write, begin_work, wake_entries
+from warploom.chip.pipeline.pipes import Pipe
+from warploom.chip.pipeline.read_ports import TO_READ, fits, reserve, window_of
+from warploom.chip.pipeline.subcore_state import AHEAD, SubCores
+from warploom.chip.pipeline.writeback import plan
+from warploom.chip.sm.checking import check_issue, check_unmapped, check_wide
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import PIECE, inlined, new_slot, separate
+from warploom.compiler.code.wide import MAX_RUNS
 
 TO_MAKE = 3  # the value of `storing` of a product that has pieces left to begin
 READ_FIRST, MEET, MAKE = range(3)  # how far it is: to read operands, to wait for its turn, to make a piece, the next one, ...
@@ -43,7 +43,8 @@ def send_product(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None
     own.products_issued[core] += 1
     own.pipe_free[core, TENSOR] = max(own.pipe_free[core, TENSOR], cycle) + ctx.code[work.pc].initiation
     check_wide(ctx.check, ctx, sm, cycle, slot)
-    plan(sm, cycle, max(cycle + CONTROL, int(work.ready_at) + 1), slot)  # in the order of issue it asks for what it needs
+    asks = max(cycle + ctx.machine.sub_core.control_cycles, int(work.ready_at) + 1)
+    plan(sm, cycle, asks, slot)  # in the order of issue it asks for what it needs
 
 
 @inlined
@@ -144,7 +145,7 @@ def make_piece(ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
     own: SubCores = sm.stages
     work = sm.slot[slot]
     row = ctx.code[work.pc]
-    core = int(work.warp) % ctx.machine.sub_cores
+    core = int(work.warp) % ctx.machine.sm.sub_cores
     if work.whole == READ_FIRST:
         work.whole = MEET
         work.issued_at = max(_read_operands(ctx, sm, cycle, slot, row), _matrices_at(sm, cycle, row)) + row.cycles_for_a
@@ -174,7 +175,7 @@ def make_piece(ctx: Context, sm: Sm, cycle: int, slot: int) -> bool:
     taken = row.initiation * (first + count) // max(1, row.results) - row.initiation * first // max(1, row.results)
     sm.slot[piece].issued_at = max(at + taken, operands_read)  # its latency counts from here
     own.product_from[core] = at + max(1, taken) if row.results > 0 else at
-    own.pipe_free[core, TENSOR] = max(own.pipe_free[core, TENSOR], own.product_from[core] - CONTROL)
+    own.pipe_free[core, TENSOR] = max(own.pipe_free[core, TENSOR], own.product_from[core] - ctx.machine.sub_core.control_cycles)
     if last:
         own.products_begun[core] += 1
         sm.last_progress = cycle

@@ -10,17 +10,17 @@ of their unit and take the ports that are left.
 
 from __future__ import annotations
 
-from warploom.code.classes import OpClass, Unit
-from warploom.code.table import Flag, Space
-from warploom.core.pipeline.collect import leave_latch, read_entry
-from warploom.core.pipeline.pipes import Pipe
-from warploom.core.pipeline.subcore_state import AHEAD, SubCores
-from warploom.core.pipeline.writeback import asked_by, plan
-from warploom.register_file.context import Context
-from warploom.register_file.layout import UNITS, Slot, Sm
-from warploom.register_file.observing import COLLECT, DISPATCH, on_conflict, on_staged
-from warploom.register_file.services import INSTRUCTION, inlined, separate
-from warploom.trace.format import COUNTED, SPACE_MASK, SPACE_SHIFT
+from warploom.chip.pipeline.collect import leave_latch, read_entry
+from warploom.chip.pipeline.pipes import Pipe
+from warploom.chip.pipeline.subcore_state import AHEAD, SubCores
+from warploom.chip.pipeline.writeback import asked_by, plan
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import UNITS, Slot, Sm
+from warploom.chip.sm.observing import COLLECT, DISPATCH, on_conflict, on_staged
+from warploom.chip.sm.services import INSTRUCTION, inlined, separate
+from warploom.compiler.code.classes import OpClass, Unit
+from warploom.compiler.code.table import Flag, Space
+from warploom.emulator.trace.format import COUNTED, SPACE_MASK, SPACE_SHIFT
 
 FMA, HEAVY, PAIRED, F64 = int(Pipe.FMA), int(Pipe.HEAVY), int(Pipe.PAIRED), int(Pipe.F64)
 SPECIAL, LANES, MEMORY, CONSTANTS = int(Pipe.SPECIAL), int(Pipe.LANES), int(Pipe.MEMORY), int(Pipe.CONSTANTS)
@@ -33,7 +33,6 @@ ADDRESS = 2  # registers of an address in device memory
 MEM = int(Unit.MEM)
 TO_READ = 2  # the value of `storing` of work whose operands are still to be read
 LONGEST_STALL = 15  # what waits for longer does not wait for a stall count
-CONTROL = 2  # cycles from issue to the stage that reserves ports
 
 
 @inlined
@@ -45,8 +44,8 @@ def _taken(own: SubCores, group: int, at: int) -> int:
 @inlined
 def window_of(ctx: Context, work: Slot, again: int) -> int:
     """Cycles that the reads of work may take: the machine's, and more where one bank has more reads than that."""
-    most = ctx.machine.stage_read_cycles
-    ports = ctx.machine.rf_read_ports
+    most = ctx.machine.sub_core.read_cycles
+    ports = ctx.machine.register_file.read_ports
     if work.reads_left > most * ports or again != 0:
         for operand in range(work.n_reads):
             same = 0
@@ -60,7 +59,7 @@ def window_of(ctx: Context, work: Slot, again: int) -> int:
 @inlined
 def fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> bool:
     """Whether all reads of work find a port in a cycle and those after it."""
-    ports = ctx.machine.rf_read_ports
+    ports = ctx.machine.register_file.read_ports
     for operand in range(work.n_reads):
         if work.reads[operand] < 0:
             continue
@@ -80,7 +79,7 @@ def fits(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: i
 @inlined
 def reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again: int) -> None:
     """Reserve ports for all reads of work, each in the last cycle of the window that has one left."""
-    ports = ctx.machine.rf_read_ports
+    ports = ctx.machine.register_file.read_ports
     for operand in range(work.n_reads):
         if work.reads[operand] < 0:
             continue
@@ -100,16 +99,16 @@ def reserve(ctx: Context, own: SubCores, work: Slot, at: int, window: int, again
 @inlined
 def _freeze(ctx: Context, own: SubCores, core: int, since: int, cycles: int) -> None:
     """While an instruction waits for ports nothing is issued in its sub-core, and the stall counts of its warps stand still."""
-    for warp in range(core, ctx.machine.warps_per_sm, ctx.machine.sub_cores):
+    for warp in range(core, ctx.machine.sm.warps_per_sm, ctx.machine.sm.sub_cores):
         if since < own.warp[warp].stall_until <= since + LONGEST_STALL:
             own.warp[warp].stall_until += cycles
 
 
 @inlined
-def enters_at(sm: Sm, cycle: int, core: int) -> int:
+def enters_at(ctx: Context, sm: Sm, cycle: int, core: int) -> int:
     """When an instruction of fixed latency that is issued now comes to the stage that reserves ports."""
     own: SubCores = sm.stages
-    return max(cycle + CONTROL, own.allocated_at[core] + 1)
+    return max(cycle + ctx.machine.sub_core.control_cycles, own.allocated_at[core] + 1)
 
 
 @inlined
@@ -131,7 +130,7 @@ def _pass_reading_twice(ctx: Context, sm: Sm, cycle: int, slot: int, at: int, ba
     """The same where operands are read twice: who reads for longer than the stage looks ahead waits in it for the rest."""
     again = int(ctx.code[sm.slot[slot].pc].read_again)
     window = window_of(ctx, sm.slot[slot], again)
-    return _pass(ctx, sm, cycle, slot, at, window, again, barred) + window - ctx.machine.stage_read_cycles
+    return _pass(ctx, sm, cycle, slot, at, window, again, barred) + window - ctx.machine.sub_core.read_cycles
 
 
 @inlined
@@ -139,9 +138,9 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
     """Plan an instruction of fixed latency: the cycle in which it has its ports, and that in which its operands are read."""
     own: SubCores = sm.stages
     work = sm.slot[slot]
-    entered = enters_at(sm, cycle, core)
+    entered = enters_at(ctx, sm, cycle, core)
     at = max(entered, int(work.ready_at) + 1)
-    window = ctx.machine.stage_read_cycles
+    window = ctx.machine.sub_core.read_cycles
     double = ctx.code[work.pc].pipe == F64
     barred = -1 if double else own.second_half[core]
     if work.reads_left == 0:
@@ -153,11 +152,11 @@ def send_fixed(ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         window = window_of(ctx, work, 0)
         at = _pass(ctx, sm, cycle, slot, at, window, 0, barred)
     if double:
-        own.second_half[core] = at + ctx.machine.stage_double_pass_cycles
+        own.second_half[core] = at + ctx.machine.sub_core.double_pass_cycles
     if at > entered:
         _freeze(ctx, own, core, entered, at - entered)
     own.allocated_at[core] = at
-    own.slipped[core] = at - cycle - CONTROL
+    own.slipped[core] = at - cycle - ctx.machine.sub_core.control_cycles
     own.issue_from[core] = max(own.issue_from[core], entered - 1)
     work.storing = TO_READ
     plan(sm, cycle, at + window - 1, slot)
@@ -169,24 +168,25 @@ def send_variable(ctx: Context, sm: Sm, cycle: int, core: int, slot: int, pipe: 
     own: SubCores = sm.stages
     work = sm.slot[slot]
     row = ctx.code[work.pc]
-    at = max(cycle + CONTROL, int(work.ready_at) + 1, own.pipe_free[core, pipe])
+    control = ctx.machine.sub_core.control_cycles
+    at = max(cycle + control, int(work.ready_at) + 1, own.pipe_free[core, pipe])
     if row.unit_cycles > 0:
         at = max(at, own.pipe_unit_from[pipe])
-    window = ctx.machine.stage_read_cycles
+    window = ctx.machine.sub_core.read_cycles
     if work.reads_left > 0:
         window = window_of(ctx, work, 0)
-        later = ctx.machine.stage_variable_read_cycles
+        later = ctx.machine.sub_core.variable_read_cycles
         while at < cycle + AHEAD - 16 and not fits(ctx, own, work, at + later, window, 0):
             at += 1
         if at < cycle + AHEAD - 16:
             reserve(ctx, own, work, at + later, window, 0)
-    own.pipe_free[core, pipe] = at + row.initiation - (CONTROL if pipe == TENSOR else 0)  # none waits in front of that
+    own.pipe_free[core, pipe] = at + row.initiation - (control if pipe == TENSOR else 0)  # none waits in front of that
     if row.unit_cycles > 0:
         own.pipe_unit_from[pipe] = at + row.unit_cycles
     if pipe == SPECIAL:
         own.special_held[core, 0] = own.special_held[core, 1]
-        own.special_held[core, 1] = at + row.initiation + ctx.machine.stage_special_held_cycles
-    work.issued_at = at - CONTROL  # its latency counts from here
+        own.special_held[core, 1] = at + row.initiation + ctx.machine.sub_core.special_held_cycles
+    work.issued_at = at - control  # its latency counts from here
     work.storing = TO_READ
     plan(sm, cycle, at + window, slot)
 
@@ -220,16 +220,14 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
     if pipe == PAIRED:
         return own.pipe_free[core, LIGHT] <= cycle and own.pipe_free[core, HEAVY] <= cycle
     if pipe == MEMORY:
-        return own.memory_inside[core] < ctx.machine.stage_memory_queue
+        return own.memory_inside[core] < ctx.machine.sub_core.memory_queue
     if pipe == SPECIAL:
         return own.special_held[core, 0] <= cycle
     if pipe == PRODUCTS:
-        return own.products_issued[core] - own.products_begun[core] < ctx.machine.stage_product_queue
+        return own.products_issued[core] - own.products_begun[core] < ctx.machine.sub_core.product_queue
     if pipe in (LANES, CONSTANTS):  # of variable latency: some wait in front of the unit
-        return (
-            own.pipe_free[core, pipe]
-            <= cycle + CONTROL + (ctx.machine.stage_variable_queue - 1) * ctx.machine.initiation[OF_LANES]
-        )
+        waiting = (ctx.machine.sub_core.variable_queue - 1) * ctx.machine.initiation[OF_LANES]
+        return own.pipe_free[core, pipe] <= cycle + ctx.machine.sub_core.control_cycles + waiting
     return own.pipe_free[core, pipe] <= cycle
 
 
@@ -237,10 +235,10 @@ def pipe_has_room(ctx: Context, sm: Sm, cycle: int, core: int, pipe: int) -> boo
 def _on_its_way(ctx: Context, work: Slot, space: int) -> int:
     """For how many cycles a memory instruction keeps its sub-core's way to the shared unit."""
     machine = ctx.machine
-    if space == GLOBAL and machine.stage_global_interval > 0:
+    if space == GLOBAL and machine.sub_core.global_interval > 0:
         values = max(1, work.n_reads - ADDRESS) if work.traits & (STORE | ATOMIC) != 0 else 0
-        return machine.stage_global_interval + values * machine.stage_value_interval
-    return machine.stage_store_interval if work.traits & STORE != 0 else machine.stage_memory_interval
+        return machine.sub_core.global_interval + values * machine.sub_core.value_interval
+    return machine.sub_core.store_interval if work.traits & STORE != 0 else machine.sub_core.memory_interval
 
 
 @separate
@@ -248,7 +246,7 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
     """Let the oldest memory instruction of each sub-core read its registers, if they find ports."""
     own: SubCores = sm.stages
     moved = False
-    for core in range(ctx.machine.sub_cores):
+    for core in range(ctx.machine.sm.sub_cores):
         number = UNITS * core + MEM - 1
         if sm.issued_count[number] == 0 or own.memory_from[core] > cycle:
             continue
@@ -266,7 +264,8 @@ def start_addresses(ctx: Context, sm: Sm, cycle: int) -> bool:
         leave_latch(sm, number)
         space = work.memory >> SPACE_SHIFT & SPACE_MASK
         own.memory_from[core] = cycle + _on_its_way(ctx, work, space)
-        reading = ctx.machine.stage_shared_read_cycles if space in (SHARED, COUNTED) else ctx.machine.stage_global_read_cycles
+        of_shared = space in (SHARED, COUNTED)
+        reading = ctx.machine.sub_core.shared_read_cycles if of_shared else ctx.machine.sub_core.global_read_cycles
         work.storing = TO_READ
         if work.kind == INSTRUCTION:
             on_staged(ctx.observers, sm.observed, ctx, cycle, work.warp, work.pc, slot, COLLECT)
@@ -291,7 +290,7 @@ def read_operands(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
 def hand_over(ctx: Context, sm: Sm, cycle: int, slot: int) -> None:
     """A memory instruction has its address: it waits for the unit that sub-cores share."""
     work = sm.slot[slot]
-    number = UNITS * (work.warp % ctx.machine.sub_cores) + MEM - 1
+    number = UNITS * (work.warp % ctx.machine.sm.sub_cores) + MEM - 1
     sm.dispatched[number, sm.dispatched_count[number]] = slot
     sm.dispatched_count[number] += 1
     sm.in_dispatch += 1

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.lanes import FULL, LANES
-from warploom.core.memory import Port
-from warploom.core.pipeline.examine import begin_to_stand
-from warploom.core.pipeline.fetch import update_fetchable
-from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, count, lowest, without_lowest
-from warploom.register_file.checking import check_launch
-from warploom.register_file.columns import start_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import (
+from warploom.base.records import Mask
+from warploom.chip.memory import Port
+from warploom.chip.pipeline.examine import begin_to_stand
+from warploom.chip.pipeline.fetch import update_fetchable
+from warploom.chip.sm.bits import NOTHING, bit, count, lowest, without_lowest
+from warploom.chip.sm.checking import check_launch
+from warploom.chip.sm.columns import start_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import (
     can_launch,
     freed_with_cta,
     hook,
@@ -24,9 +23,10 @@ from warploom.register_file.hooks import (
     on_warp_exit,
     on_warp_launch,
 )
-from warploom.register_file.layout import MAX_BARRIERS, Sm
-from warploom.register_file.observing import observed, on_exited, on_launched
-from warploom.register_file.services import inlined, release, separate
+from warploom.chip.sm.layout import MAX_BARRIERS, Sm
+from warploom.chip.sm.observing import observed, on_exited, on_launched
+from warploom.chip.sm.services import inlined, release, separate
+from warploom.compiler.code.lanes import FULL, LANES
 
 
 @inlined
@@ -96,10 +96,10 @@ def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: 
     state.value = start_at(ctx, stream, 1)
     state.memory = start_at(ctx, stream, 2)
     state.sector = start_at(ctx, stream, 3)
-    state.local_base = ctx.info.local_first + (sm.number * ctx.machine.warps_per_sm + warp) * ctx.info.local_bytes
+    state.local_base = ctx.info.local_first + (sm.number * ctx.machine.sm.warps_per_sm + warp) * ctx.info.local_bytes
     state.age = sm.ages
     sm.ages += 1
-    state.fetch_from = cycle + ctx.machine.stage_launch_cycles
+    state.fetch_from = cycle + ctx.machine.stages.launch_cycles
     state.cta = slot
     state.in_flight = 0
     state.memory_in_flight = 0
@@ -115,6 +115,7 @@ def _start_warp(ctx: Context, sm: Sm, cycle: int, warp: int, stream: int, slot: 
     mine = bit(warp)
     sm.cta[slot].warps |= mine
     sm.resident |= mine
+    sm.resident_cycles -= cycle
     check_launch(ctx.check, ctx, sm, warp)
     on_launched(ctx.observers, sm.observed, ctx, cycle, warp, sm.cta[slot].number)
     if observed(ctx.observers):
@@ -139,7 +140,7 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
     while sm.exiting != NOTHING:
         warp = lowest(sm.exiting)
         sm.exiting = without_lowest(sm.exiting)
-        if port.ldst.warp_stores[warp] > 0 and ctx.machine.stage_stores_awaited != 0:
+        if port.ldst.warp_stores[warp] > 0 and ctx.machine.stages.stores_awaited:
             sm.draining |= bit(warp)
             continue
         mine = bit(warp)
@@ -152,6 +153,7 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
         if not freed_with_cta(design.allocation):
             _drop_registers(ctx, sm, cycle, warp)
         sm.resident &= ~mine
+        sm.resident_cycles += cycle
         sm.waiting &= ~mine
         sm.last_progress = cycle
         slot = sm.warp[warp].cta
@@ -164,10 +166,10 @@ def exit_warps(ctx: Context, sm: Sm, port: Port, cycle: int) -> None:
                     _drop_registers(ctx, sm, cycle, slot * ctx.info.warps_per_cta + member)
             sm.cta_slots &= ~bit(slot)
             sm.ctas_resident -= 1
-            if ctx.machine.cta_follow_cycles > 0:
-                sm.vacant_at[sm.vacant_count] = cycle + ctx.machine.cta_follow_cycles
+            if ctx.machine.chip.cta_follow_cycles > 0:
+                sm.vacant_at[sm.vacant_count] = cycle + ctx.machine.chip.cta_follow_cycles
                 sm.vacant_count += 1
-            sm.last_exit = cycle + ctx.machine.stage_exit_cycles
+            sm.last_exit = cycle + ctx.machine.stages.exit_cycles
             if sm.ctas_resident == 0:
                 sm.busy_cycles += sm.last_exit + 1 - sm.busy_since
         else:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from warploom.code.instruction import CONTROL_COUNTERS
-from warploom.core.memory.state import ALL_CONSTANT_LINES
-from warploom.core.pipeline.bulk_state import BulkUnit, CountedBarrier
-from warploom.core.pipeline.pipes import PIPES
-from warploom.machines.schema import MAX_CTAS, MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
-from warploom.records import Array, Mask, Record, i2, i8, u1
-from warploom.register_file.bits import bit
-from warploom.register_file.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
-from warploom.register_file.services import inlined
-from warploom.trace.format import MOST_COUNTED
+from warploom.base.records import Array, Mask, Record, i2, i8, u1
+from warploom.chip.machines.limits import MAX_CTAS, MAX_L0_LINES, MAX_PREFETCHED, MAX_RF_BANKS, MAX_WARPS
+from warploom.chip.memory.state import ALL_CONSTANT_LINES
+from warploom.chip.pipeline.bulk_state import BulkUnit, CountedBarrier
+from warploom.chip.pipeline.pipes import PIPES
+from warploom.chip.sm.bits import bit
+from warploom.chip.sm.layout import MAX_REGISTERS, MAX_SUB_CORES, Sm
+from warploom.chip.sm.services import inlined
+from warploom.compiler.code.instruction import CONTROL_COUNTERS
+from warploom.emulator.trace.format import MOST_COUNTED
 
 COUNTERS = CONTROL_COUNTERS + 2  # of the compiler's control bits, then of groups of products that are under way
 AHEAD = 64  # cycles for which wake-ups and read ports are planned

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.code.classes import Unit
-from warploom.core.memory import Memory, Port
-from warploom.core.pipeline.bulk_copies import run_unit, send_copy
-from warploom.core.pipeline.code_lines import line_ready
-from warploom.core.pipeline.control_bits import (
+from warploom.base.records import Mask
+from warploom.chip.memory import Memory, Port
+from warploom.chip.pipeline.bulk_copies import run_unit, send_copy
+from warploom.chip.pipeline.code_lines import line_ready
+from warploom.chip.pipeline.control_bits import (
     copy_done,
     examine_warps,
     hold_counters,
@@ -16,11 +16,10 @@ from warploom.core.pipeline.control_bits import (
     next_due,
     release_counter,
 )
-from warploom.core.pipeline.counted_barriers import TO_COUNT, do_deeds
-from warploom.core.pipeline.pipes import Pipe
-from warploom.core.pipeline.products import TO_MAKE, make_piece, send_product
-from warploom.core.pipeline.read_ports import (
-    CONTROL,
+from warploom.chip.pipeline.counted_barriers import TO_COUNT, do_deeds
+from warploom.chip.pipeline.pipes import Pipe
+from warploom.chip.pipeline.products import TO_MAKE, make_piece, send_product
+from warploom.chip.pipeline.read_ports import (
     TO_READ,
     enters_at,
     hand_over,
@@ -31,15 +30,15 @@ from warploom.core.pipeline.read_ports import (
     start_addresses,
     take_pipe,
 )
-from warploom.core.pipeline.subcore_state import COUNTERS, SubCores
-from warploom.core.pipeline.writeback import plan
-from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.hooks import hook, on_ports
-from warploom.register_file.layout import UNITS, Sm
-from warploom.register_file.observing import observed
-from warploom.register_file.services import INSTRUCTION
+from warploom.chip.pipeline.subcore_state import COUNTERS, SubCores
+from warploom.chip.pipeline.writeback import plan
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.hooks import hook, on_ports
+from warploom.chip.sm.layout import UNITS, Sm
+from warploom.chip.sm.observing import observed
+from warploom.chip.sm.services import INSTRUCTION
+from warploom.compiler.code.classes import Unit
 
 MEM = int(Unit.MEM)
 NONE = int(Pipe.NONE)
@@ -120,18 +119,18 @@ class ControlledSubCores(NamedTuple):
 
     def memory_has_room(stages, ctx: Context, sm: Sm, core: int) -> bool:
         own: SubCores = sm.stages
-        return own.memory_inside[core] < ctx.machine.stage_memory_queue
+        return own.memory_inside[core] < ctx.machine.sub_core.memory_queue
 
     def reads_once(stages) -> bool:
         return True
 
     def comes_for_sources(stages, ctx: Context, sm: Sm, cycle: int, core: int, row: CodeRow) -> int:
-        return cycle + CONTROL if row.variable else enters_at(sm, cycle, core)
+        return cycle + ctx.machine.sub_core.control_cycles if row.variable else enters_at(ctx, sm, cycle, core)
 
     def send_on(stages, ctx: Context, sm: Sm, cycle: int, core: int, slot: int) -> None:
         own: SubCores = sm.stages
         work = sm.slot[slot]
-        coming = at = cycle + CONTROL
+        coming = at = cycle + ctx.machine.sub_core.control_cycles
         if work.unit == MEM:
             number = UNITS * core + MEM - 1
             sm.issued[number, sm.issued_count[number]] = slot
@@ -147,7 +146,7 @@ class ControlledSubCores(NamedTuple):
                 send_variable(ctx, sm, cycle, core, slot, int(ctx.code[work.pc].pipe))
         else:
             row = ctx.code[work.pc]
-            coming = enters_at(sm, cycle, core)
+            coming = enters_at(ctx, sm, cycle, core)
             take_pipe(ctx, sm, cycle, core, int(row.pipe), int(row.initiation))
             send_fixed(ctx, sm, cycle, core, slot)
             at = own.allocated_at[core]
@@ -164,7 +163,7 @@ class ControlledSubCores(NamedTuple):
         return line_ready(ctx, memory, sm, port, cycle, warp, pc)
 
     def fetch_room(stages, ctx: Context, buffered: int) -> int:
-        return ctx.machine.decode_width
+        return ctx.machine.sm.decode_width
 
     def unit_free(stages, ctx: Context, sm: Sm, cycle: int) -> bool:
         own: SubCores = sm.stages
@@ -172,7 +171,7 @@ class ControlledSubCores(NamedTuple):
 
     def on_handed_over(stages, ctx: Context, sm: Sm, cycle: int, core: int) -> None:
         own: SubCores = sm.stages
-        own.unit_from = cycle + ctx.machine.stage_shared_interval
+        own.unit_from = cycle + ctx.machine.sub_core.shared_interval
         own.memory_inside[core] -= 1
 
     def loads_last(stages) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, lowest, without_lowest
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook
-from warploom.register_file.layout import Sm
-from warploom.register_file.observing import (
+from warploom.base.records import Mask
+from warploom.chip.sm.bits import NOTHING, lowest, without_lowest
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.observing import (
     ALLOCATION,
     BARRIER,
     EXIT,
@@ -22,7 +22,7 @@ from warploom.register_file.observing import (
     RESULT,
     on_waits,
 )
-from warploom.register_file.services import inlined, separate
+from warploom.chip.sm.services import inlined, separate
 
 
 @hook()

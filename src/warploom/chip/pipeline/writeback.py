@@ -10,16 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.classes import Unit
-from warploom.code.lanes import FULL
-from warploom.code.table import Flag
-from warploom.core.memory import DONE_STORES, FOREVER, Port, done_kind, done_value, ldst_pop_done
-from warploom.core.pipeline.collect import banks_of, count_access
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.register_file.checking import check_placed, check_write
-from warploom.register_file.columns import value_at
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import (
+from warploom.chip.memory import DONE_STORES, FOREVER, Port, done_kind, done_value, ldst_pop_done
+from warploom.chip.pipeline.collect import banks_of, count_access
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.chip.sm.checking import check_placed, check_write
+from warploom.chip.sm.columns import value_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import (
     form_of,
     hook,
     on_complete,
@@ -33,9 +30,9 @@ from warploom.register_file.hooks import (
     write_awake,
     write_ready,
 )
-from warploom.register_file.layout import RING, Slot, Sm
-from warploom.register_file.observing import RETIRE, WRITE, WRITTEN, on_conflict, on_retired, on_staged, on_upper_level
-from warploom.register_file.services import (
+from warploom.chip.sm.layout import RING, Slot, Sm
+from warploom.chip.sm.observing import RETIRE, WRITE, WRITTEN, on_conflict, on_retired, on_staged, on_upper_level
+from warploom.chip.sm.services import (
     EVICTION,
     INSTRUCTION,
     SPILL,
@@ -46,6 +43,9 @@ from warploom.register_file.services import (
     separate,
     settle,
 )
+from warploom.compiler.code.classes import Unit
+from warploom.compiler.code.lanes import FULL
+from warploom.compiler.code.table import Flag
 
 MEM = int(Unit.MEM)
 ATOMIC = int(Flag.ATOMIC)
@@ -232,7 +232,7 @@ def _write_bank(ctx: Context, sm: Sm, cycle: int, slot: int, number: int) -> int
     work = sm.slot[slot]
     entry, group = int(work.writes[number]), int(work.write_group[number])
     if (
-        sm.writes_in_cycle[group] >= ctx.machine.rf_write_ports
+        sm.writes_in_cycle[group] >= ctx.machine.register_file.write_ports
         or (waits_for_readers(ctx.stages) and sm.entry[entry].readers > 0)
         or (sm.entry[entry].evictions > 0 and not _is_oldest_eviction(sm, slot, entry))
     ):

@@ -12,8 +12,8 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
+from warploom.base.records import Lanes, Mask
 from warploom.jit import inlined, intrinsic
-from warploom.records import Lanes
 
 NOTHING = np.uint64(0)
 EVERYTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -45,7 +45,7 @@ def without_lowest(mask: np.uint64) -> np.uint64:
 
 
 @intrinsic
-def _ctz(typing_context: Any, mask: Lanes) -> Any:
+def _ctz(typing_context: Any, mask: Mask) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
@@ -53,7 +53,7 @@ def _ctz(typing_context: Any, mask: Lanes) -> Any:
 
 
 @intrinsic
-def _ctpop(typing_context: Any, mask: Lanes) -> Any:
+def _ctpop(typing_context: Any, mask: Mask) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
@@ -61,7 +61,7 @@ def _ctpop(typing_context: Any, mask: Lanes) -> Any:
 
 
 @intrinsic
-def _ctlz(typing_context: Any, mask: Lanes) -> Any:
+def _ctlz(typing_context: Any, mask: Mask) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 

@@ -1,12 +1,12 @@
-"""The points at which a checked run looks: no-ops by default, answered by `warploom.core.checker.Checker`."""
+"""The points at which a checked run looks: no-ops by default, answered by `warploom.chip.checker.Checker`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook
-from warploom.register_file.layout import Sm
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook
+from warploom.chip.sm.layout import Sm
 
 
 @hook()

@@ -13,9 +13,9 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
+from warploom.base.records import Lanes, dtype_of, field_names
+from warploom.chip.sm.context import Columns, Context
 from warploom.jit import inlined, intrinsic
-from warploom.records import Lanes, dtype_of, field_names
-from warploom.register_file.context import Columns, Context
 
 DEAD_WRITE = 8  # in the column `last`, the bit of the first write
 NAMES = field_names(Columns)
@@ -80,7 +80,7 @@ def last_at(ctx: Context, index: int) -> int:
 
 @inlined
 def value_at(ctx: Context, index: int) -> np.uint32:
-    """An entry of the value column (`warploom.trace.format`)."""
+    """An entry of the value column (`warploom.emulator.trace.format`)."""
     return np.uint32(_load32(ctx.trace.value, index))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.code.instruction import Code
-from warploom.errors import WarploomError
-from warploom.register_file.choices import CHOICES, Policies
-from warploom.register_file.policy import check_policy_class, checked_parameters
+from warploom.base.errors import WarploomError
+from warploom.chip.sm.choices import CHOICES, Policies
+from warploom.chip.sm.policy import check_policy_class, checked_parameters
+from warploom.compiler.code.instruction import Code
 
 
 def check_policies(design: Policies) -> Policies:
@@ -17,13 +17,13 @@ def check_policies(design: Policies) -> Policies:
         kind = type(policy)
         check_policy_class(kind)
         if choice != kind.CHOICE:
-            raise WarploomError(f"{kind.CHOICE}={kind.NAME} stands where the {choice} belongs")
+            raise WarploomError(f"{kind.CHOICE}={kind.NAME} was given as the {choice} policy")
         checked.append(kind(**checked_parameters(kind, policy._asdict())))
     design = Policies(*checked)
     for policy in design:
         reason = policy.conflict(design) if hasattr(policy, "conflict") else None
         if reason:
-            raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot be combined so: {reason}")
+            raise WarploomError(f"{policy.CHOICE}={policy.NAME} cannot be combined this way: {reason}")
     return design
 
 

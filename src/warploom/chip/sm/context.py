@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from warploom.code.table import MAX_WRITES
-from warploom.code.wide import MAX_RUNS
-from warploom.machines import MachineRecord
-from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, u8
-from warploom.register_file.choices import Policies
-from warploom.register_file.layout import MAX_READS, REGISTER_WORDS
+from warploom.base.records import Array, Mask, Record, flag, i1, i2, i4, i8, u1, u2, u8
+from warploom.chip.machines import MachineRecord
+from warploom.chip.machines.limits import MAX_WARP_REGISTERS
+from warploom.chip.sm.choices import Policies
+from warploom.chip.sm.layout import MAX_READS, REGISTER_WORDS
+from warploom.compiler.code.table import MAX_WRITES
+from warploom.compiler.code.wide import MAX_RUNS
 
 NO_CONSTANT, INDEXED_CONSTANT = -1, -2  # INDEXED_CONSTANT: the trace says which line an instruction reads
 
@@ -18,7 +18,7 @@ NO_CONSTANT, INDEXED_CONSTANT = -1, -2  # INDEXED_CONSTANT: the trace says which
 class StaticRow(Record):
     """What the pipeline knows of one instruction of the code."""
 
-    traits: u2  # `warploom.code.table.Flag`; an attribute `flags` would hide behind NumPy's own
+    traits: u2  # `warploom.compiler.code.table.Flag`; an attribute `flags` would hide behind NumPy's own
     op_class: u1
     unit: u1  # 0: resolved at issue
     n_reads: u1
@@ -43,7 +43,7 @@ class StaticRow(Record):
     read_counter: i1  # held until the operands are read
     limited_counter: i1  # which DEPBAR waits for
     limit: u1
-    pipe: u1  # `warploom.core.pipeline.pipes.Pipe`
+    pipe: u1  # `warploom.chip.pipeline.pipes.Pipe`
     variable: flag  # of variable latency
     unit_cycles: u1  # for which it keeps the unit of the SM that its pipe leads to; 0: the pipe's unit is the sub-core's own
     read_again: u1  # a mask of the registers that it reads twice
@@ -51,7 +51,7 @@ class StaticRow(Record):
     copies: flag  # from device memory to shared memory, past the registers
     bulk: u1  # what it is to the unit for copies of many bytes
     constant: i2  # the line of the constant that it reads like an operand, or one of the two above
-    # of instructions with more registers than fit above, which name none there: `warploom.code.wide`
+    # of instructions with more registers than fit above, which name none there: `warploom.compiler.code.wide`
     wide: flag
     run_first: Annotated[Array[i2], MAX_RUNS]  # registers that are read before anything is written
     run_count: Annotated[Array[i2], MAX_RUNS]
@@ -101,7 +101,7 @@ class Info(Record):
 
 
 class Columns(Record):
-    """The addresses of the trace's columns; `warploom.register_file.columns` reads them."""
+    """The addresses of the trace's columns; `warploom.chip.sm.columns` reads them."""
 
     pc: i8
     mask: i8
@@ -123,4 +123,4 @@ class Context(NamedTuple):
     info: Info
     code: Array[CodeRow]  # by pc
     trace: Columns
-    stages: Any  # the stages of the machine's sub-cores: `warploom.core.stages`
+    stages: Any  # the stages of the machine's sub-cores: `warploom.chip.stages`

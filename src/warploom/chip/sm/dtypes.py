@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from warploom.records import dtype_of, own_dtype
-from warploom.register_file.choices import CHOICES, Policies
-from warploom.register_file.context import CodeRow
-from warploom.register_file.layout import CheckedSm, Sm
-from warploom.register_file.observing import observed_dtype
+from warploom.base.records import dtype_of, own_dtype
+from warploom.chip.sm.choices import CHOICES, Policies
+from warploom.chip.sm.context import CodeRow
+from warploom.chip.sm.layout import CheckedSm, Sm
+from warploom.chip.sm.observing import observed_dtype
 
 
 def sm_dtype(design: Policies, checked: bool, observers: tuple[Any, ...] = (), stages: Any = None) -> np.dtype:

@@ -8,9 +8,9 @@ All hooks share their first arguments:
 * ``policy``: the NamedTuple itself, its parameters as attributes (words are numbered in the order of ``LIMITS``);
 * ``ctx``: what does not change during a launch: ``ctx.machine`` (the machine's record), ``ctx.design`` (the six policies),
   ``ctx.code[pc]`` (what the pipeline knows of an instruction, and under the choice's name the policy's own ``NOTES``),
-  ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.register_file.columns`);
-  its type is `warploom.register_file.context.Context`;
-* ``sm``: the SM's record (`warploom.register_file.layout.Sm`); a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so
+  ``ctx.info`` (numbers of the launch), ``ctx.trace`` (the columns, read with `warploom.chip.sm.columns`);
+  its type is `warploom.chip.sm.context.Context`;
+* ``sm``: the SM's record (`warploom.chip.sm.layout.Sm`); a policy's own state is ``sm.scheduler``, ``sm.allocation`` and so
   on;
 * ``cycle``: now. Cycles are skipped when nothing can happen, so a hook never counts calls as cycles: it notes
   timestamps and integrates.
@@ -24,12 +24,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from warploom.base.records import Lanes, Mask, u8
+from warploom.chip.sm.bits import lowest
+from warploom.chip.sm.choices import CHOICES
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
 from warploom.jit import make_callable
-from warploom.records import Lanes, Mask, u8
-from warploom.register_file.bits import lowest
-from warploom.register_file.choices import CHOICES
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 HOOKS: dict[str, dict[str, Callable]] = {choice: {} for choice in CHOICES}

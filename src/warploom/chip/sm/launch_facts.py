@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.code.instruction import Code
-from warploom.machines import Machine
-from warploom.register_file.occupancy import Occupancy
-from warploom.trace.format import Trace
+from warploom.chip.machines import Machine
+from warploom.chip.sm.occupancy import Occupancy
+from warploom.compiler.code.instruction import Code
+from warploom.emulator.trace.format import Trace
 
 
 @dataclass(frozen=True)

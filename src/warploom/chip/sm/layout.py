@@ -2,16 +2,17 @@
 
 One record with nested records lets compiled code reach everything through one pointer, and lets tests and messages read it
 by name. Sizes are fixed maxima; the machine's record says how much of them is used. The load/store unit has a record of its
-own beside it (`warploom.core.memory`), whose type is the same under every design, so that its code is compiled once.
+own beside it (`warploom.chip.memory`), whose type is the same under every design, so that its code is compiled once.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from warploom.code.table import MAX_READS
-from warploom.machines.schema import MAX_CTAS, MAX_MEMORY_QUEUE, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
-from warploom.records import Array, Lanes, Mask, Record, field_names, flag, i2, i4, i8, u1, u2, u4
+from warploom.base.records import Array, Lanes, Mask, Record, flag, i2, i4, i8, u1, u2, u4
+from warploom.chip.machines.limits import MAX_CTAS, MAX_MEMORY_QUEUE, MAX_RF_BANKS, MAX_SCHEDULERS, MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.chip.sm.counter import counted, counters_of
+from warploom.compiler.code.table import MAX_READS
 
 MAX_REGISTERS = 512  # names of registers in one kernel: 255 of real code, more in literal code
 REGISTER_WORDS = MAX_REGISTERS // 64
@@ -22,7 +23,7 @@ SLOT_RESERVE = (
 MAX_SLOTS = SLOT_RESERVE + 864  # instructions in flight
 PORT_COLLECTORS = 64  # at a port, at most
 MAX_SUB_CORES = 4
-UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.code.classes.Unit`
+UNITS = 3  # kinds of them: SP, SFU, MEM of `warploom.compiler.code.classes.Unit`
 PORTS = UNITS * MAX_SUB_CORES  # a port is the way from issue to one kind of unit of one sub-core
 OPERAND_BITS = (MAX_READS - 1).bit_length()  # of a number that tells the operands of a collector apart
 OPERANDS = PORTS * PORT_COLLECTORS << OPERAND_BITS  # of all collectors, numbered through in the queues of the banks
@@ -111,7 +112,7 @@ class Slot(Record):
     pc: i4
     warp: i2
     memory: u2  # the entry of the memory column
-    traits: u2  # `warploom.code.table.Flag`
+    traits: u2  # `warploom.compiler.code.table.Flag`
     next: i2  # in whatever list it waits
     kind: u1
     unit: u1
@@ -174,32 +175,46 @@ class Arriving(Record):
 class Counters(Record):
     """What is counted, one number each."""
 
-    warp_instructions: i8
-    issued: i8  # instructions and injected work
-    metadata: i8
-    metadata_skipped: i8
-    moves: i8
-    expansions: i8  # encoded entries that a write of some lanes found, read and stored as they are first
-    spills: i8
-    refills: i8
-    rf_reads: i8
-    rf_writes: i8
-    mrf_reads: i8
-    mrf_writes: i8
-    rf_read_lanes: i8
-    rf_write_lanes: i8
-    lanes_gated: i8
-    bank_reads: i8
-    bank_writes: i8
-    bank_conflicts: i8
-    upper_reads: i8
-    forwarded_reads: i8
-    upper_writes: i8
-    write_backs: i8
-    wakeup_wait_cycles: i8
-    fetches: i8
-    wrong_path_fetches: i8
-    ctas: i8
+    warp_instructions: i8 = counted("instructions", "Instructions of the program that were issued, each once for a warp.")
+    issued: i8 = counted("instructions", "Instructions that were issued, and work that policies put in.")
+    metadata: i8 = counted("instructions", "Metadata instructions, which a policy's compile pass put in, that warps came to.")
+    metadata_skipped: i8 = counted(
+        "instructions", "Metadata instructions that were not fetched, for the policy had them at hand."
+    )
+    moves: i8 = counted("instructions", "Moves of a register onto itself that an encoding put in front of a write of some lanes.")
+    expansions: i8 = counted(
+        "entries", "Encoded entries that a write of some lanes found, and that were read and stored as they are first."
+    )
+    spills: i8 = counted("registers", "Registers that a policy's hardware stored to memory.")
+    refills: i8 = counted("registers", "Registers that a policy's hardware loaded back from memory.")
+    rf_reads: i8 = counted("accesses", "Reads of registers by instructions, wherever their values were.")
+    rf_writes: i8 = counted("accesses", "Writes of registers by instructions, wherever their values went.")
+    mrf_reads: i8 = counted("accesses", "Reads of entries of the main register file.")
+    mrf_writes: i8 = counted("accesses", "Writes of entries of the main register file.")
+    rf_read_lanes: i8 = counted("lanes", "Lanes that were read in the main register file, gated ones left out.")
+    rf_write_lanes: i8 = counted("lanes", "Lanes that were written in the main register file, gated ones left out.")
+    lanes_gated: i8 = counted("lanes", "Lanes of accesses to the main register file that gating left out.")
+    bank_reads: i8 = counted(
+        "accesses", "Reads of single banks: a read of an entry that lies over several banks counts once for each."
+    )
+    bank_writes: i8 = counted(
+        "accesses", "Writes of single banks: a write of an entry that lies over several banks counts once for each."
+    )
+    bank_conflicts: i8 = counted(
+        "cycles", "Cycles that reads and writes waited for ports of their banks, added up over all that waited."
+    )
+    upper_reads: i8 = counted("accesses", "Reads of operands in the upper level of the register file.")
+    forwarded_reads: i8 = counted("accesses", "Reads that took a value on its way and not from an entry or a place.")
+    upper_writes: i8 = counted("accesses", "Writes of results to the upper level of the register file.")
+    write_backs: i8 = counted("registers", "Registers written from the upper level back to their entries.")
+    wakeup_wait_cycles: i8 = counted(
+        "cycles", "Cycles that reads waited for their entries to wake up, added up over all that waited."
+    )
+    fetches: i8 = counted("accesses", "Times that the instruction cache was asked for a warp's next instructions.")
+    wrong_path_fetches: i8 = counted(
+        "accesses", "Fetches of what follows a taken branch in the code, only in machines with compatibility.fetch_when_empty."
+    )
+    ctas: i8 = counted("CTAs", "CTAs that were launched.")
 
 
 class Count(Counters):
@@ -211,7 +226,7 @@ class Count(Counters):
     by_class: Annotated[Array[i8], 24]
 
 
-COUNTERS = field_names(Counters)
+COUNTERS = counters_of(Counters)
 
 
 class Check(Record):
@@ -286,6 +301,7 @@ class Sm(Record):
     last_exit: i8  # of a CTA
     busy_since: i8  # has had CTAs
     busy_cycles: i8  # with CTAs, up to the last time that there were none
+    resident_cycles: i8  # of all warps, from launch to exit
     pending_count: i8  # CTAs given to this SM that start in the coming cycles
     pending_cta: Annotated[Array[i8], MAX_CTAS]
     pending_at: Annotated[Array[i8], MAX_CTAS]

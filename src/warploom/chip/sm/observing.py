@@ -1,4 +1,4 @@
-"""The points at which observers look: no-ops by default, answered by the parts of `warploom.observers` that a run was given.
+"""The points at which observers look: no-ops by default, answered by the parts of `warploom.chip.observers` that a run was given.
 
 An observer is told what happens in numbers and has a record of its own, ``own``, in every SM. It is not given the SM, so it can
 change nothing. All points share their first arguments: the observer, ``own``, ``ctx``, ``cycle``. A pc of -1 stands for work
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.records import Lanes, own_dtype
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import hook
-from warploom.register_file.layout import WAITS
+from warploom.base.records import Lanes, own_dtype
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.hooks import hook
+from warploom.chip.sm.layout import WAITS
 
 # The way of an instruction from its issue on; those that no unit executes go from issue to retire.
 STAGES = ("issue", "collect", "dispatch", "execute", "write", "retire")

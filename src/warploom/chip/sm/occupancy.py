@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from warploom.code.instruction import Code
-from warploom.errors import WarploomError
-from warploom.machines import Machine
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine
+from warploom.compiler.code.instruction import Code
 
 
 class Occupancy(NamedTuple):

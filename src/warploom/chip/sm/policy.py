@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.records import own_dtype
-from warploom.register_file.choices import CHOICES
-from warploom.register_file.hooks import HOOKS
+from warploom.base.errors import WarploomError
+from warploom.base.records import own_dtype
+from warploom.base.spelling import did_you_mean
+from warploom.chip.sm.choices import CHOICES
+from warploom.chip.sm.hooks import HOOKS
 
 # What a policy class may hold besides hooks and parameters; see docs/policies.md.
 PYTHON_METHODS = frozenset(
@@ -30,7 +31,9 @@ PYTHON_METHODS = frozenset(
         "describe",
     }
 )
-ATTRIBUTES = frozenset({"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY", "GIVEN", "IDEAL"})
+ATTRIBUTES = frozenset(
+    {"CHOICE", "NAME", "SOURCE", "LIMITS", "STATE", "NOTES", "MEANING", "COMPILED_BY", "GIVEN", "IDEAL", "COUNTERS"}
+)
 
 
 def check_policy_class(kind: Any) -> None:
@@ -67,7 +70,9 @@ def check_policy_class(kind: Any) -> None:
         if attribute.startswith("_") or attribute in kind._fields or attribute in ATTRIBUTES or attribute in known:
             continue
         if callable(getattr(kind, attribute)):
-            raise WarploomError(f"{where}: {attribute!r} is not a hook of the choice {kind.CHOICE}{_nearest(attribute, known)}")
+            raise WarploomError(
+                f"{where}: {attribute!r} is not a hook of the choice {kind.CHOICE}{did_you_mean(attribute, known)}"
+            )
 
 
 def _fields_of(where: str, part: str, kept: Any) -> tuple[str, ...]:
@@ -77,19 +82,12 @@ def _fields_of(where: str, part: str, kept: Any) -> tuple[str, ...]:
         raise WarploomError(f"{where}: {part}: {error}") from None
 
 
-def _nearest(word: str, known: set[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(word, sorted(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
-
-
 def checked_parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a policy with defaults filled in, each of its default's type and within its limits."""
     where = f"{kind.CHOICE}={kind.NAME}"
     for key in given:
         if key not in kind._fields:
-            hint = _nearest(key, set(kind._fields)) if kind._fields else "; it has none"
+            hint = did_you_mean(key, set(kind._fields)) if kind._fields else "; it has none"
             raise WarploomError(f"{where}: it has no parameter {key!r}{hint}")
     out = {}
     for field in kind._fields:

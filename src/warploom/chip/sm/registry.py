@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
@@ -12,11 +11,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from warploom.errors import WarploomError
-from warploom.library import papers
-from warploom.register_file.choices import CHOICES, Policies
-from warploom.register_file.policy import check_policy_class, checked_parameters
-from warploom.storage.sources import remember_class
+from warploom.base.errors import WarploomError
+from warploom.base.library import papers
+from warploom.base.sources import remember_class
+from warploom.base.spelling import did_you_mean
+from warploom.chip.sm.choices import CHOICES, Policies
+from warploom.chip.sm.policy import check_policy_class, checked_parameters
 
 ENTRY_POINTS = "warploom.policies"
 _registry: dict[str, dict[str, Any]] = {choice: {} for choice in CHOICES}
@@ -69,11 +69,11 @@ def load_all() -> None:
 @cache
 def _load_installed() -> None:
     """Import the policies that belong to no paper: of this package, and of the entry points of installed ones."""
-    package = importlib.import_module("warploom.policies")
+    package = importlib.import_module("warploom.designs.policies")
     for choice in CHOICES:
         folder = Path(package.__path__[0]) / choice
         for module in sorted(item.name for item in pkgutil.iter_modules([str(folder)])):
-            importlib.import_module(f"warploom.policies.{choice}.{module}")
+            importlib.import_module(f"warploom.designs.policies.{choice}.{module}")
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         point.load()  # a policy class, or a module whose import registers some
 
@@ -96,9 +96,7 @@ def make_policy(choice: str, name: str, /, **parameters: Any) -> Any:
     """A policy by name, its parameters checked."""
     known = policies_of(choice)
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-        raise WarploomError(f"{choice}={name}: there is no such policy; {hint}")
+        raise WarploomError(f"{choice}={name}: there is no such policy{did_you_mean(name, known)}")
     kind = known[name]
     return kind(**checked_parameters(kind, parameters))
 

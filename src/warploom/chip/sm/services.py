@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.base.records import Lanes, Mask
+from warploom.chip.machines.sm_tables import BankMapping
+from warploom.chip.sm.bits import NOTHING, bit, lowest, signed, without_lowest
+from warploom.chip.sm.checking import check_allocate, check_brought, check_evict, check_filled
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
+from warploom.chip.sm.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
+from warploom.chip.sm.observing import FORWARDED, on_upper_level, on_woken
 from warploom.jit import inlined, separate
-from warploom.records import Lanes, Mask
-from warploom.register_file.bits import NOTHING, bit, lowest, signed, without_lowest
-from warploom.register_file.checking import check_allocate, check_brought, check_evict, check_filled
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.hooks import on_allocate, on_free, on_release, prepare_read, prepare_write
-from warploom.register_file.layout import MAX_PLACES, OPERANDS, WHOLE_ENTRY, Sm
-from warploom.register_file.observing import FORWARDED, on_upper_level, on_woken
 
 ON, DROWSY, OFF = 0, 1, 2  # power states
 INSTRUCTION, MOVE, SPILL, REFILL, EVICTION, PIECE = 0, 1, 2, 3, 4, 5  # kinds of work in flight
@@ -26,10 +27,11 @@ UNKNOWN = np.uint32(0xFFFFFFFF)  # the value class of what no instruction of the
 def group_of(ctx: Context, warp: int, register: int) -> int:
     """The bank group in which the compiler and the machine's mapping want a register of a warp to be."""
     machine, groups = ctx.machine, ctx.info.core_groups
-    if machine.sub_cores == 1:
-        return (register + warp if machine.rf_mapping == 0 else register) % groups
-    spread = register + warp // machine.sub_cores if machine.rf_mapping == 0 else register
-    return warp % machine.sub_cores * groups + spread % groups
+    spreads = machine.register_file.mapping == BankMapping.REGISTER_PLUS_WARP
+    if machine.sm.sub_cores == 1:
+        return (register + warp if spreads else register) % groups
+    spread = register + warp // machine.sm.sub_cores if spreads else register
+    return warp % machine.sm.sub_cores * groups + spread % groups
 
 
 @inlined
@@ -42,10 +44,10 @@ def covers(sm: Sm, warp: int, mask: Lanes) -> bool:
 def scheduler_of(ctx: Context, warp: int) -> int:
     """The scheduler that a warp belongs to."""
     machine = ctx.machine
-    if machine.schedulers == 2 and machine.sub_cores == 1:
+    if machine.sm.schedulers == 2 and machine.sm.sub_cores == 1:
         return warp & 1  # the usual case, without divisions
-    per_core = machine.schedulers // machine.sub_cores
-    return warp % machine.sub_cores * per_core + warp // machine.sub_cores % per_core
+    per_core = machine.sm.schedulers // machine.sm.sub_cores
+    return warp % machine.sm.sub_cores * per_core + warp // machine.sm.sub_cores % per_core
 
 
 @inlined
@@ -275,7 +277,7 @@ def bring_up(ctx: Context, sm: Sm, cycle: int, warp: int, register: int, place: 
         check_brought(ctx.check, ctx, sm, cycle, place, entry, True)
         sm.count.forwarded_reads += 1
         on_upper_level(ctx.observers, sm.observed, ctx, cycle, -1, FORWARDED)
-        arrive_later(sm, cycle + 1 + ctx.machine.rf_operand_fetch_cycles, place)
+        arrive_later(sm, cycle + 1 + ctx.machine.register_file.operand_fetch_cycles, place)
         return True
     sm.entry[entry].readers += 1
     at = prepare_read(ctx.design.power, ctx, sm, cycle, entry)

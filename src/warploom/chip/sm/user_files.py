@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.register_file.registry import forget, load_all, registering
-from warploom.storage.sources import PACKAGE, digest_files, is_installed, remember_class, source_files
+from warploom.base.errors import WarploomError
+from warploom.base.sources import PACKAGE, digest_files, is_installed, remember_class, source_files
+from warploom.chip.sm.registry import forget, load_all, registering
 
 _loaded: dict[Path, PolicyFile] = {}
 _opened: list[set[Path]] = []  # while a file is loaded: the files that it reads
@@ -26,7 +26,7 @@ class PolicyFile:
     """A policy file as it was when it was loaded."""
 
     path: Path
-    digest: str  # of its text, of all that it imports, and of the data that it read
+    digest: str  # as `_digest` gives it
     data: frozenset[Path]
     classes: tuple[Any, ...]
 
@@ -57,7 +57,9 @@ def loaded_policy_files() -> tuple[PolicyFile, ...]:
 
 
 def _digest(path: Path, data: frozenset[Path] = frozenset()) -> str:
-    return digest_files(source_files(path) | data)
+    """Of its text and all that it imports, which can be known before it runs; behind a hyphen, of the data that it read."""
+    text = digest_files(source_files(path))
+    return f"{text}-{digest_files(data)}" if data else text
 
 
 def _load(path: Path, previous: PolicyFile | None) -> PolicyFile:
