@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warploom.base.errors import WarploomError
 from warploom.designs.grammar import Item, format_value, parse_items
-from warploom.errors import WarploomError
 
 
 def test_items_with_choices_names_and_parameters():

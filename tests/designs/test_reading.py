@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from drawn_designs import any_policy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.drawn_designs import any_policy
+from warploom.base.errors import WarploomError
+from warploom.chip.sm import CHOICES, baseline_policies, policies_of
 from warploom.designs import Design, design, from_dict, load_design, named_designs, parse_design
-from warploom.errors import WarploomError
-from warploom.register_file import CHOICES, baseline_policies, policies_of
 
 
 @st.composite

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from warploom.code.instruction import Code
+from warploom.chip.machines import Machine
+from warploom.chip.sm import CHOICES, policies_of
+from warploom.compiler.code.instruction import Code
 from warploom.designs.design import Design
+from warploom.designs.energy import Technology
 from warploom.designs.reading import named_designs, parse_design
-from warploom.energy import Technology
-from warploom.machines import Machine
-from warploom.register_file import CHOICES, policies_of
 
 
 def storage_bits(design: Design, machine: Machine) -> int:

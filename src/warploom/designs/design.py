@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.base.notebook import html_facts
+from warploom.base.spelling import did_you_mean
+from warploom.chip.sm import CHOICES, Policies, baseline_policies, check_policies, make_policy
 from warploom.designs.grammar import format_value
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.errors.notebook import html_facts
-from warploom.register_file import CHOICES, Policies, baseline_policies, check_policies, make_policy
 
 FIT = "fit"  # as many registers as keep the CTAs of the machine's whole file resident
 LEAST = "least"  # as few as need no spill
@@ -66,10 +66,6 @@ class Design:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-    def with_policy(self, choice: str, name: str, **parameters: Any) -> Design:
-        """The same design with another policy in one choice."""
-        return replace(self, policies=self.policies._replace(**{choice: make_policy(choice, name, **parameters)}))
 
     def with_options(self, **options: Any) -> Design:
         """The same design with another share of the register file (`register_file`) or register limit (`max_registers`)."""

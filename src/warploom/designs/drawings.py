@@ -9,10 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import Paper, papers, with_papers
-from warploom.register_file import CHOICES
+from warploom.base.errors import WarploomError
+from warploom.base.library import Paper, papers, with_papers
+from warploom.base.spelling import did_you_mean
+from warploom.chip.sm import CHOICES
 
 STATES = ("on", "drowsy", "off")
 _TEXTS = ("box", "says", "used", "idle", "free", "together")
@@ -38,9 +38,10 @@ def drawn(policy: Any) -> Drawn:
         first_line = (inspect.getdoc(type(policy)) or "").split("\n", 1)[0]
         return Drawn(policy.NAME, first_line)
     try:
-        return Drawn(**{**about, "says": about["says"].format(**policy._asdict())})
+        return Drawn(**about | {name: about[name].format(**policy._asdict()) for name in ("box", "says")})
     except (KeyError, ValueError, IndexError) as error:
-        raise WarploomError(f"drawing of {policy.CHOICE}={policy.NAME}: {about['says']!r} cannot be filled in: {error}") from None
+        said = f"{about['box']!r} or {about['says']!r}"
+        raise WarploomError(f"drawing of {policy.CHOICE}={policy.NAME}: {said} cannot be filled in: {error}") from None
 
 
 @cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 Value = bool | int | float | str
 

@@ -9,12 +9,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.base.library import Paper, papers, with_papers
+from warploom.base.spelling import did_you_mean
+from warploom.base.toml import parse_toml
+from warploom.chip.sm import CHOICES, choices_of, policies_of
 from warploom.designs.design import LIMITS, OPTIONS, Design, from_dict
 from warploom.designs.grammar import Item, Value, parse_items
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import Paper, papers, with_papers
-from warploom.register_file import CHOICES, choices_of, policies_of
 
 BASELINE = "baseline"
 
@@ -88,12 +89,10 @@ def design(name: str | Design = BASELINE, /, **parameters: Any) -> Design:
 def load_design(path: str | Path) -> Design:
     """A design from a TOML file."""
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data = Path(path).read_bytes()
     except OSError as error:
         raise WarploomError(f"{path}: the design cannot be read ({error.strerror})") from None
-    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
-        raise WarploomError(f"{path}: not valid TOML: {error}") from None
-    return from_dict({"name": Path(path).stem, **data}, str(path))
+    return from_dict({"name": Path(path).stem, **parse_toml(data, str(path))}, str(path))
 
 
 @dataclass

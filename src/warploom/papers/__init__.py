@@ -1,1 +1,1 @@
-"""The papers, a folder each, and what all of them share: experiments, published numbers, stored runs, the scorecard."""
+"""The papers, a folder each."""

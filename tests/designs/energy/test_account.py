@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.energy import PARTS, RunFacts, account, load_technology, power_over_time, technology_names
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.designs.energy import PARTS, RunFacts, account, load_technology, power_over_time, technology_names
 
 RUN = RunFacts(cycles=1000, cycle_time=1 / 700e6, sms=15, register_file_bytes=131072)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from warploom.chip.machines import load_machine
 from warploom.designs import added_area, named_designs, parse_design, storage_bits
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.simulation.compilation import physical
-from warploom.sweeps.measures import measure
+from warploom.designs.energy import load_technology
+from warploom.runs.compilation import physical
+from warploom.studies.search.measures import measure
 
 COMMON = load_technology("common")
 GTX480 = load_machine("gtx480")
@@ -19,12 +21,8 @@ GTX480 = load_machine("gtx480")
 def area_of(text: str) -> float:
     """The measure of a search, from results that have nothing but a size."""
     point = parse_design(text)
-    result = {
-        "cycles": 1,
-        "energy_pj": {"total": 1.0},
-        "register_file_bytes": 4 * physical(GTX480, point).sm.registers_per_sm,
-        "storage_bits": 0,
-    }
+    file_bytes = 4 * physical(GTX480, point).sm.registers_per_sm
+    result: Any = SimpleNamespace(cycles=1, energy_pj={"total": 1.0}, register_file_bytes=file_bytes, storage_bits=0)
     return measure([result], [result], point, GTX480, COMMON)["area"]
 
 

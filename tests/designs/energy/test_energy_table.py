@@ -6,8 +6,10 @@ from statistics import fmean
 
 import pytest
 
-from warploom.energy import load_technology
-from warploom.validation.recorded import folder_of, read_table
+from warploom.designs.energy import load_technology
+from warploom.studies.validate.recorded import folder_of, read_table
+
+pytestmark = pytest.mark.oracle
 
 DAYS = ("2026-11-16", "2026-11-18")
 

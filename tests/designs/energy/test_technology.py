@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from warploom.energy import load_technology, technology_names
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.designs.energy import load_technology, technology_names
 
 MINIMAL = """
 title = "test"

@@ -14,20 +14,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_designs import POLICIES, parameters_of
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from warploom.code.classes import OpClass, op_class
-from warploom.code.instruction import Operation
+from support.drawn_designs import POLICIES, parameters_of
+from support.executed import traced
+from warploom.base.errors import SimulationError, WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.sm import CHOICES, Policies, baseline_policies, make_policy
+from warploom.compiler.code.classes import OpClass, op_class
+from warploom.compiler.code.instruction import Operation
 from warploom.designs import Design
-from warploom.errors import SimulationError, WarploomError
-from warploom.machines import load_machine
-from warploom.register_file import CHOICES, Policies, baseline_policies, make_policy
-from warploom.simulation.execution import Executions, execute
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.execution import Executions
+from warploom.runs.result import Result
+from warploom.runs.simulate import simulate
 
 MACHINE = load_machine("gtx480").scaled(1)  # so that tiny grids fill it
 PROGRAMS = ("reduction", "pathfinder")  # barriers and shared memory; divergence and loops
@@ -95,7 +96,7 @@ def test_every_policy_takes_part() -> None:
 
 def instructions(program: str, design: Design) -> Counter[str]:
     """How often the warps of a program execute each operation."""
-    execution = execute(workload_program(program), design, MACHINE, "tiny", executions(program), check=True)
+    execution = traced(workload_program(program), design, MACHINE, "tiny", executions(program), check=True)
     counted: Counter[str] = Counter()
     for launch, trace in execution.traced():
         names = [instruction.op.name for instruction in launch.code.instructions()]

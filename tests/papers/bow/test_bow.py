@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from timing_kernels import Kernel, add, exit_, fma, load, op, store
 
-from warploom.core.context import code_table
-from warploom.core.simulate import time_launches
+from support.plain_python import run_checks
+from support.timing_kernels import Kernel, add, exit_, fma, load, op, store
+from warploom.chip.context import code_table
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 from warploom.papers.bow.hints import window_hints
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 MACHINE = load_machine("gtx480").scaled(1)
 BACK, THROUGH = "hierarchy=bow", "hierarchy=bow(write=through, hints=false)"
@@ -28,6 +30,10 @@ def run(body: list, design: str = BACK, **options: Any) -> dict[str, Any]:
     assert c["bow_hits"] + c["mrf_reads"] + c["forwarded_reads"] == c["rf_reads"]
     assert c["mrf_writes"] == c["rf_writes"] - c["bow_results"] + c["bow_writebacks"]
     return {**c, "cycles": result.cycles}
+
+
+def test_mechanisms() -> None:
+    run_checks(Path(__file__).parent / "bow_checks.py")
 
 
 def mov(dst: int) -> Any:

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
 
-from warploom.core.result import TimingResult
-from warploom.core.simulate import time_launches
-from warploom.errors import SimulationError
-from warploom.machines import load_machine
+from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
+from warploom.base.errors import SimulationError
+from warploom.chip.machines import load_machine
+from warploom.chip.result import TimingResult
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import Policies, baseline_policies, make_policy
 from warploom.papers.compression.bdi import Bdi
-from warploom.register_file import Policies, baseline_policies, make_policy
 
 assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
 

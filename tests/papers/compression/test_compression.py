@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_python import run_checks
 
+from support.plain_python import run_checks
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.sm import make_policy
 from warploom.designs import parse_design
-from warploom.energy import load_technology
-from warploom.errors import WarploomError
+from warploom.designs.energy import load_technology
+from warploom.emulator.trace.encoding import compress, decompress
+from warploom.emulator.trace.values import classify
 from warploom.jit import njit
-from warploom.machines import load_machine
 from warploom.papers.compression.bdi import FORM_BYTES, FORM_SLICES, NAMES, PAIRS, Bdi, _allowed, _fitting, _smallest
-from warploom.register_file import make_policy
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.trace.encoding import compress, decompress
-from warploom.trace.values import classify
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import select_workloads, workload_names
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import select_workloads, workload_names
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 TABLE_1 = {  # <base,delta>: bytes, banks
     (1, 0): (1, 1),

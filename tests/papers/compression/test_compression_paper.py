@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 from warploom.papers.compression import figures as compression
-from warploom.papers.experiment import Run
-from warploom.papers.facts import load_facts
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.simulation.versus import against
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.execution import Executions
+from warploom.runs.savings import against
+from warploom.runs.simulate import simulate
+from warploom.studies.reproduce.experiment import Results
+from warploom.studies.reproduce.facts import load_facts
 
 SIZE = "tiny"
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[Run, dict[str, Any]]:
+def results() -> Results:
     """Results of every run that the paper's figures need: those of one program, under the design or without it."""
     program, executions = workload_program("pathfinder"), Executions()
     machine = load_machine("compression").scaled(compression.SMS[SIZE])
@@ -31,10 +30,10 @@ def results() -> dict[Run, dict[str, Any]]:
     }
     made["compression"] = against(made["compression"], made["baseline"], parse_design("compression"))
     runs = {run for figure in compression.FIGURES for run in figure.runs(SIZE)}
-    return {run: made["compression" if "compression" in run.design else "baseline"].to_dict() for run in runs}
+    return {run: made["compression" if "compression" in run.design.name else "baseline"] for run in runs}
 
 
-def test_every_published_number_is_measured_once(results: dict[Run, dict[str, Any]]) -> None:
+def test_every_published_number_is_measured_once(results: Results) -> None:
     measured: dict[str, float] = {}
     for figure in compression.FIGURES:
         outcome = figure.evaluate({run: results[run] for run in figure.runs(SIZE)}, SIZE)
@@ -49,11 +48,11 @@ def test_every_published_number_is_measured_once(results: dict[Run, dict[str, An
     assert all(math.isfinite(value) for value in measured.values())
 
 
-def test_a_stored_run_is_accounted_for_again_without_a_simulation(results: dict[Run, dict[str, Any]]) -> None:
+def test_a_stored_run_is_accounted_for_again_without_a_simulation(results: Results) -> None:
     for design in (compression.BASE, compression.DESIGN):
         run = compression._run("lib", design, SIZE)
         again = compression._energy_of(results, run)
-        assert again.picojoules() == pytest.approx(results[run]["energy_pj"])
+        assert again.picojoules() == pytest.approx(results[run].energy_pj)
     dearer = compression._energy_of(results, run, lambda table: compression._costlier_units(2.0, table))
     units = sum(term.joules for term in again.added if term.part == "dynamic")
     assert dearer.total - again.total == pytest.approx(units)
@@ -65,16 +64,16 @@ def test_a_stored_run_is_accounted_for_again_without_a_simulation(results: dict[
     assert again.total - quiet.total == pytest.approx(wires)
 
 
-def test_savings_stand_beside_the_counters(results: dict[Run, dict[str, Any]]) -> None:
+def test_savings_stand_beside_the_counters(results: Results) -> None:
     """What `run --json` prints for the design, and what the figure makes of it, are the same numbers."""
     run = compression._run("lib", compression.DESIGN, SIZE)
     printed = results[run]
     for name in ("compressed_writes", "uncompressed_writes", "dummy_movs", "compressor_busy", "decompressor_busy"):
-        assert name in printed["counters"]
-    assert len(printed["counters"]["bank_gated_cycles"]) == 32 and printed["counters"]["bank_wakeups"] > 0
-    assert set(printed["counters"]["compression_ratio"]) == {"divergent", "non_divergent"}
+        assert name in printed.counters
+    assert len(printed.counters["bank_gated_cycles"]) == 32 and printed.counters["bank_wakeups"] > 0
+    assert set(printed.counters["compression_ratio"]) == {"divergent", "non_divergent"}
     facts = compression.energy(results, SIZE).facts
-    assert facts["dynamic-saved"] == pytest.approx(100 * printed["dynamic_saving"])
-    assert facts["leakage-saved"] == pytest.approx(100 * printed["leakage_saving"])
-    assert facts["total-saved"] == pytest.approx(100 * printed["total_saving"])
-    assert printed["slowdown"] > -0.5
+    assert facts["dynamic-saved"] == pytest.approx(100 * printed.versus["dynamic_saving"])
+    assert facts["leakage-saved"] == pytest.approx(100 * printed.versus["leakage_saving"])
+    assert facts["total-saved"] == pytest.approx(100 * printed.versus["total_saving"])
+    assert printed.versus["slowdown"] > -0.5

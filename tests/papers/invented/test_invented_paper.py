@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.library import load_paper, outside_folders, paper_names
+from warploom.base.errors import WarploomError
+from warploom.base.library import load_paper, outside_folders, paper_names
 
 CENSUS = Path(__file__).parent / "census"
 

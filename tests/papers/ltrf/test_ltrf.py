@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options
-from random_kernels import random_kernel as random_code
-from timing_kernels import Kernel, add, branch, exit_, fma, op, setp, store
 
 import warploom.papers.ltrf
-from warploom.backend.allocate import allocate
-from warploom.core.simulate import time_launches
+from support.random_kernels import options
+from support.random_kernels import random_kernel as random_code
+from support.timing_kernels import Kernel, add, branch, exit_, fma, op, setp, store
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.compiler.backend.allocate import allocate
 from warploom.designs import parse_design
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
 from warploom.papers.ltrf.intervals import INTERVAL, register_intervals, with_intervals, working_sets
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 LARGE = str(Path(warploom.papers.ltrf.__file__).parent / "machines" / "ltrf-large.toml")
 PLAIN, PREFETCHED = "scheduler=two-level", "scheduler=two-level + hierarchy=ltrf"

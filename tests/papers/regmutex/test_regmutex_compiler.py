@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from assembler import assemble
-from random_kernels import options, random_kernel
-from warp_with_sections import run_sharing_warp
 
-from warploom.backend import compile_kernel
-from warploom.backend.allocate import allocate
-from warploom.code.instruction import Code, Instruction, Operation
-from warploom.code.warp import warp_liveness
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel
+from support.warp_with_sections import run_sharing_warp
+from warploom.chip.machines import load_machine
+from warploom.chip.sm import make_policy
+from warploom.compiler.backend import compile_kernel
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.code.instruction import Code, Instruction, Operation
+from warploom.compiler.code.warp import warp_liveness
+from warploom.compiler.ptx import parse
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 from warploom.papers.regmutex import PAPER
 from warploom.papers.regmutex.acquire_regions import barrier_pressure, plan_regions
 from warploom.papers.regmutex.base_set import base_registers
@@ -22,11 +24,9 @@ from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import candidate_sizes, further_sizes, pool_sections, ranked_sizes
 from warploom.papers.regmutex.holding import HoldingError, holding, prove_holding
 from warploom.programs.named import program_named
-from warploom.ptx import parse
-from warploom.register_file import make_policy
-from warploom.simulation.compilation import compile_for
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_set
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_set
+from warploom.runs.compilation import compile_for
 
 
 def names(code: Code) -> list[str]:

@@ -6,20 +6,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from timing_kernels import Kernel, add, barrier, exit_, load, store
 
-from warploom.code.instruction import Instruction
-from warploom.core.checker import NoChecker
-from warploom.core.simulate import time_launches
+from support.timing_kernels import Kernel, add, barrier, exit_, load, store
+from warploom.base.errors import WarploomError
+from warploom.base.records import dtype_of
+from warploom.chip.checker import NoChecker
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm.bits import has
+from warploom.chip.sm.dtypes import sm_dtype
+from warploom.compiler.code.instruction import Instruction
 from warploom.designs import parse_design, storage_bits
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
 from warploom.papers.regmutex import acquire_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.sections import Notes
-from warploom.records import dtype_of
-from warploom.register_file.bits import has
-from warploom.register_file.dtypes import sm_dtype
 
 MACHINE = load_machine("regmutex").scaled(1)
 ACQUIRE, RELEASE = Instruction(acquire_regions.ACQUIRE), Instruction(acquire_regions.RELEASE)
@@ -118,7 +118,7 @@ def test_registers_lie_in_their_usual_banks_and_sections_are_taken_in_order():
     info = SimpleNamespace(registers_per_warp=18, registers=24, entries=1024, warps_per_cta=8, cta_limit=6, groups=16)
     info.core_groups, info.row_words = info.groups, 1
     info.group_of_entry, info.row_of_entry = np.arange(1024) % 16, np.arange(1024) // 16
-    machine = SimpleNamespace(sub_cores=1, warps_per_sm=48, rf_mapping=0)
+    machine = load_machine("gtx480").record()
     code = np.zeros(1, [("allocation", dtype_of(Notes))]).view(np.recarray)
     code[0].allocation.acquires = True
     for text in ("regmutex", "regmutex-paired"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.machines import load_machine
-from warploom.simulation.execution import Executions
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names, workload_set
+from warploom.chip.machines import load_machine
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names, workload_set
+from warploom.runs.execution import Executions
+from warploom.runs.result import Result
+from warploom.runs.simulate import simulate
 
 MACHINE = load_machine("regmutex").scaled(1)  # so that even tiny grids compete for sections
 HALF = " + register_file=0.5"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 CACHE = "rfc(entries=4, active=6)"
 

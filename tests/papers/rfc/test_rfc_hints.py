@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from assembler import assemble
 
-from warploom.core.context import code_table
-from warploom.machines import load_machine
+from support.assembler import assemble
+from warploom.chip.context import code_table
+from warploom.chip.machines import load_machine
 from warploom.papers.rfc.cache_hints import cache_hints
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from timing_kernels import Kernel, add, barrier, exit_, fma, load, op, store
 
-from warploom.core.simulate import time_launches
-from warploom.machines import load_machine
-from warploom.register_file import baseline_policies
+from support.timing_kernels import Kernel, add, barrier, exit_, fma, load, op, store
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.chip.sm import baseline_policies
 
 MACHINE = load_machine("rfc")
 GROUPS = 4  # banks of a cluster: a register lies in that of its number, moved on by its warp's

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from timing_kernels import Guard, Kernel, add, barrier, exit_, load, op, p, setp, store
 
-from warploom.core.simulate import time_launches
+from support.timing_kernels import Guard, Kernel, add, barrier, exit_, load, op, p, setp, store
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
 from warploom.designs import parse_design, storage_bits
-from warploom.energy import RunFacts, account, load_technology
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
+from warploom.designs.energy import RunFacts, account, load_technology
 
 MACHINE = load_machine("rfc")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from timing_kernels import Kernel, add, exit_, op, store
 
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.facts import load_facts
+from support.timing_kernels import Kernel, add, exit_, op, store
+from warploom.chip.machines import load_machine
+from warploom.designs.energy import load_technology
 from warploom.papers.rfc import figures as rfc
 from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
 from warploom.papers.rfc.value_usage import value_usage
-from warploom.papers.runs import tasks_of
-from warploom.sweeps.keys import content_keys
+from warploom.runs.keys import keys_of
+from warploom.studies.reproduce.facts import load_facts
 
 NOTHING_CACHED = {
     "mrf_reads_without_cache": 200,
@@ -97,12 +96,12 @@ def test_a_program_stands_for_the_traces_of_its_kind() -> None:
 def test_code_has_the_registers_that_let_every_warp_of_the_papers_machine_be_resident() -> None:
     sm = load_machine("rfc").sm
     limit = f"max_registers={sm.registers_per_sm // (32 * sm.warps_per_sm)}"
-    assert all(limit in run.design for figure in rfc.FIGURES for run in figure.runs("tiny"))
+    assert all(limit in run.design.name for figure in rfc.FIGURES for run in figure.runs("tiny"))
 
 
 def test_every_run_that_the_figures_name_can_be_made() -> None:
-    runs = [run for figure in rfc.FIGURES for run in figure.runs("tiny") if run.workload == "fft"]
-    assert 20 < len(set(content_keys(tasks_of(runs)))) < 45
+    runs = [run for figure in rfc.FIGURES for run in figure.runs("tiny") if run.program.name == "fft"]
+    assert 20 < len(set(keys_of(runs))) < 45
 
 
 def test_the_tables_and_figures_that_the_paper_has() -> None:

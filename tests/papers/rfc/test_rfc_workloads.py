@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from program_order import reads_avoided
 
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names
+from support.program_order import reads_avoided
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 PROGRAMS = ("pathfinder", "parallax", "fft", "lavamd")  # barriers; textures and divergent loops; wide loads; partial warps
 VARIANTS = (

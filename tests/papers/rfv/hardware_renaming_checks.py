@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from timing_kernels import Kernel, add, exit_, fma, setp, store
-from virtual_kernels import launch, mov, random_kernel, run
-
+from support.timing_kernels import Kernel, add, exit_, fma, setp, store
+from support.virtual_kernels import launch, mov, random_kernel, run
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 
 HARDWARE = parse_design("hardware-renaming")
 SMALL = load_machine("rfv", **{"sm.registers_per_sm": 2048, "register_file.entries_per_bank": 16}).scaled(1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from plain_python import run_checks
-from virtual_kernels import ONE_SM
 
-from warploom.simulation.simulate import simulate
-from warploom.workloads.registry import workload_names
+from support.plain_python import run_checks
+from support.virtual_kernels import ONE_SM
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.simulate import simulate
 
 CHECKS = Path(__file__).parent / "hardware_renaming_checks.py"
 

@@ -6,20 +6,20 @@ import json
 from dataclasses import replace
 
 import pytest
-from assembler import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_kernels import options, random_kernel, run_thread, run_warp
 
-from warploom.backend.allocate import allocate
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel, run_thread, run_warp
+from warploom.chip.machines import load_machine
 from warploom.cli.app import run_command
-from warploom.code.classes import add_operation
-from warploom.code.instruction import Bank, Block, Code, Instruction
-from warploom.code.slots import bits
-from warploom.code.table import static_table
-from warploom.code.warp import warp_liveness
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.code.classes import add_operation
+from warploom.compiler.code.instruction import Bank, Block, Code, Instruction
+from warploom.compiler.code.slots import bits
+from warploom.compiler.code.table import static_table
+from warploom.compiler.code.warp import warp_liveness
 from warploom.designs import parse_design
-from warploom.machines import load_machine
 from warploom.papers.regmutex import figures as regmutex
 from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, register_lifetimes
 from warploom.papers.rfv.release_flags import (

@@ -6,22 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, setp, store
-from virtual_kernels import ONE_SM, compiled, launch, mov, random_kernel, run
 
-from warploom.code.instruction import Block, Code, Guard
+from support.executed import traced
+from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, setp, store
+from support.virtual_kernels import ONE_SM, compiled, launch, mov, random_kernel, run
+from warploom.base.errors import SimulationError, WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.sm.occupancy import occupancy
+from warploom.compiler.code.instruction import Block, Code, Guard
 from warploom.designs import parse_design, storage_bits
-from warploom.energy import load_technology
-from warploom.errors import SimulationError, WarploomError
-from warploom.machines import load_machine
+from warploom.designs.energy import load_technology
 from warploom.papers.rfv.release_flags import FLAG_BITS, pbr, pir, value_operands
 from warploom.papers.rfv.release_points import decoded_flags, release_points, usually_held
-from warploom.register_file.occupancy import occupancy
-from warploom.simulation.compilation import physical, shrunk
-from warploom.simulation.execution import Executions, execute
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names, workload_set
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names, workload_set
+from warploom.runs.compilation import physical, shrunk
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 RFV = parse_design("rfv")
 ISSUE_COUNTERS = (
@@ -135,7 +136,7 @@ def test_the_checker_sees_a_release_that_is_one_instruction_too_early() -> None:
 
 def test_the_checker_sees_it_in_a_real_kernel() -> None:
     machine = load_machine("rfv")
-    execution = execute(workload_program("blackscholes"), RFV, machine, "tiny", Executions())
+    execution = traced(workload_program("blackscholes"), RFV, machine, "tiny", Executions())
     (first, trace), *_ = execution.traced()
     launch(first.code, trace, RFV, machine)
     with pytest.raises(SimulationError, match="released"):
@@ -207,7 +208,7 @@ def test_storage_and_energy() -> None:
     technology = load_technology("rfv")
     assert technology.table(1024) == technology.renaming_table
     result = simulate("vectoradd", RFV, machine, size="tiny", check=True)
-    terms = result.to_dict()["energy_terms"]
+    terms = {f"{term.part}: {term.what}": term.joules * 1e12 for term in result.energy_terms}
     assert terms["overhead: renaming table accesses"] == pytest.approx(1.14 * result.counters["table_accesses"])
     seconds = result.cycles / 700e6
     assert terms["overhead: renaming table leakage"] == pytest.approx(4 * 0.27e-3 * seconds * 16 * 1e12)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from plain_python import run_checks
 
+from support.plain_python import run_checks
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design, storage_bits
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.facts import load_facts
+from warploom.designs.energy import load_technology
 from warploom.papers.warped_rf.figures import FIGURES, WORKLOADS
 from warploom.papers.warped_rf.ratios import savings_by_ratio
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.simulation.versus import against, reference_of, savings
-from warploom.workloads.registry import workload_names, workload_set
+from warploom.programs.workloads.registry import workload_names, workload_set
+from warploom.runs.result import Result
+from warploom.runs.savings import against, reference_of, savings
+from warploom.runs.simulate import simulate
+from warploom.studies.reproduce.facts import load_facts
 
 STATES = ("on_cycles", "drowsy_cycles", "off_cycles")
 MACHINE = load_machine("warped-rf").scaled(2)
@@ -128,8 +130,8 @@ def test_the_paper_is_covered() -> None:
         "entry_cycles": 1024 * 100,
     }
     energy = {"dynamic": 60.0, "leakage": 1600.0, "overhead": 0.0, "total": 1660.0}
-    result = {"cycles": 100, "counters": counters, "energy_pj": energy, "occupancy": 0.5, "registers_per_thread": 20}
-    result["ctas_per_sm"] = 4
+    numbers = {"cycles": 100, "occupancy": 0.5, "registers_per_thread": 20, "ctas_per_sm": 4}
+    result: Any = SimpleNamespace(**numbers, counters=counters, energy_pj=energy)
     outcomes = [figure.evaluate(dict.fromkeys(figure.runs("tiny"), result), "tiny") for figure in FIGURES]
     measured = {key: value for outcome in outcomes for key, value in outcome.facts.items()}
     assert set(measured) == {fact.id for fact in load_facts("warped-rf")}

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
 
-from warploom.core.result import TimingResult
-from warploom.core.simulate import Simulation
+from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
+from warploom.base.errors import SimulationError
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.result import TimingResult
+from warploom.chip.simulate import Simulation
 from warploom.designs import parse_design
-from warploom.errors import SimulationError
-from warploom.machines import Machine, load_machine
 from warploom.papers.warped_rf.trimodal import Trimodal
 
 assert os.environ.get("NUMBA_DISABLE_JIT") == "1"

@@ -19,8 +19,8 @@ Each item is (what, part, joules) with a part of "dynamic", "leakage" or "overhe
 run's register file size and ``run`` a `RunFacts` (cycles, seconds, SMs, register file bytes, the six policies).
 """
 
-from warploom.energy.account import PARTS, Account, RunFacts, Term, account, power_over_time
-from warploom.energy.technology import Technology, load_technology, technology_names
+from warploom.designs.energy.account import PARTS, Account, RunFacts, Term, account, power_over_time
+from warploom.designs.energy.technology import Technology, load_technology, technology_names
 
 __all__ = [
     "PARTS",

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from warploom.code.lanes import LANES
-from warploom.energy.technology import REGISTER_BITS, Technology
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.lanes import LANES
+from warploom.designs.energy.technology import REGISTER_BITS, Technology
 
 PARTS = ("dynamic", "leakage", "overhead")
 READS, WRITES, WIRES = "register file reads", "register file writes", "register file wires"  # terms that follow from accesses

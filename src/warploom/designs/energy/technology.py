@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warploom.code.lanes import REGISTER_BITS
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import with_papers
+from warploom.base.errors import WarploomError
+from warploom.base.library import with_papers
+from warploom.base.spelling import did_you_mean
+from warploom.base.toml import parse_toml
+from warploom.compiler.code.lanes import REGISTER_BITS
 
 # Halving the register file lowers dynamic power by 20% and total power by 30% (rfv, figure 7, GPUWattch). The first gives the
 # exponent of access energy over size; with leakage proportional to size the second follows for a 2:1 split of dynamic to leakage.
@@ -306,10 +306,7 @@ def _files() -> dict[str, Path]:
 
 
 def _parse(text: str, name: str, place: str) -> Technology:
-    try:
-        data = tomllib.loads(text)
-    except ValueError as error:  # of TOML, or a number of thousands of digits
-        raise WarploomError(f"{place}: not valid TOML: {error}") from None
+    data = parse_toml(text, place)
     sources: dict[str, str] = {}
 
     def quantity(section: str, key: str, entry: Any, unit: str) -> float:

@@ -1,6 +1,6 @@
 """Breathing operand windows (MICRO 2020): values are forwarded between neighbouring instructions inside the collector."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="bow",

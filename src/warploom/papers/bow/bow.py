@@ -7,11 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import FULL, REGISTER_BITS
-from warploom.energy import RunFacts, Technology
-from warploom.energy.technology import SLICES
-from warploom.machines import Machine
+from warploom.base.records import Lanes, field_names
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import bit
+from warploom.chip.sm.columns import mask_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import PORT_COLLECTORS, Sm
+from warploom.chip.sm.services import covers, result_number, share_read, wake, write_back
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import FULL, REGISTER_BITS
+from warploom.designs.energy import RunFacts, Technology
+from warploom.designs.energy.technology import SLICES
 from warploom.papers.bow.hints import Hints, window_hints
 from warploom.papers.bow.window import (
     DIRTY,
@@ -27,14 +36,6 @@ from warploom.papers.bow.window import (
     take,
     write_down,
 )
-from warploom.records import Lanes, field_names
-from warploom.register_file import policy
-from warploom.register_file.bits import bit
-from warploom.register_file.columns import mask_at
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import PORT_COLLECTORS, Sm
-from warploom.register_file.services import covers, result_number, share_read, wake, write_back
 
 TAG_BITS = 9  # register name (6), valid, dirty, transient
 OPERANDS = 3  # that a plain collector holds
@@ -67,6 +68,12 @@ class Bow(NamedTuple):
     entries: int = 12
     write: str = "back"
     hints: bool = True
+
+    COUNTERS = {
+        **counters_of(Counts, "bow_"),
+        "reads_bypassed": CounterMeaning("ratio", "Share of the reads of registers that found their value in the window."),
+        "writes_bypassed": CounterMeaning("ratio", "Share of the writes of registers that never reached the main file."),
+    }
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         return window_hints(code, table, policy.window)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE, FREE = "gtx480", "bow-free"  # as built; with banks that make nobody wait
 SMS = {"tiny": 1, "small": 2}
@@ -36,11 +37,11 @@ def _design(window: int) -> str:
     return f"hierarchy=bow(window={window}, entries={WINDOWS[window]})"
 
 
-def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
-    return Run(workload, design, machine, size, sms=SMS.get(size, 0))
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> RunSpec:
+    return run_named(workload, design, machine, size, sms=SMS.get(size, 0))
 
 
-def _window_runs(size: str) -> Sequence[Run]:
+def _window_runs(size: str) -> Sequence[RunSpec]:
     return [_run(name, _design(window), size) for name in WORKLOADS for window in WINDOWS]
 
 
@@ -48,7 +49,7 @@ def _bypassed(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
         for window in WINDOWS:
-            counters = results[_run(name, _design(window), size)]["counters"]
+            counters = results[_run(name, _design(window), size)].counters
             reads, writes = 100 * counters["reads_bypassed"], 100 * counters["writes_bypassed"]
             rows.append({"workload": name, "window": str(window), "reads %": reads, "writes %": writes})
     three = [row for row in rows if row["window"] == "3"]
@@ -57,7 +58,7 @@ def _bypassed(results: Results, size: str) -> Outcome:
     return Outcome(rows, facts, chart)
 
 
-def _gain_runs(size: str) -> Sequence[Run]:
+def _gain_runs(size: str) -> Sequence[RunSpec]:
     bound = [_run(name, "baseline", size, FREE) for name in WORKLOADS]
     return [*(_run(name, design, size) for name in WORKLOADS for design in ("baseline", _design(3))), *bound]
 
@@ -66,11 +67,11 @@ def _gains(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
         plain, window = results[_run(name, "baseline", size)], results[_run(name, _design(3), size)]
-        spent = (window["energy_pj"]["dynamic"] + window["energy_pj"]["overhead"]) / plain["energy_pj"]["dynamic"]
+        spent = (window.energy_pj["dynamic"] + window.energy_pj["overhead"]) / plain.energy_pj["dynamic"]
         rows.append(
             {
                 "workload": name,
-                "speed gained %": 100 * (plain["cycles"] / window["cycles"] - 1),
+                "speed gained %": 100 * (plain.cycles / window.cycles - 1),
                 "dynamic energy saved %": 100 * (1 - spent),
             }
         )
@@ -80,7 +81,7 @@ def _gains(results: Results, size: str) -> Outcome:
     }
     chart = Chart("bars", "workload", "dynamic energy saved %", published={"paper: mean": 55})
     without_waits = fmean(
-        100 * (results[_run(name, "baseline", size)]["cycles"] / results[_run(name, "baseline", size, FREE)]["cycles"] - 1)
+        100 * (results[_run(name, "baseline", size)].cycles / results[_run(name, "baseline", size, FREE)].cycles - 1)
         for name in WORKLOADS
     )
     bound = Experiment("all waiting for banks, the most that forwarding could save", f"baseline on {FREE}", without_waits)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import Liveness
-from warploom.code.warp import warp_liveness
-from warploom.records import Record, dtype_of, u1
+from warploom.base.records import Record, dtype_of, u1
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.liveness import Liveness
+from warploom.compiler.code.warp import warp_liveness
 
 
 class Hints(Record):

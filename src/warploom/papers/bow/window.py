@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Lanes, Record, i2, i8, u1
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, write_back
+from warploom.base.records import Array, Lanes, Record, i2, i8, u1
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import counted
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, write_back
 
 if TYPE_CHECKING:
     from warploom.papers.bow.bow import Bow
@@ -31,16 +32,16 @@ class Windows(Record):
 class Counts(Record):
     """What is counted."""
 
-    hits: i8
-    copies: i8
-    results: i8
-    late: i8
-    around: i8
-    crowded: i8
-    incomplete: i8
-    consolidated: i8
-    dropped: i8
-    writebacks: i8
+    hits: i8 = counted("accesses", "Operands that were found in the window.")
+    copies: i8 = counted("registers", "Operands that the window took a copy of when they were read.")
+    results: i8 = counted("registers", "Results that went to the window.")
+    late: i8 = counted("registers", "Results that came after their instruction had left the window, and went to the main file.")
+    around: i8 = counted("registers", "Results that went around the window to the main file, for nobody reads them in it.")
+    crowded: i8 = counted("registers", "Operands and results that found no room in the window.")
+    incomplete: i8 = counted("accesses", "Operands of which the window did not have all lanes.")
+    consolidated: i8 = counted("registers", "Results that were overwritten in the window before they were written back.")
+    dropped: i8 = counted("registers", "Results that left the window without being written back, for they are dead.")
+    writebacks: i8 = counted("registers", "Results that were written back from the window to the main file.")
 
 
 class State(Windows, Counts):

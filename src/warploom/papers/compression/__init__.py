@@ -1,6 +1,6 @@
 """Warped-compression (ISCA 2015)."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="compression",

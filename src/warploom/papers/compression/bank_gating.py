@@ -6,14 +6,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_RF_BANKS, MAX_WARP_REGISTERS
-from warploom.records import Array, Record, i4, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import OFF, ON, inlined, move_entries
+from warploom.base.records import Array, Record, i4, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_RF_BANKS, MAX_WARP_REGISTERS
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import OFF, ON, inlined, move_entries
 
 
 class State(Record):
@@ -30,7 +31,7 @@ class State(Record):
 @inlined
 def _weight(ctx: Context) -> int:
     """How many warp registers a bank is worth."""
-    return ctx.info.entries // ctx.machine.rf_banks
+    return ctx.info.entries // ctx.machine.register_file.banks
 
 
 @inlined
@@ -59,7 +60,7 @@ def _give(ctx: Context, sm: Sm, cycle: int, bank: int) -> None:
 def _awake_at(ctx: Context, sm: Sm, entry: int) -> int:
     """When all banks that hold an entry can be accessed."""
     state: State = sm.power
-    first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+    first = entry % ctx.info.groups * ctx.machine.banks_per_register
     at = 0
     for bank in range(state.held[entry]):
         at = max(at, state.awake_at[first + bank])
@@ -80,18 +81,23 @@ class BankGating(NamedTuple):
 
     wakeup: int = 10
 
+    COUNTERS = {
+        "bank_gated_cycles": CounterMeaning("cycles", "Cycles that each bank was gated, added up over the SMs."),
+        "bank_wakeups": CounterMeaning("banks", "Times that a gated bank was woken up."),
+    }
+
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.power
-        for bank in range(ctx.machine.rf_banks):
+        for bank in range(ctx.machine.register_file.banks):
             state.gated_since[bank] = cycle
-        move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.rf_banks)
+        move_entries(sm, cycle, ON, OFF, _weight(ctx) * ctx.machine.register_file.banks)
 
     def prepare_read(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
         return max(cycle, _awake_at(ctx, sm, entry))
 
     def write_awake(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> int:
         state: State = sm.power
-        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        first = entry % ctx.info.groups * ctx.machine.banks_per_register
         for bank in range(state.held[entry], banks):
             _take(policy, ctx, sm, cycle, first + bank)
         state.held[entry] = max(banks, state.held[entry])
@@ -99,7 +105,7 @@ class BankGating(NamedTuple):
 
     def on_write(policy, ctx: Context, sm: Sm, cycle: int, entry: int, banks: int) -> None:
         state: State = sm.power
-        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        first = entry % ctx.info.groups * ctx.machine.banks_per_register
         for bank in range(state.held[entry], banks):  # an eviction in between was shorter
             _take(policy, ctx, sm, cycle, first + bank)
         for bank in range(banks, state.held[entry]):  # the new value is shorter
@@ -108,7 +114,7 @@ class BankGating(NamedTuple):
 
     def on_free(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         state: State = sm.power
-        first = entry % ctx.info.groups * ctx.machine.rf_banks_per_register
+        first = entry % ctx.info.groups * ctx.machine.banks_per_register
         for bank in range(state.held[entry]):
             _give(ctx, sm, cycle, first + bank)
         state.held[entry] = 0
@@ -118,7 +124,7 @@ class BankGating(NamedTuple):
 
     def finish(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.power
-        for bank in range(ctx.machine.rf_banks):
+        for bank in range(ctx.machine.register_file.banks):
             if state.valid[bank] == 0:
                 state.gated_cycles[bank] += cycle - state.gated_since[bank]
                 state.gated_since[bank] = cycle

@@ -7,20 +7,21 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.lanes import FULL
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Lanes, Record, i4, i8
-from warploom.register_file import Policies, policy
-from warploom.register_file.bits import lowest
-from warploom.register_file.columns import mask_at
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import UNKNOWN, covers, inlined
-from warploom.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
-from warploom.trace.format import ACTIVE_HALF_SHIFT, BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
+from warploom.base.records import Array, Lanes, Record, i4, i8
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.bits import lowest
+from warploom.chip.sm.columns import mask_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import UNKNOWN, covers, inlined
+from warploom.compiler.code.lanes import FULL
+from warploom.designs.energy import RunFacts, Technology
+from warploom.emulator.trace.encoding import REGISTER_BYTES, SLICE_BYTES, image_bytes, image_slices
+from warploom.emulator.trace.format import ACTIVE_HALF_SHIFT, BASE4_SHIFT, BASE8_SHIFT, BIN_SHIFT, ONE_ZERO_SHIFT, TWO_ONE_SHIFT
 
 PAIRS = ((1, 0), (4, 0), (8, 0), (8, 1), (4, 1), (8, 2), (2, 1), (4, 2), (8, 4))
 """The <base,delta> pairs in bytes, smallest image first; form n is pair n - 1, form 0 the register as it is."""
@@ -187,6 +188,56 @@ class Bdi(NamedTuple):
     decompression: int = 1
     pipelined: bool = True
     divergence: str = "mov"
+
+    COUNTERS = {
+        "compressed_writes": CounterMeaning(
+            "registers", "Writes of registers that were compressed, by the pair of base and delta."
+        ),
+        "uncompressed_writes": CounterMeaning("registers", "Writes of registers that were not compressed."),
+        "uncompressed_writes_divergent": CounterMeaning(
+            "registers", "Those of them in instructions that not all lanes executed."
+        ),
+        "unclassified_writes": CounterMeaning("registers", "Writes of values that the trace does not have."),
+        "writes": CounterMeaning("registers", "Writes of registers by instructions that all lanes executed, and by others."),
+        "distance_bins": CounterMeaning(
+            "registers", "Writes by the largest distance between neighbouring lanes, without and with divergence."
+        ),
+        "distance_bins_of_active_lanes": CounterMeaning("registers", "The same over the lanes that executed the instruction."),
+        "best_of_seven": CounterMeaning("registers", "Writes by the best of seven pairs of base and delta."),
+        "best_of_nine": CounterMeaning("registers", "Writes by the best of nine pairs of base and delta."),
+        "ideal_slices": CounterMeaning("slices", "Slices of 16 bytes that the best pairs need, without and with divergence."),
+        "ideal_bytes": CounterMeaning("bytes", "Bytes that the best pairs need, without and with divergence."),
+        "compressed_registers_seen": CounterMeaning(
+            "registers", "Compressed registers of the warp, added up over its instructions."
+        ),
+        "registers_seen": CounterMeaning("registers", "Registers of the warp, added up over its instructions."),
+        "instructions": CounterMeaning("instructions", "Instructions that all lanes executed, and others."),
+        "compressed_cycles": CounterMeaning(
+            "entry cycles", "Cycles that registers were compressed, added up over the registers."
+        ),
+        **{
+            f"{unit}_{what}": CounterMeaning(of, sentence.format(f"the {unit}s"))
+            for unit in ("compressor", "decompressor")
+            for what, of, sentence in (
+                ("busy", "cycles", "Cycles in which one of {} had work, added up over them."),
+                ("waits", "cycles", "Cycles that registers waited for one of {}."),
+                ("activations", "registers", "Registers that went through {}."),
+            )
+        },
+        "dummy_movs": CounterMeaning("instructions", "`moves` under the paper's name."),
+        "dummy_mov_share": CounterMeaning("ratio", "Moves over the instructions of the program."),
+        "compression_ratio": CounterMeaning(
+            "ratio", "Slices of a register over those that the best pairs need, without and with divergence."
+        ),
+        "compression_ratio_in_bytes": CounterMeaning("ratio", "The same in bytes."),
+        "divergent_share": CounterMeaning("ratio", "Share of the instructions that not all lanes executed."),
+        "compressed_share": CounterMeaning(
+            "ratio", "Share of the warp's registers that were compressed, without and with divergence."
+        ),
+        "compressed_share_over_time": CounterMeaning(
+            "ratio", "Share of what was allocated that was compressed, over the time of the run."
+        ),
+    }
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.encoding

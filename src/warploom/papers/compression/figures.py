@@ -13,13 +13,15 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
-from warploom.energy import Account, RunFacts, Technology, account, load_technology
-from warploom.machines import load_machine
+from warploom.designs.energy import Account, Technology, load_technology
+from warploom.emulator.trace.encoding import ENCODINGS, image_bytes, image_slices
 from warploom.papers.compression.bdi import BINS, NAMES, PHASES, SEVEN, SLICES
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
-from warploom.trace.encoding import ENCODINGS, image_bytes, image_slices
-from warploom.workloads.registry import select_workloads
+from warploom.programs.workloads.registry import select_workloads
+from warploom.runs.accounting import accounted, run_facts
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "compression"
 SMS = {"tiny": 1, "small": 2}  # so that the grids of these sizes fill every SM several times over
@@ -50,17 +52,17 @@ def _workloads() -> list[str]:
     return select_workloads([MACHINE])
 
 
-def _run(workload: str, design: str, size: str) -> Run:
-    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+def _run(workload: str, design: str, size: str) -> RunSpec:
+    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
 
 
-def _runs(*designs: str) -> Callable[[str], list[Run]]:
+def _runs(*designs: str) -> Callable[[str], list[RunSpec]]:
     return lambda size: [_run(workload, design, size) for workload in _workloads() for design in designs]
 
 
 def _counters(results: Results, size: str, design: str = DESIGN) -> dict[str, dict[str, Any]]:
     """The counters of every workload under a design."""
-    return {workload: results[_run(workload, design, size)]["counters"] for workload in _workloads()}
+    return {workload: results[_run(workload, design, size)].counters for workload in _workloads()}
 
 
 def _with_average(rows: Sequence[Row], value: str, *, by: str = "") -> list[Row]:
@@ -160,14 +162,11 @@ def ratios(results: Results, size: str) -> Outcome:
 # --- energy -----------------------------------------------------------------------------------------------------------------
 
 
-def _energy_of(results: Results, run: Run, change: Callable[[Technology], Technology] = lambda same: same) -> Account:
+def _energy_of(results: Results, run: RunSpec, change: Callable[[Technology], Technology] = lambda same: same) -> Account:
     """The account of a stored run under a changed technology: its counters are evaluated again, nothing is simulated."""
-    result, machine = results[run], load_machine(run.machine)
-    policies = parse_design(run.design).policies
-    cycle_time = 1e-6 / machine.chip.clock_energy_mhz
-    sms = run.sms or machine.chip.sms
-    energy_run = RunFacts(result["cycles"], cycle_time, sms, result["register_file_bytes"], policies, machine)
-    return account(result["counters"], policies, change(load_technology(result["technology"])), energy_run)
+    result = results[run]
+    table = change(load_technology(result.spec.technology))
+    return accounted(result.counters, run.design, table, run_facts(result.cycles, run.design, run.machine))
 
 
 def _saving(ours: float, theirs: float) -> float:
@@ -222,8 +221,8 @@ def gated_banks(results: Results, size: str) -> Outcome:
     shares = []
     for workload in _workloads():
         result = results[_run(workload, DESIGN, size)]
-        whole = result["cycles"] * (SMS.get(size) or machine.chip.sms)
-        shares.append([100 * gated / whole for gated in result["counters"]["bank_gated_cycles"]])
+        whole = result.cycles * (SMS.get(size) or machine.chip.sms)
+        shares.append([100 * gated / whole for gated in result.counters["bank_gated_cycles"]])
     rows: list[Row] = [
         {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(column)}
         for bank, column in enumerate(zip(*shares, strict=True))
@@ -264,7 +263,7 @@ def compressed_registers(results: Results, size: str) -> Outcome:
 
 def _slow_down(results: Results, size: str, workload: str, design: str) -> float:
     ours, theirs = results[_run(workload, design, size)], results[_run(workload, BASE, size)]
-    return 100 * (ours["cycles"] / theirs["cycles"] - 1)
+    return 100 * (ours.cycles / theirs.cycles - 1)
 
 
 def _time(
@@ -398,7 +397,7 @@ def wires(results: Results, size: str) -> Outcome:
 # --- tables -----------------------------------------------------------------------------------------------------------------
 
 
-def _no_runs(size: str) -> list[Run]:
+def _no_runs(size: str) -> list[RunSpec]:
     return []
 
 

@@ -1,6 +1,6 @@
 """LTRF (ASPLOS 2018): registers prefetched by intervals into a cache before a large slow main file."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="ltrf",

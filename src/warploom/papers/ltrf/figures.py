@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 SMALL, LARGE, FAST = "gtx480", "ltrf-large", "ltrf-fast"
 SMS = {"tiny": 1, "small": 2}
@@ -39,11 +40,11 @@ WORKLOADS = (
 )
 
 
-def _run(workload: str, design: str, machine: str, size: str) -> Run:
-    return Run(workload, design, machine, size, sms=SMS.get(size, 0))
+def _run(workload: str, design: str, machine: str, size: str) -> RunSpec:
+    return run_named(workload, design, machine, size, sms=SMS.get(size, 0))
 
 
-def _runs(size: str) -> Sequence[Run]:
+def _runs(size: str) -> Sequence[RunSpec]:
     return [_run(name, *point, size) for name in WORKLOADS for point in DESIGNS.values()]
 
 
@@ -53,8 +54,8 @@ def _speeds(results: Results, size: str) -> Outcome:
         plain = results[_run(name, *DESIGNS["small fast file"], size)]
         for label, point in DESIGNS.items():
             result = results[_run(name, *point, size)]
-            speed = 100 * (plain["cycles"] / result["cycles"] - 1)
-            rows.append({"workload": name, "register file": label, "speed gained %": speed, "warps %": 100 * result["occupancy"]})
+            speed = 100 * (plain.cycles / result.cycles - 1)
+            rows.append({"workload": name, "register file": label, "speed gained %": speed, "warps %": 100 * result.occupancy})
     gained = {
         label: fmean(row["speed gained %"] for row in rows if row["register file"] == label) for label in (PREFETCHING, BOUND)
     }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from warploom.code.classes import add_operation
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Block, Code, Imm, Instruction
-from warploom.code.slots import REGISTER_MASK, slots_of
-from warploom.code.warp_flow import warp_predecessors
+from warploom.compiler.code.classes import add_operation
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Block, Code, Imm, Instruction
+from warploom.compiler.code.slots import REGISTER_MASK, slots_of
+from warploom.compiler.code.warp_flow import warp_predecessors
 
 INTERVAL = add_operation("interval", __name__)  # the metadata instruction at the start of an interval
 WORD = 64  # registers that one of them can name

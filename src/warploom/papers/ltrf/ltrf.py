@@ -7,14 +7,23 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import REGISTER_BITS
-from warploom.code.slots import REGISTER_MASK
-from warploom.code.warp import warp_liveness
-from warploom.energy import RunFacts, Technology
-from warploom.energy.technology import SLICES
-from warploom.errors import WarploomError
-from warploom.machines import Machine
+from warploom.base.errors import WarploomError
+from warploom.base.records import Array, Lanes, Mask, Record, dtype_of, field_names, flag, u1, u8
+from warploom.chip.machines import Machine
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.bits import NOTHING, bit, has
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import MOST_FLUSHED, REGISTER_WORDS, Sm
+from warploom.chip.sm.services import covers, result_number, wake
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import REGISTER_BITS
+from warploom.compiler.code.slots import REGISTER_MASK
+from warploom.compiler.code.warp import warp_liveness
+from warploom.designs.energy import RunFacts, Technology
+from warploom.designs.energy.technology import SLICES
 from warploom.papers.ltrf.intervals import with_intervals, working_sets
 from warploom.papers.ltrf.partition import (
     COMING,
@@ -33,14 +42,6 @@ from warploom.papers.ltrf.partition import (
     take,
     wants,
 )
-from warploom.records import Array, Lanes, Mask, Record, dtype_of, field_names, flag, u1, u8
-from warploom.register_file import Policies, policy
-from warploom.register_file.bits import NOTHING, bit, has
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import MOST_FLUSHED, REGISTER_WORDS, Sm
-from warploom.register_file.services import covers, result_number, wake
 
 TAG_BITS = 10  # register name (8), valid, dirty
 
@@ -77,6 +78,11 @@ class Ltrf(NamedTuple):
 
     entries: int = 16
     liveness: bool = True
+
+    COUNTERS = {
+        **counters_of(Counts, "ltrf_"),
+        "ltrf_hit_rate": CounterMeaning("ratio", "Share of the operands that were found in the register cache."),
+    }
 
     # The compile-time half.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from warploom.code.lanes import FULL
-from warploom.machines.schema import MAX_WARPS
-from warploom.records import Array, Mask, Record, i2, i8, u1
-from warploom.register_file.bits import NOTHING, has, lowest, without_lowest
-from warploom.register_file.context import Context
-from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import bring_up, inlined, separate, write_back
+from warploom.base.records import Array, Mask, Record, i2, i8, u1
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm.bits import NOTHING, has, lowest, without_lowest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import counted
+from warploom.chip.sm.layout import REGISTER_WORDS, Sm
+from warploom.chip.sm.services import bring_up, inlined, separate, write_back
+from warploom.compiler.code.lanes import FULL
 
 if TYPE_CHECKING:
     from warploom.papers.ltrf.ltrf import Ltrf
@@ -32,16 +33,16 @@ class Parts(Record):
 class Counts(Record):
     """What is counted."""
 
-    hits: i8
-    misses: i8
-    results: i8
-    below: i8  # results that went to the main file
-    intervals: i8
-    fetched: i8
-    written_down: i8
-    dead: i8  # values that were not written down because nobody reads them
-    waits: i8
-    waited: i8
+    hits: i8 = counted("accesses", "Operands that were found in the warp's part of the register cache.")
+    misses: i8 = counted("accesses", "Operands that were not, and were read from the main file.")
+    results: i8 = counted("registers", "Results that went to the register cache.")
+    below: i8 = counted("registers", "Results that went to the main file.")
+    intervals: i8 = counted("intervals", "Intervals of registers that warps entered.")
+    fetched: i8 = counted("registers", "Registers that were prefetched from the main file to the register cache.")
+    written_down: i8 = counted("registers", "Registers that were written from the register cache to the main file.")
+    dead: i8 = counted("registers", "Values that left the register cache without being written down, for nobody reads them.")
+    waits: i8 = counted("warps", "Times that a warp waited for its prefetched registers.")
+    waited: i8 = counted("cycles", "Cycles that warps waited for their prefetched registers, added up over the warps.")
 
 
 class State(Parts, Counts):

@@ -1,6 +1,6 @@
 """RegMutex (ISCA 2018), and what it compares with: sharing between pairs, and an owner warp that keeps what it took."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="regmutex",

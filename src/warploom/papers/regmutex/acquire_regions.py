@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from warploom.code.classes import add_operation
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import WAITS, Code, Instruction
-from warploom.code.loops import loop_depths
-from warploom.code.sass_classes import ATOMICS, LOADS, SASS_SPACES
-from warploom.code.warp import warp_liveness
-from warploom.code.warp_flow import warp_predecessors
+from warploom.compiler.code.classes import add_operation
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import WAITS, Code, Instruction
+from warploom.compiler.code.loops import loop_depths
+from warploom.compiler.code.sass_classes import ATOMICS, LOADS, SASS_SPACES
+from warploom.compiler.code.warp import warp_liveness
+from warploom.compiler.code.warp_flow import warp_predecessors
 
 ACQUIRE = add_operation("acquire", __name__, issued=True)
 RELEASE = add_operation("release", __name__, issued=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.code.instruction import Code
+from warploom.compiler.code.instruction import Code
 
 BASE_REGISTERS = "regmutex.base_registers"
 

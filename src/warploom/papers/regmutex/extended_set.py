@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from warploom.backend.recolour import conflicts, recolour, renamed
-from warploom.code.divergence import Divergence
-from warploom.code.graph import flow_graph, without_empty, without_unreachable
-from warploom.code.instruction import INSERTED, Block, Code, Control, Instruction, Operation, Reg
-from warploom.code.liveness import thread_liveness
-from warploom.code.loops import loop_depths
-from warploom.code.ranges import LiveRanges
-from warploom.code.slots import REGISTER_MASK, bits
-from warploom.code.values import value_instances
+from warploom.compiler.backend.recolour import conflicts, recolour, renamed
+from warploom.compiler.code.divergence import Divergence
+from warploom.compiler.code.graph import flow_graph, without_empty, without_unreachable
+from warploom.compiler.code.instruction import INSERTED, Block, Code, Control, Instruction, Operation, Reg
+from warploom.compiler.code.liveness import thread_liveness
+from warploom.compiler.code.loops import loop_depths
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.slots import REGISTER_MASK, bits
+from warploom.compiler.code.values import value_instances
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, Regions, ends_by_arm, plan_regions
 from warploom.papers.regmutex.base_set import with_base_set
 from warploom.papers.regmutex.holding import holding, prove_holding

@@ -12,10 +12,12 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design, storage_bits
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
 from warploom.papers.regmutex import PAPER
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "regmutex"
 WIDE = "regmutex-wide"  # twice the file
@@ -47,33 +49,35 @@ UNLIMITED = f"baseline on {WIDE}"
 LIMITS = {"heartwall": 32}
 
 
-def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> RunSpec:
     limit = f" + max_registers={LIMITS[workload]}" if workload in LIMITS else ""
-    return Run(workload, design + limit, machine, size, sms=SMS.get(size, 0))
+    return run_named(workload, design + limit, machine, size, sms=SMS.get(size, 0))
 
 
-def _full(workload: str, design: str, size: str) -> Run:
+def _full(workload: str, design: str, size: str) -> RunSpec:
     """A run on the full file."""
     return _run(workload, design, size)
 
 
-def _half(workload: str, design: str, size: str) -> Run:
+def _half(workload: str, design: str, size: str) -> RunSpec:
     """A run on half the file; rfv keeps what programs see."""
     return _run(workload, design.replace("(", "(shrink=0.5, ") if design.startswith("rfv") else design + SUFFIX, size)
 
 
-def _runs(place: Callable[[str, str, str], Run], workloads: Sequence[str], *designs: str) -> Callable[[str], Sequence[Run]]:
-    def runs(size: str) -> Sequence[Run]:
+def _runs(
+    place: Callable[[str, str, str], RunSpec], workloads: Sequence[str], *designs: str
+) -> Callable[[str], Sequence[RunSpec]]:
+    def runs(size: str) -> Sequence[RunSpec]:
         whole = [_run(name, "baseline", size) for name in workloads]
         return [*whole, *(place(name, design, size) for name in workloads for design in designs)]
 
     return runs
 
 
-def _added(results: Results, size: str, place: Callable[[str, str, str], Run], workloads: Sequence[str], design: str) -> dict:
+def _added(results: Results, size: str, place: Callable[[str, str, str], RunSpec], workloads: Sequence[str], design: str) -> dict:
     """Percent more cycles than on the full file without any technique, by workload."""
     return {
-        name: 100 * (results[place(name, design, size)]["cycles"] / results[_run(name, "baseline", size)]["cycles"] - 1)
+        name: 100 * (results[place(name, design, size)].cycles / results[_run(name, "baseline", size)].cycles - 1)
         for name in workloads
     }
 
@@ -87,21 +91,21 @@ def _with_mean(rows: list[Row], values: dict[str, float], column: str, **label: 
     rows.append({"workload": "mean", **label, column: _mean(values.values())})
 
 
-def _occupancy(result: dict[str, Any]) -> float:
-    return 100 * result["occupancy"]
+def _occupancy(result: Result) -> float:
+    return 100 * result.occupancy
 
 
 # --- figure 1: how many of the allocated registers are live ---------------------------------------------------------------------
 
 
-def _live_runs(size: str) -> Sequence[Run]:
+def _live_runs(size: str) -> Sequence[RunSpec]:
     return [_run(name, "baseline", size) for name in SAMPLE]
 
 
 def _live_share(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in SAMPLE:
-        states = [state for state in results[_run(name, "baseline", size)]["states"] if state["allocated"] > 0]
+        states = [state for state in results[_run(name, "baseline", size)].states if state["allocated"] > 0]
         for place, state in enumerate(states):
             share = 100 * state["live"] / state["allocated"]
             rows.append({"workload": name, "time": 100 * place / max(1, len(states) - 1), "live": share})
@@ -112,7 +116,7 @@ def _live_share(results: Results, size: str) -> Outcome:
 # --- table 1 and what the text says of storage ----------------------------------------------------------------------------------
 
 
-def _table_runs(size: str) -> Sequence[Run]:
+def _table_runs(size: str) -> Sequence[RunSpec]:
     return [_full(n, d, size) for n in LIMITED for d in ("regmutex", WEIGHED)] + [
         _half(n, d, size) for n in OTHERS for d in ("regmutex", WEIGHED)
     ]
@@ -123,7 +127,7 @@ def _table(results: Results, size: str) -> Outcome:
     for name in (*LIMITED, *OTHERS):
         place = _full if name in LIMITED else _half
         published = PAPER.workloads[name]
-        ours, weighed = (results[place(name, design, size)]["counters"] for design in ("regmutex", WEIGHED))
+        ours, weighed = (results[place(name, design, size)].counters for design in ("regmutex", WEIGHED))
         rows.append(
             {
                 "workload": name,
@@ -170,13 +174,13 @@ def _boost(results: Results, size: str) -> Outcome:
         rows.append({"workload": "mean", "design": design, "cycles saved": -_mean(added.values())})
     saved = -_added(results, size, _full, ("bfs-queue",), "regmutex")["bfs-queue"]
     chart = Chart("bars", "workload", "cycles saved", "design", y_title="cycles saved, %", published={"paper: mean": 12.8})
-    free, shared = (results[run]["cycles"] for run in _unbound_runs(size))
+    free, unbound_cycles = (results[run].cycles for run in _unbound_runs(size))
     cause = "the few registers of our backend's code, slow DRAM and few misses under way"
-    unbound = Experiment(cause, f"regmutex on {FREE} with {NVIDIA_CODE} code", 100 * (1 - shared / free))
+    unbound = Experiment(cause, f"regmutex on {FREE} with {NVIDIA_CODE} code", 100 * (1 - unbound_cycles / free))
     return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": unbound}, {"full-bfs": NO_GAIN})
 
 
-def _unbound_runs(size: str) -> Sequence[Run]:
+def _unbound_runs(size: str) -> Sequence[RunSpec]:
     """BFS where a third CTA can become resident and memory is fast: without any technique, and with RegMutex."""
     return [replace(_run("bfs-queue", design, size, FREE), code=NVIDIA_CODE) for design in ("baseline", "regmutex")]
 
@@ -203,13 +207,13 @@ def _reduction(results: Results, size: str) -> Outcome:
 # --- figure 9: the rivals -------------------------------------------------------------------------------------------------------
 
 
-def _rival_runs(size: str) -> Sequence[Run]:
+def _rival_runs(size: str) -> Sequence[RunSpec]:
     designs = [*TECHNIQUES.values(), *VARIANTS.values()]
     full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs, SHARING_RFV, IDEAL_RFV)
     return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size)]))
 
 
-def _bound_runs(size: str) -> Sequence[Run]:
+def _bound_runs(size: str) -> Sequence[RunSpec]:
     return [_run(name, "baseline", size, WIDE) for name in LIMITED]
 
 
@@ -263,20 +267,20 @@ def _sized(extended: int) -> str:
     return f"regmutex(extended={extended})"
 
 
-def _sweep_rows(results: Results, size: str, column: str, value: Callable[[dict[str, Any], dict[str, Any]], float]) -> list[Row]:
+def _sweep_rows(results: Results, size: str, column: str, value: Callable[[Result, Result], float]) -> list[Row]:
     rows: list[Row] = []
     for name in LIMITED:
         whole = results[_run(name, "baseline", size)]
-        picked = results[_full(name, "regmutex", size)]["counters"]["extended_registers"]
+        picked = results[_full(name, "regmutex", size)].counters["extended_registers"]
         for extended in SIZES:
             result = results[_full(name, _sized(extended), size)]
-            if result["counters"]["extended_registers"] == extended:  # else a barrier or the code did not allow it
+            if result.counters["extended_registers"] == extended:  # else a barrier or the code did not allow it
                 rows.append({"workload": name, "extended": extended, column: value(result, whole), "picked": extended == picked})
     return rows
 
 
 def _cycles_by_size(results: Results, size: str) -> Outcome:
-    rows = _sweep_rows(results, size, "cycles saved", lambda result, whole: 100 * (1 - result["cycles"] / whole["cycles"]))
+    rows = _sweep_rows(results, size, "cycles saved", lambda result, whole: 100 * (1 - result.cycles / whole.cycles))
     chart = Chart("bars", "extended", "cycles saved", facet="workload", x_title="|Es|", y_title="cycles saved, %")
     return Outcome(rows, {}, chart)
 
@@ -293,7 +297,7 @@ def _acquires_by_size(results: Results, size: str) -> Outcome:
     ]
     rows += [
         row | {"what": "acquires that succeed", "percent": row.pop("percent")}
-        for row in _sweep_rows(results, size, "percent", lambda result, whole: _success(result["counters"]))
+        for row in _sweep_rows(results, size, "percent", lambda result, whole: _success(result.counters))
     ]
     chart = Chart("bars", "extended", "percent", "what", facet="workload", x_title="|Es|", y_title="%")
     return Outcome(rows, {}, chart)
@@ -302,7 +306,7 @@ def _acquires_by_size(results: Results, size: str) -> Outcome:
 # --- figures 12 and 13: paired warps --------------------------------------------------------------------------------------------
 
 
-def _paired_runs(size: str) -> Sequence[Run]:
+def _paired_runs(size: str) -> Sequence[RunSpec]:
     full, half = _runs(_full, LIMITED, "regmutex-paired", "regmutex"), _runs(_half, OTHERS, "regmutex-paired", "regmutex")
     return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size)]))
 
@@ -326,7 +330,7 @@ def _success_rates(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for label, design in {"regmutex": "regmutex", "paired": "regmutex-paired"}.items():
         for name in (*LIMITED, *OTHERS):
-            counters = results[(_full if name in LIMITED else _half)(name, design, size)]["counters"]
+            counters = results[(_full if name in LIMITED else _half)(name, design, size)].counters
             if counters["acquires"]:
                 rows.append({"workload": name, "design": label, "acquires that succeed": _success(counters)})
     chart = Chart("bars", "workload", "acquires that succeed", "design", y_title="acquires that succeed, %")

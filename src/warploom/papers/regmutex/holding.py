@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import Code
-from warploom.code.slots import REGISTER_MASK, bits
-from warploom.code.warp import warp_liveness
-from warploom.code.warp_flow import warp_predecessors
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.slots import REGISTER_MASK, bits
+from warploom.compiler.code.warp import warp_liveness
+from warploom.compiler.code.warp_flow import warp_predecessors
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, ends_by_arm, is_barrier
 
 

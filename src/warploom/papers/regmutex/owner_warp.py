@@ -7,20 +7,20 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.table import static_table
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_CTAS
-from warploom.papers.regmutex.register_sharing import shared_counters, shared_summary, whole_limit
+from warploom.base.records import Array, Mask, Record, dtype_of, flag, i8
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_CTAS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, bit, has
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.occupancy import rounded
+from warploom.chip.sm.services import allocate, find_free_anywhere, group_of, release, wake
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.table import static_table
+from warploom.papers.regmutex.register_sharing import SHARING_COUNTERS, shared_counters, shared_summary, whole_limit
 from warploom.papers.regmutex.sections import Sharing, count_acquire, wait_for_shared
-from warploom.records import Array, Mask, Record, dtype_of, flag, i8
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, bit, has
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.occupancy import rounded
-from warploom.register_file.services import allocate, find_free_anywhere, group_of, release, wake
 
 
 def private_registers(code: Code, machine: Machine, threshold: float) -> int:
@@ -66,6 +66,8 @@ class OwnerWarp(NamedTuple):
     STATE = Ownership
 
     threshold: float = 0.1
+
+    COUNTERS = SHARING_COUNTERS
 
     # The compile-time half.
 

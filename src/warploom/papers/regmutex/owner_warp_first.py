@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from warploom.base.records import Mask
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.bits import NOTHING
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import OLDEST, scheduler_of
+from warploom.designs.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 from warploom.papers.regmutex.owner_warp import Ownership
-from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
-from warploom.records import Mask
-from warploom.register_file import Policies, policy
-from warploom.register_file.bits import NOTHING
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import OLDEST, scheduler_of
 
 
 @policy

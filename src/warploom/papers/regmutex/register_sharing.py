@@ -9,25 +9,40 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
-from warploom.errors import WarploomError
-from warploom.machines import Machine
+from warploom.base.errors import WarploomError
+from warploom.base.records import field_names
+from warploom.chip.machines import Machine
+from warploom.chip.sm.counter import CounterMeaning, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.occupancy import occupancy, rounded
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE, barrier_pressure, held_share, plan_regions
 from warploom.papers.regmutex.base_set import base_registers, with_base_set
 from warploom.papers.regmutex.extended_set import is_compaction, split_registers
 from warploom.papers.regmutex.extended_size import ranked_sizes
 from warploom.papers.regmutex.holding import holding
 from warploom.papers.regmutex.sections import Counts
-from warploom.records import field_names
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.occupancy import occupancy, rounded
 
 USUAL_WARPS = 8  # of a CTA, where no launch says it
 AUTO = 0
 WORTHWHILE = 1.1  # sharing must let at least 1.1 times as many warps make progress as there would be without it
 LARGEST = "largest_launch_peak"  # the name under which the figures of the launch with the most instructions are kept
 FIGURES = ("base_registers", "extended_registers", "sections", "occupancy_before", "occupancy_after")
+SHARING_COUNTERS = {
+    **counters_of(Counts),
+    "compaction_moves": CounterMeaning(
+        "instructions", "Moves that were executed and that the compiler put in to free extended registers."
+    ),
+    LARGEST: CounterMeaning(
+        "instructions", "Warp instructions of the launch with the most, which the figures that follow are of."
+    ),
+    "base_registers": CounterMeaning("registers", "Registers that each thread has for itself."),
+    "extended_registers": CounterMeaning("registers", "Registers of a thread that are shared."),
+    "sections": CounterMeaning("sections", "Sets of shared registers in an SM, each for one warp at a time."),
+    "occupancy_before": CounterMeaning("ratio", "Resident warps, as a share of what the SM can hold, if nothing were shared."),
+    "occupancy_after": CounterMeaning("ratio", "Resident warps, as a share of what the SM can hold."),
+}
 
 # The parameters of a policy whose code acquires and releases its extended registers.
 EXTENDED_LIMITS = {"extended": (0, 64)}

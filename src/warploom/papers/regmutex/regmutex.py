@@ -6,14 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.machines import Machine
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, below, lowest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import wake
+from warploom.compiler.code.instruction import Code
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.extended_size import pool_sections
 from warploom.papers.regmutex.register_sharing import (
     AUTO,
     EXTENDED_LIMITS,
     EXTENDED_MEANING,
+    SHARING_COUNTERS,
     base_set,
     described,
     section_counters,
@@ -33,12 +40,6 @@ from warploom.papers.regmutex.sections import (
     take_section,
     wait_for_shared,
 )
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, below, lowest
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import wake
 
 
 def _base_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -66,6 +67,8 @@ class RegMutex(NamedTuple):
 
     extended: int = AUTO
     weighed: bool = False
+
+    COUNTERS = SHARING_COUNTERS
 
     # The compile-time half.
 
@@ -99,7 +102,7 @@ class RegMutex(NamedTuple):
         sections = 0
         if extended > 0:
             pool = ctx.info.entries - ctx.info.registers_per_warp * ctx.info.warps_per_cta * ctx.info.cta_limit
-            sections = min(pool // extended, ctx.machine.warps_per_sm)
+            sections = min(pool // extended, ctx.machine.sm.warps_per_sm)
         state.sections = sections
         # The bits beyond the last section are always set, so that none of them is found free.
         state.taken = ~below(sections) if sections < 64 else NOTHING

@@ -6,13 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.machines import Machine
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import bit, has
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import wake
+from warploom.compiler.code.instruction import Code
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.regmutex.register_sharing import (
     AUTO,
     EXTENDED_LIMITS,
     EXTENDED_MEANING,
+    SHARING_COUNTERS,
     base_set,
     described,
     section_counters,
@@ -32,12 +39,6 @@ from warploom.papers.regmutex.sections import (
     take_section,
     wait_for_shared,
 )
-from warploom.register_file import policy
-from warploom.register_file.bits import bit, has
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import wake
 
 
 def _pair_limit(code: Code, machine: Machine, warps_per_cta: int) -> int:
@@ -65,6 +66,8 @@ class RegMutexPaired(NamedTuple):
     MEANING = EXTENDED_MEANING
     COMPILED_BY = ("extended", "weighed")
     NOTES = Notes
+    COUNTERS = SHARING_COUNTERS
+
     # A section belongs to a pair. Hardware can do without `holds`, for the other warp of a pair waits or asks for nothing.
     STATE = Sections
 

@@ -6,14 +6,15 @@ from typing import Annotated
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.machines.schema import MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.base.records import Array, Mask, Record, dtype_of, flag, i1, i2, i8
+from warploom.chip.machines.limits import MAX_WARP_REGISTERS, MAX_WARPS
+from warploom.chip.sm.bits import bit, has
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import counted
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import allocate, find_free_anywhere, group_of, release, separate
+from warploom.compiler.code.instruction import Code
 from warploom.papers.regmutex.acquire_regions import ACQUIRE, RELEASE
-from warploom.records import Array, Mask, Record, dtype_of, flag, i1, i2, i8
-from warploom.register_file.bits import bit, has
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, find_free_anywhere, group_of, release, separate
 
 
 class Notes(Record):
@@ -26,11 +27,11 @@ class Notes(Record):
 class Counts(Record):
     """What every policy counts that shares registers between warps."""
 
-    acquires: i8
-    acquires_failed: i8  # those that had to wait, each once
-    acquire_wait_cycles: i8
-    releases: i8
-    held_cycles: i8
+    acquires: i8 = counted("instructions", "Acquires of shared registers that succeeded.")
+    acquires_failed: i8 = counted("instructions", "Acquires that had to wait, each counted once.")
+    acquire_wait_cycles: i8 = counted("cycles", "Cycles that warps waited for shared registers, added up over the warps.")
+    releases: i8 = counted("instructions", "Releases of shared registers.")
+    held_cycles: i8 = counted("cycles", "Cycles that warps held shared registers, added up over the warps.")
 
 
 class Sharing(Counts):

@@ -1,6 +1,6 @@
 """The register file cache and the two-level scheduler (ISCA 2011)."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="rfc",

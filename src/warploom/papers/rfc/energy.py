@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.code.lanes import REGISTER_BITS
-from warploom.energy import Technology
-from warploom.energy.technology import SLICES
+from warploom.compiler.code.lanes import REGISTER_BITS
+from warploom.designs.energy import Technology
+from warploom.designs.energy.technology import SLICES
 
 MILLIMETRE = 1e-3
 

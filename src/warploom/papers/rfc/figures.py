@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean, pstdev, stdev
-from typing import Any
 
-from warploom.code.classes import OpClass
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
+from warploom.chip.machines import load_machine
+from warploom.compiler.code.classes import OpClass
+from warploom.designs.energy import load_technology
 from warploom.papers.rfc import PAPER
 from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
-from warploom.workloads.registry import workload_set
+from warploom.programs.workloads.registry import workload_set
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "rfc"
 PIXELS = "-pixels"  # the same machines where warps come one by one: shaders have no CTAs
@@ -57,24 +58,25 @@ MORE_READS = (
     "50% of reads and 59% of writes avoided save 27% of access and wire energy by the paper's tables (with 1.8 reads a write, as "
     "its bound of 58% has it), before any flush; the 36% that it saves would take 70% of reads"
 )
+RunsOfSize = Callable[[str], Sequence[RunSpec]]
 PLAIN_CODE = "ptx"  # our backend's: a loop is unrolled where the program says so, and a load stays near its use
 
 
-def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> Run:
-    return Run(workload, f"{design} + {COMPILED}", machine + PIXELS if _group(workload) == "shaders" else machine, size)
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> RunSpec:
+    return run_named(workload, f"{design} + {COMPILED}", machine + PIXELS if _group(workload) == "shaders" else machine, size)
 
 
-def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
+def _runs(*designs: str) -> Callable[[str], Sequence[RunSpec]]:
     return lambda size: [_run(name, design, size) for name in workload_set(MACHINE) for design in designs]
 
 
-def _and_plain(runs: Callable[[str], Sequence[Run]], again: Callable[[str], Sequence[Run]]) -> Callable[[str], Sequence[Run]]:
+def _and_plain(runs: RunsOfSize, again: RunsOfSize) -> RunsOfSize:
     """Some runs, and some of them again with our backend's code."""
     return lambda size: [*runs(size), *(replace(run, code=PLAIN_CODE) for run in again(size))]
 
 
 def _plain_experiments(
-    facts: Callable[[Results, str], dict[str, float]], runs: Sequence[Run], results: Results, size: str
+    facts: Callable[[Results, str], dict[str, float]], runs: Sequence[RunSpec], results: Results, size: str
 ) -> dict[str, Experiment]:
     """The same numbers from our backend's code, where they are others."""
     ours, plain = facts(results, size), facts({run: results[replace(run, code=PLAIN_CODE)] for run in runs}, size)
@@ -90,7 +92,7 @@ def _group(workload: str) -> str:
     return "shaders" if PAPER.workloads[workload]["category"] == "shader" else "compute"
 
 
-def _of(results: Results, design: str, size: str, machine: str = MACHINE) -> dict[str, dict[str, Any]]:
+def _of(results: Results, design: str, size: str, machine: str = MACHINE) -> dict[str, Result]:
     """The results of a design by workload."""
     return {name: results[_run(name, design, size, machine)] for name in workload_set(MACHINE)}
 
@@ -119,14 +121,14 @@ def _over_traces(values: dict[str, float]) -> float:
 
 def _counter(results: Results, design: str, size: str, key: str, scale: float = 100.0) -> dict[str, float]:
     """A counter of each workload, in percent where it is a share."""
-    return {name: scale * result["counters"][key] for name, result in _of(results, design, size).items()}
+    return {name: scale * result.counters[key] for name, result in _of(results, design, size).items()}
 
 
 def _main_accesses(results: Results, design: str, size: str) -> dict[str, float]:
     """Accesses of the main register file as a share of those without a cache."""
     shares = {}
     for name, result in _of(results, design, size).items():
-        counters = result["counters"]
+        counters = result.counters
         spent = counters["mrf_reads"] + counters["forwarded_reads"] + counters["mrf_writes"]
         shares[name] = spent / (counters["mrf_reads_without_cache"] + counters["mrf_writes_without_cache"])
     return shares
@@ -150,7 +152,7 @@ def _value_shares(results: Results, size: str) -> dict[str, dict[str, float]]:
     """By workload, how many values of a hundred are read how often, and how soon where it is once."""
     shares: dict[str, dict[str, float]] = {}
     for name, result in _of(results, ANALYSED, size).items():
-        reads, lifetimes = result["counters"]["value_reads"], result["counters"]["value_lifetimes"]
+        reads, lifetimes = result.counters["value_reads"], result.counters["value_lifetimes"]
         values = max(1, sum(reads))
         shares[name] = {
             "read 0 times": reads[0],
@@ -235,7 +237,7 @@ def _at_six(results: Results, size: str) -> dict[str, float]:
 def _ratio(results: Results, design: str, reference: str, size: str, key: str, whole: str) -> float:
     """A counter under one design over the same under another; both as shares of what there is without a cache, averaged."""
     ours, theirs = (
-        _over_traces({name: one["counters"][key] / one["counters"][whole] for name, one in _of(results, each, size).items()})
+        _over_traces({name: one.counters[key] / one.counters[whole] for name, one in _of(results, each, size).items()})
         for each in (design, reference)
     )
     return ours / theirs
@@ -275,13 +277,13 @@ def _least_of_shaders(results: Results, size: str) -> dict[str, float]:
 # --- figures 9 and 10 -------------------------------------------------------------------------------------------------------
 
 
-def _active_runs(size: str) -> Sequence[Run]:
+def _active_runs(size: str) -> Sequence[RunSpec]:
     faster = [_run(name, _scheduled(4), size, "rfc-alu4") for name in workload_set(MACHINE)]
     return [*_runs(*(_scheduled(active) for active in ACTIVE))(size), *faster]
 
 
 def _ipc(results: Results, active: int, size: str, machine: str = MACHINE) -> dict[str, float]:
-    return {name: result["ipc"] for name, result in _of(results, _scheduled(active), size, machine).items()}
+    return {name: result.ipc for name, result in _of(results, _scheduled(active), size, machine).items()}
 
 
 def _active_warps(results: Results, size: str) -> Outcome:
@@ -383,7 +385,7 @@ def _flush_costs(results: Results, size: str) -> dict[str, float]:
 def _energy(results: Results, active: int, entries: int, size: str, distances: Distances = WIRES[0]) -> dict[str, float]:
     technology = load_technology(MACHINE)
     return {
-        name: relative_energy(result["counters"], technology, active, entries, distances)
+        name: relative_energy(result.counters, technology, active, entries, distances)
         for name, result in _of(results, _combined(active, entries), size).items()
     }
 
@@ -465,7 +467,7 @@ def _energies(results: Results, size: str) -> dict[str, float]:
         if distances.cache == 0.2:
             saved = 1 - _over_traces(energy)
     technology = load_technology(MACHINE)
-    bound = {n: least_energy(r["counters"], technology, 8, 6) for n, r in _of(results, _combined(), size).items()}
+    bound = {n: least_energy(r.counters, technology, 8, 6) for n, r in _of(results, _combined(), size).items()}
     chip = chip_estimate(saved)
     return facts | {
         "access-energy-bound": 100 * (1 - _over_traces(bound)),
@@ -476,7 +478,7 @@ def _energies(results: Results, size: str) -> dict[str, float]:
     }
 
 
-def _nothing(size: str) -> Sequence[Run]:
+def _nothing(size: str) -> Sequence[RunSpec]:
     return []
 
 

@@ -7,22 +7,23 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import FULL, LANES, REGISTER_BITS
-from warploom.energy import RunFacts, Technology
-from warploom.energy.technology import SLICE_BITS, SLICES
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARPS
+from warploom.base.records import Array, Lanes, Record, field_names, i2, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_WARPS
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.bits import count, has
+from warploom.chip.sm.columns import last_at, mask_at
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.counter import CounterMeaning, counted, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import MOST_FLUSHED, Sm
+from warploom.chip.sm.services import covers, fill, inlined, result_number, write_back
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import FULL, LANES, REGISTER_BITS
+from warploom.designs.energy import RunFacts, Technology
+from warploom.designs.energy.technology import SLICE_BITS, SLICES
 from warploom.papers.rfc.cache_hints import Hints, cache_hints
 from warploom.papers.rfc.value_usage import value_usage
-from warploom.records import Array, Lanes, Record, field_names, i2, i8, u1
-from warploom.register_file import Policies, policy
-from warploom.register_file.bits import count, has
-from warploom.register_file.columns import last_at, mask_at
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import MOST_FLUSHED, Sm
-from warploom.register_file.services import covers, fill, inlined, result_number, write_back
 
 MOST_ENTRIES = 16
 TAG_BITS = 9  # register name (6), valid, dirty, dead
@@ -45,24 +46,31 @@ class Entries(Record):
 class Counts(Record):
     """What is counted."""
 
-    hits: i8
-    lookups: i8  # instructions that looked at the tags
-    results: i8
-    fills: i8
-    writebacks: i8
-    writebacks_elided: i8
-    flushes: i8  # of warps that wait for the result of a slow load
-    flush_writebacks: i8
-    displaced_flushes: i8  # of warps that gave way to others because of a barrier
-    displaced_writebacks: i8
-    slow_bypasses: i8  # results of slow loads
-    unread_bypasses: i8
-    late_results: i8
-    partial_results: i8
-    incomplete: i8
-    last_reads: i8
-    last_reads_unmarked: i8
-    last_reads_wrong: i8
+    hits: i8 = counted("accesses", "Operands that were found in the register file cache.")
+    lookups: i8 = counted("instructions", "Instructions that looked at the cache's tags.")
+    results: i8 = counted("registers", "Results that went to the cache.")
+    fills: i8 = counted("registers", "Operands that were put into the cache when they were read.")
+    writebacks: i8 = counted("registers", "Registers that were written from the cache to the main file.")
+    writebacks_elided: i8 = counted(
+        "registers", "Registers that left the cache without being written to the main file, for they are dead or not changed."
+    )
+    flushes: i8 = counted("warps", "Times that a warp's entries were emptied because it waits for the result of a slow load.")
+    flush_writebacks: i8 = counted("registers", "Registers that these flushes wrote to the main file.")
+    displaced_flushes: i8 = counted(
+        "warps", "Times that a warp's entries were emptied because it gave way to others at a barrier."
+    )
+    displaced_writebacks: i8 = counted("registers", "Registers that these flushes wrote to the main file.")
+    slow_bypasses: i8 = counted("registers", "Results of slow loads, which go around the cache.")
+    unread_bypasses: i8 = counted("registers", "Results that went around the cache, for nobody reads them in time.")
+    late_results: i8 = counted("registers", "Results whose entry was taken before they came, and that went to the main file.")
+    partial_results: i8 = counted("registers", "Results of which some lanes only were written.")
+    incomplete: i8 = counted("accesses", "Operands of which the cache did not have all lanes.")
+    last_reads: i8 = counted("accesses", "Last reads of values in the cache, as the trace has them.")
+    last_reads_unmarked: i8 = counted("accesses", "Last reads that the compiler has not marked.")
+    last_reads_wrong: i8 = counted("accesses", "Reads that the compiler has marked as last ones and that are not.")
+
+
+PREFIXED = ("hits", "results", "fills", "lookups", "incomplete")  # counters whose names alone would not say whose they are
 
 
 class State(Entries, Counts):
@@ -230,6 +238,21 @@ class Rfc(NamedTuple):
     distance: float = 0.2
     characterise: bool = False
 
+    COUNTERS = {
+        **{name if name not in PREFIXED else f"rfc_{name}": meaning for name, meaning in counters_of(Counts).items()},
+        "value_reads": CounterMeaning("values", "Values by how often they are read, with the parameter `characterise`."),
+        "value_lifetimes": CounterMeaning(
+            "values", "Values that are read once by the instructions until then, with the parameter `characterise`."
+        ),
+        "rfc_reads": CounterMeaning("accesses", "Reads of the cache, by operands and by what is written back."),
+        "rfc_writes": CounterMeaning("accesses", "Writes of the cache, by results and by operands that were put into it."),
+        "mrf_reads_without_cache": CounterMeaning("accesses", "Reads of the main file if there were no cache."),
+        "mrf_writes_without_cache": CounterMeaning("accesses", "Writes of the main file if there were no cache."),
+        "mrf_read_reduction": CounterMeaning("ratio", "Share of the main file's reads that the cache saves."),
+        "mrf_write_reduction": CounterMeaning("ratio", "Share of the main file's writes that the cache saves."),
+        "bypasses": CounterMeaning("registers", "Results that went around the cache, by choice."),
+    }
+
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         return cache_hints(code, table)
 
@@ -273,7 +296,7 @@ class Rfc(NamedTuple):
                 way = _take(policy, ctx, sm, cycle, warp, register)
                 state.status[warp, way] = VALID
                 state.lanes[warp, way] = FULL
-                state.ready[warp, way] = cycle + 1 + ctx.machine.rf_operand_fetch_cycles
+                state.ready[warp, way] = cycle + 1 + ctx.machine.register_file.operand_fetch_cycles
                 state.fills += 1
                 fill(ctx, sm, cycle, warp, register, warp * MOST_ENTRIES + way)
         if index + 1 >= sm.warp[warp].end:
@@ -338,7 +361,7 @@ class Rfc(NamedTuple):
 
     def fetch_cycles(policy, ctx: Context, sm: Sm) -> int:
         # Read in the last of the cycles that the main file takes: the pipeline is not shortened.
-        return 1 + ctx.machine.rf_operand_fetch_cycles
+        return 1 + ctx.machine.register_file.operand_fetch_cycles
 
     def branch_delay(policy, ctx: Context, sm: Sm) -> int:
         return 1  # the stage that checks the tags
@@ -348,14 +371,7 @@ class Rfc(NamedTuple):
         if policy.characterise:
             usage = value_usage(run.code, run.trace)
             total |= {"value_reads": list(usage.reads), "value_lifetimes": list(usage.lifetimes)}
-        return {
-            "rfc_hits": total.pop("hits"),
-            "rfc_results": total.pop("results"),
-            "rfc_fills": total.pop("fills"),
-            "rfc_lookups": total.pop("lookups"),
-            "rfc_incomplete": total.pop("incomplete"),
-            **total,
-        }
+        return {f"rfc_{name}": total.pop(name) for name in PREFIXED} | total
 
     def summary(policy, counters: dict[str, Any]) -> dict[str, Any]:
         reads, writes = counters["rf_reads"], counters["rf_writes"]

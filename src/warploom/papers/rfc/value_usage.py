@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
-from warploom.code.table import static_table
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
+from warploom.compiler.code.table import static_table
+from warploom.emulator.trace.format import Trace
 from warploom.jit import njit
-from warploom.trace.format import Trace
 
 READS = 4  # never, once, twice, more often
 LIFETIMES = 4  # 1, 2, 3, longer

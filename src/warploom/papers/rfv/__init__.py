@@ -5,7 +5,7 @@ two, ``releasing`` on ``reserved_memory`` and ``throttling``; ``flag_cache``, ``
 compiler's half is in ``release_points``, which writes the instructions of ``release_flags``, and in ``lifetimes``.
 """
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="rfv",

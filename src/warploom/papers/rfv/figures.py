@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
-from typing import Any
 
+from warploom.chip.machines import load_machine
+from warploom.chip.sm.occupancy import rounded
+from warploom.compiler.ptx import parse
 from warploom.designs import parse_design
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
+from warploom.designs.energy import load_technology
 from warploom.papers.rfv import PAPER
 from warploom.papers.rfv.lifetimes import register_lifetimes
 from warploom.papers.rfv.release_flags import PAYLOAD_BITS
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.state import MAX_FLAG_CACHE
-from warploom.ptx import parse
-from warploom.register_file.occupancy import rounded
-from warploom.simulation.compilation import compile_for
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_set
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_set
+from warploom.runs.compilation import compile_for
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "rfv"
 SMS = {"tiny": 1, "small": 2}
@@ -75,21 +76,21 @@ def _wake_up(cycles: int) -> str:
     return FRUGAL_WHOLE if cycles == 1 else _frugal(f"rfv(wakeup={cycles})")
 
 
-def _run(workload: str, design: str, size: str) -> Run:
-    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+def _run(workload: str, design: str, size: str) -> RunSpec:
+    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
 
 
-def _runs(*designs: str, workloads: Sequence[str] = ()) -> Callable[[str], Sequence[Run]]:
+def _runs(*designs: str, workloads: Sequence[str] = ()) -> Callable[[str], Sequence[RunSpec]]:
     return lambda size: [_run(name, design, size) for name in workloads or workload_set(MACHINE) for design in designs]
 
 
-def _of(results: Results, design: str, size: str) -> dict[str, dict[str, Any]]:
+def _of(results: Results, design: str, size: str) -> dict[str, Result]:
     """The results of a design by workload."""
     return {name: results[_run(name, design, size)] for name in workload_set(MACHINE)}
 
 
 def _counter(results: Results, design: str, size: str, key: str) -> dict[str, float]:
-    return {name: result["counters"][key] for name, result in _of(results, design, size).items()}
+    return {name: result.counters[key] for name, result in _of(results, design, size).items()}
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -108,7 +109,7 @@ def _bars(series: dict[str, dict[str, float]], value: str, column: str = "design
 def _time_added(results: Results, design: str, size: str, against: str) -> dict[str, float]:
     """Percent more cycles than another design."""
     reference = _of(results, against, size)
-    return {name: 100 * (result["cycles"] / reference[name]["cycles"] - 1) for name, result in _of(results, design, size).items()}
+    return {name: 100 * (result.cycles / reference[name].cycles - 1) for name, result in _of(results, design, size).items()}
 
 
 # --- figure 1 ---------------------------------------------------------------------------------------------------------------
@@ -120,8 +121,8 @@ def _live_share(results: Results, size: str) -> Outcome:
     middle, highest, given = {}, {}, {}
     for name in SAMPLE:
         result = results[_run(name, BASELINE, size)]
-        named = result["registers_per_thread"] / rounded(result["registers_per_thread"], load_machine(MACHINE))
-        shares = [100 * state["live"] / (named * state["allocated"]) for state in result["states"] if state["allocated"] > 0]
+        named = result.registers_per_thread / rounded(result.registers_per_thread, load_machine(MACHINE))
+        shares = [100 * state["live"] / (named * state["allocated"]) for state in result.states if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
         ]
@@ -163,7 +164,7 @@ def _power_against_size(results: Results, size: str) -> Outcome:
         sized = technology.scaled(bytes=int(share * technology.register_file.bytes))
         watts = {"dynamic": 0.0, "leakage": 0.0}
         for result in _of(results, BASELINE, size).values():
-            counters, seconds = result["counters"], result["cycles"] * cycle
+            counters, seconds = result.counters, result.cycles * cycle
             accesses = counters["mrf_reads"] + counters["mrf_writes"]
             watts["dynamic"] += accesses * sized.access("read", cycle) / seconds
             watts["leakage"] += sized.register_file.leakage_total * (SMS.get(size) or machine.chip.sms)
@@ -228,7 +229,7 @@ def _slow_down(results: Results, size: str) -> Outcome:
         ALL_GUARDED,
         _mean(_time_added(results, ALL_GUARDED, size, FRUGAL_WHOLE).values()),
     )
-    spilling = [name for name, result in _of(results, SPILL, size).items() if result["counters"]["local_stores"] > 0]
+    spilling = [name for name, result in _of(results, SPILL, size).items() if result.counters["local_stores"] > 0]
     if spilling:
         spills = _mean(added["compiler spill"][name] for name in spilling)
         experiments["spill-time"] = Experiment("programs that fit 64 KB as they are", f"mean of {', '.join(spilling)}", spills)
@@ -238,16 +239,16 @@ def _slow_down(results: Results, size: str) -> Outcome:
 # --- figure 12 --------------------------------------------------------------------------------------------------------------
 
 
-def _parts(result: dict[str, Any], gated: bool) -> dict[str, float]:
+def _parts(result: Result, gated: bool) -> dict[str, float]:
     """The energy of a run by the figure's parts; ungated, all entries leak all the time."""
-    counters = result["counters"]
+    counters = result.counters
     states = [counters[f"{state}_cycles"] for state in ("on", "drowsy", "off")]
-    terms = result["energy_terms"]
+    terms = result.energy_terms
     return {
-        "dynamic": result["energy_pj"]["dynamic"],
-        "static": result["energy_pj"]["leakage"] * (1 if gated else sum(states) / max(1, states[0])),
-        "renaming table": sum(value for term, value in terms.items() if "renaming table" in term),
-        "flag instruction": sum(value for term, value in terms.items() if "flag" in term),
+        "dynamic": result.energy_pj["dynamic"],
+        "static": result.energy_pj["leakage"] * (1 if gated else sum(states) / max(1, states[0])),
+        "renaming table": sum(term.joules * 1e12 for term in terms if "renaming table" in term.what),
+        "flag instruction": sum(term.joules * 1e12 for term in terms if "flag" in term.what),
     }
 
 
@@ -261,7 +262,7 @@ def _energy(results: Results, size: str) -> Outcome:
     saved: dict[str, list[float]] = {label: [] for label in bars}
     means: dict[tuple[str, str], list[float]] = {}
     for name, plain in _of(results, BASELINE, size).items():
-        whole = plain["energy_pj"]["total"]
+        whole = plain.energy_pj["total"]
         for label, (design, gated) in bars.items():
             parts = _parts(results[_run(name, design, size)], gated)
             saved[label].append(100 * (1 - sum(parts.values()) / whole))
@@ -303,14 +304,14 @@ def _table_size(results: Results, size: str) -> Outcome:
     limited = _of(results, WHOLE, size)
     rows: list[Row] = []
     for name, result in free.items():
-        wanted, got = result["counters"], limited[name]["counters"]
+        wanted, got = result.counters, limited[name].counters
         kept = got["allocation_reduction"] / wanted["allocation_reduction"] if wanted["allocation_reduction"] > 0 else 1.0
         rows.append({"workload": name, "panel": "table without a limit, bytes", "value": wanted["table_bytes"]})
         rows.append({"workload": name, "panel": "reduction kept with 1 KB", "value": kept})
-    exempt = {name: float(result["counters"]["exempt_registers"]) for name, result in limited.items()}
+    exempt = {name: float(result.counters["exempt_registers"]) for name, result in limited.items()}
     machine = load_machine(MACHINE)
     facts = {
-        "table-over-1k": float(sum(result["counters"]["table_bytes"] > 1024 for result in free.values())),
+        "table-over-1k": float(sum(result.counters["table_bytes"] > 1024 for result in free.values())),
         "exempt-mum": exempt["mum"],
         "exempt-heartwall": exempt["heartwall"],
         "exempt-lud": exempt["lud"],
@@ -320,7 +321,7 @@ def _table_size(results: Results, size: str) -> Outcome:
     experiments = {}
     for name in ("mum", "heartwall"):
         asked = PAPER.workloads[name]["registers"]
-        fewer = asked - (limited[name]["registers_per_thread"] - exempt[name])
+        fewer = asked - (limited[name].registers_per_thread - exempt[name])
         what = "the registers that our programs have less than the paper's"
         experiments[f"exempt-{name}"] = Experiment(what, f"{asked} registers, those that the table holds as here", fewer)
     lud = "table 1 has six resident CTAs of one warp with 19 registers: 6 x 19 x 10 bits are 143 bytes, not more than 1 KB"
@@ -348,9 +349,9 @@ def _hardware_only(results: Results, size: str) -> Outcome:
     return Outcome(rows, facts, chart)
 
 
-def _power(result: dict[str, Any]) -> float:
+def _power(result: Result) -> float:
     """Leakage per cycle."""
-    return result["energy_pj"]["leakage"] / result["cycles"]
+    return result.energy_pj["leakage"] / result.cycles
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------------
@@ -363,10 +364,10 @@ def _workloads(results: Results, size: str) -> Outcome:
         rows.append(
             {
                 "workload": name,
-                "registers": result["registers_per_thread"],
+                "registers": result.registers_per_thread,
                 "registers, paper": paper["registers"],
                 "least of them, paper": paper["least"],
-                "CTAs per SM": result["ctas_per_sm"],
+                "CTAs per SM": result.ctas_per_sm,
                 "CTAs per SM, paper": paper["ctas_per_sm"],
                 "threads per CTA, paper": paper["threads_per_cta"],
                 "CTAs, paper": paper["ctas"],
@@ -388,7 +389,7 @@ def _technology(results: Results, size: str) -> Outcome:
     return Outcome(rows, {})
 
 
-_none: Callable[[str], Sequence[Run]] = lambda size: []  # noqa: E731
+_none: Callable[[str], Sequence[RunSpec]] = lambda size: []  # noqa: E731
 FIGURES = (
     Figure("figure 1", "Live share of the allocated registers over time", _runs(BASELINE, workloads=SAMPLE), _live_share),
     Figure("figure 2", "Lifetimes of matrixMul's registers", _none, _lifetimes),

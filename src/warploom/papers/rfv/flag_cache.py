@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined
 from warploom.papers.rfv.state import State
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined
 
 
 @inlined

@@ -7,10 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
+from warploom.base.records import Record, dtype_of, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import EVERYTHING, NOTHING, count
+from warploom.chip.sm.columns import mask_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import allocate, covers, group_of, release, wake
+from warploom.compiler.code.instruction import Code
+from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.rfv.renaming import (
+    ALLOCATION_COUNTERS,
+    COMMON_COUNTERS,
     NEUTRAL,
     Touched,
     allocation_counters,
@@ -21,14 +32,7 @@ from warploom.papers.rfv.renaming import (
     table_conflicts,
     table_energy,
 )
-from warploom.records import Record, dtype_of, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.bits import EVERYTHING, NOTHING, count
-from warploom.register_file.columns import mask_at
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, covers, group_of, release, wake
+from warploom.papers.rfv.state import Counts
 
 
 class State(Touched):
@@ -60,6 +64,13 @@ class HardwareRenaming(NamedTuple):
     NOTES = Notes
 
     rename_cycles: int = 1
+
+    COUNTERS = {
+        **ALLOCATION_COUNTERS,
+        **COMMON_COUNTERS,
+        **{name: counters_of(Counts)[name] for name in (*NEUTRAL, "table_accesses") if name in counters_of(Counts)},
+        "table_bytes_peak": CounterMeaning("bytes", "Size of the renaming table that is needed, in the launch with the largest."),
+    }
 
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         notes = np.zeros(len(table), dtype_of(Notes))

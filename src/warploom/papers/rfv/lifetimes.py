@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from warploom.backend.recolour import vectors
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Bank, Block, Code, Reg
-from warploom.code.ranges import LiveRanges
-from warploom.code.slots import PREDICATES
+from warploom.compiler.backend.recolour import vectors
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Bank, Block, Code, Reg
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.slots import PREDICATES
 
 EXEMPT_REGISTERS = "rfv.exempt_registers"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from warploom.chip.sm.bits import bit, count
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import allocate, group_of, inlined, separate
 from warploom.papers.rfv.notes import Notes
 from warploom.papers.rfv.renaming import find_entry, find_entry_anywhere
 from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_mapped, leads
-from warploom.register_file.bits import bit, count
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, group_of, inlined, separate
 
 # --- entries set apart for registers that are not renamed -------------------------------------------------------------------
 

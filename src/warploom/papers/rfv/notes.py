@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Code
+from warploom.base.records import Record, dtype_of, u1
+from warploom.compiler.code.instruction import Code
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, value_operands
 from warploom.papers.rfv.release_points import decoded_flags, most_held
 from warploom.papers.rfv.renaming import table_conflicts
-from warploom.records import Record, dtype_of, u1
 
 
 class Notes(Record):

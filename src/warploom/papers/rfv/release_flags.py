@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from warploom.code.classes import add_operation
-from warploom.code.instruction import Bank, Imm, Instruction, Reg
+from warploom.compiler.code.classes import add_operation
+from warploom.compiler.code.instruction import Bank, Imm, Instruction, Reg
 
 PIR, PBR = (add_operation(name, __name__) for name in ("pir", "pbr"))
 FLAG_BITS = 3  # operands that one instruction can release

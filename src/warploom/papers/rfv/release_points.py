@@ -1,7 +1,7 @@
 """Where a warp's registers may be given back, and the code with the metadata instructions that say so.
 
-A register is released only where the whole warp is done with it (`warploom.code.warp`): lanes that wait in a diverged region or
-for another turn of a loop keep what they need. Two kinds of points follow:
+A register is released only where the whole warp is done with it (`warploom.compiler.code.warp`): lanes that wait in a diverged
+region or for another turn of a loop keep what they need. Two kinds of points follow:
 
 * the last read inside a block, if the instruction has a flag for that operand. Every flag counts for one operand as written: it
   releases both halves of a 64-bit register, and is set only if both are dead. Operands after the third have no flag;
@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
-from warploom.code.classes import is_added
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import FlowGraph, flow_graph
-from warploom.code.instruction import EXITS, Block, Code, Instruction
-from warploom.code.liveness import Liveness
-from warploom.code.loops import loop_depths
-from warploom.code.slots import REGISTER_MASK, bits
-from warploom.code.warp import warp_liveness
-from warploom.code.warp_flow import warp_predecessors
+from warploom.compiler.code.classes import is_added
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import FlowGraph, flow_graph
+from warploom.compiler.code.instruction import EXITS, Block, Code, Instruction
+from warploom.compiler.code.liveness import Liveness
+from warploom.compiler.code.loops import loop_depths
+from warploom.compiler.code.slots import REGISTER_MASK, bits
+from warploom.compiler.code.warp import warp_liveness
+from warploom.compiler.code.warp_flow import warp_predecessors
 from warploom.papers.rfv.release_flags import (
     FLAG_BITS,
     FLAGS,

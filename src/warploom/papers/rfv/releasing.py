@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.base.records import u8
+from warploom.chip.sm.bits import signed
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, release, separate
 from warploom.papers.rfv.notes import Notes
 from warploom.papers.rfv.release_flags import LOW_OPCODE_BITS, NO_REGISTER, NUMBER_BITS, NUMBERS, PAYLOAD_BITS
 from warploom.papers.rfv.release_flags import ReleaseOpcode as Release
 from warploom.papers.rfv.reserved_memory import take_from_memory
 from warploom.papers.rfv.state import State
 from warploom.papers.rfv.throttling import count_unmapped
-from warploom.records import u8
-from warploom.register_file.bits import signed
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, release, separate
 
 PBR = np.uint64(Release.PBR >> LOW_OPCODE_BITS)  # the upper part of its opcode
 OPCODE_AT = np.uint64(LOW_OPCODE_BITS + PAYLOAD_BITS)

@@ -7,16 +7,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.records import Array, Record, i8, u1
-from warploom.register_file.bits import NOTHING, lowest, without_lowest
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import powered
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, separate
+from warploom.base.records import Array, Record, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_WARP_REGISTERS
+from warploom.chip.sm.bits import NOTHING, lowest, without_lowest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.hooks import powered
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, separate
+from warploom.compiler.code.instruction import Code
+from warploom.designs.energy import RunFacts, Technology
 
 TABLE_BANKS = 4
 
@@ -44,6 +45,34 @@ NEUTRAL = {
     "subarray_wakeups": 0,
     "exempt_registers": 0,
     "table_bytes": 0,
+}
+
+ALLOCATION_COUNTERS = {
+    "registers_touched": CounterMeaning("registers", "Entries that were ever allocated, added up over the SMs."),
+    "registers_architected": CounterMeaning(
+        "registers", "Registers that the compiler allocated to warps that were resident together, added up over the SMs."
+    ),
+    "physical_peak": CounterMeaning("entries", "The most entries of one SM that were allocated at the same time."),
+    "allocation_reduction": CounterMeaning(
+        "ratio", "Share of the registers that the compiler allocated which were never needed."
+    ),
+}
+
+# What all of the paper's policies report, neutral where it does not apply (`NEUTRAL`).
+COMMON_COUNTERS = {
+    "allocation_reduction": CounterMeaning(
+        "ratio", "Share of the registers that the compiler allocated which were never needed."
+    ),
+    "flag_fetches": CounterMeaning("instructions", "Instructions with release flags that were fetched."),
+    "flag_cache_hits": CounterMeaning("instructions", "Instructions with release flags that were found in the flag cache."),
+    "static_code_increase": CounterMeaning("ratio", "Instructions with release flags over those of the program, in the code."),
+    "dynamic_code_increase": CounterMeaning(
+        "ratio", "Instructions with release flags that were fetched over those of the program that were issued."
+    ),
+    "subarray_on_cycles": CounterMeaning("entry cycles", "`on_cycles` under the paper's name; 0 where no subarray is gated."),
+    "subarray_wakeups": CounterMeaning("subarrays", "Times that a subarray that was off was woken up; 0 where none is gated."),
+    "exempt_registers": CounterMeaning("registers", "Registers of a thread that are not renamed."),
+    "table_bytes": CounterMeaning("bytes", "Size of the renaming table that the program needs."),
 }
 
 

@@ -7,16 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
+from warploom.base.records import field_names
+from warploom.chip.machines import Machine
+from warploom.chip.sm.counter import CounterMeaning, counters_of
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.papers.rfv.release_flags import FLAG_BITS, PAYLOAD_BITS, PBR, decode_pbr, is_release, payload
-from warploom.papers.rfv.renaming import NEUTRAL, allocation_counters, allocation_summary, entry_bits, table_energy
+from warploom.papers.rfv.renaming import (
+    ALLOCATION_COUNTERS,
+    COMMON_COUNTERS,
+    NEUTRAL,
+    allocation_counters,
+    allocation_summary,
+    entry_bits,
+    table_energy,
+)
 from warploom.papers.rfv.state import Counts
-from warploom.records import field_names
-from warploom.register_file.launch_facts import LaunchFacts
 
 INSTRUCTION_BITS = 64
+
+VIRTUALIZATION_COUNTERS = {
+    **counters_of(Counts),
+    **ALLOCATION_COUNTERS,
+    **COMMON_COUNTERS,
+    "static_metadata": CounterMeaning("instructions", "Instructions with release flags in the code."),
+    "static_pbr": CounterMeaning("instructions", "Those of them that are lists of registers at branches (pbr)."),
+    "static_pbr_registers": CounterMeaning("registers", "Registers in these lists."),
+    "static_instructions": CounterMeaning("instructions", "Instructions of the program in the code."),
+    "exempt_registers_peak": CounterMeaning(
+        "registers", "Registers of a thread that are not renamed, in the launch with the most."
+    ),
+    "table_bytes_peak": CounterMeaning("bytes", "Size of the renaming table that is needed, in the launch with the largest."),
+}
 
 
 def virtualization_counters(states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:

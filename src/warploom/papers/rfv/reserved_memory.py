@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from warploom.papers.rfv.mapping import rename
-from warploom.papers.rfv.renaming import find_entry_anywhere
-from warploom.papers.rfv.state import State
-from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
-from warploom.register_file.bits import NOTHING, bit, count, has, lowest, without_lowest
-from warploom.register_file.context import Context
-from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import (
+from warploom.chip.sm.bits import NOTHING, bit, count, has, lowest, without_lowest
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import REGISTER_WORDS, Sm
+from warploom.chip.sm.services import (
     OLDEST,
     REFILL,
     SPILL,
@@ -21,6 +17,10 @@ from warploom.register_file.services import (
     separate,
     wake,
 )
+from warploom.papers.rfv.mapping import rename
+from warploom.papers.rfv.renaming import find_entry_anywhere
+from warploom.papers.rfv.state import State
+from warploom.papers.rfv.throttling import count_unmapped, hungry_warps, leads
 
 MARGIN = 8  # registers that one instruction writes at most: left to the others when a warp comes back from memory
 

@@ -8,12 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
-from warploom.energy import RunFacts, Technology
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_CTAS
+from warploom.base.errors import WarploomError
+from warploom.base.records import u8
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_CTAS
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.bits import NOTHING, bit, count, has
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.occupancy import occupancy, rounded
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
+from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.rfv.flag_cache import has_flags, keep_flags
 from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
 from warploom.papers.rfv.mapping import (
@@ -31,6 +38,7 @@ from warploom.papers.rfv.release_points import describe_releases, release_points
 from warploom.papers.rfv.releasing import is_list, release_flagged, release_listed, release_rest
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.reporting import (
+    VIRTUALIZATION_COUNTERS,
     virtualization_bits,
     virtualization_counters,
     virtualization_energy,
@@ -48,13 +56,6 @@ from warploom.papers.rfv.throttling import (
     throttle,
     too_few_left,
 )
-from warploom.records import u8
-from warploom.register_file import Policies, policy
-from warploom.register_file.bits import NOTHING, bit, count, has
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.occupancy import occupancy, rounded
 
 USUAL_THREADS = 256  # of a CTA, where no launch says it
 WHOLE_CTA, ONLY_NEEDY = 0, 1  # who is held back when registers run short
@@ -113,6 +114,8 @@ class Rfv(NamedTuple):
     spill: bool = True
     resident: float = 1.0
     residency: str = "named"
+
+    COUNTERS = VIRTUALIZATION_COUNTERS
 
     # The compile-time half.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from warploom.machines.schema import MAX_CTAS, MAX_RF_BANKS, MAX_WARPS
+from warploom.base.records import Array, Mask, Record, flag, i4, i8
+from warploom.chip.machines.limits import MAX_CTAS, MAX_RF_BANKS, MAX_WARPS
+from warploom.chip.sm.counter import counted
+from warploom.chip.sm.layout import REGISTER_WORDS
 from warploom.papers.rfv.renaming import Touched
-from warploom.records import Array, Mask, Record, flag, i4, i8
-from warploom.register_file.layout import REGISTER_WORDS
 
 MAX_FLAG_CACHE = 64
 
@@ -55,14 +56,14 @@ class FlagCache(Record):
 class Counts(Record):
     """`reporting`: what is counted."""
 
-    renames: i8
-    releases_pir: i8
-    releases_pbr: i8
-    releases_exit: i8  # what no flag has released
-    throttled_cycles: i8
-    borrowed: i8  # entries taken in another bank than the compiler's
-    table_accesses: i8
-    spilled_registers: i8
+    renames: i8 = counted("registers", "Registers that were given an entry.")
+    releases_pir: i8 = counted("registers", "Registers that flags in instructions (pir) released.")
+    releases_pbr: i8 = counted("registers", "Registers that lists at branches (pbr) released.")
+    releases_exit: i8 = counted("registers", "Registers that the exit of their warp released, for no flag had.")
+    throttled_cycles: i8 = counted("cycles", "Cycles in which CTAs were held back because registers ran short.")
+    borrowed: i8 = counted("entries", "Entries that were taken in another bank than the compiler's.")
+    table_accesses: i8 = counted("accesses", "Accesses to the renaming table.")
+    spilled_registers: i8 = counted("registers", "Registers that were spilled to memory because none was free.")
 
 
 class State(Mapping, Throttling, ReservedMemory, FlagCache, Touched, Counts):

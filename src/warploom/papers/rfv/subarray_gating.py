@@ -6,14 +6,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_RF_BANKS
-from warploom.records import Array, Record, i4, i8
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import OFF, ON, inlined, move_entries
+from warploom.base.records import Array, Record, i4, i8
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_RF_BANKS
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import OFF, ON, inlined, move_entries
 
 MAX_SUBARRAYS = 16 * MAX_RF_BANKS
 
@@ -29,7 +30,7 @@ class State(Record):
 @inlined
 def _subarrays(policy: SubarrayGating, ctx: Context) -> int:
     """Subarrays of a bank group."""
-    return policy.subarrays if policy.subarrays > 0 else ctx.machine.rf_subarrays_per_bank
+    return policy.subarrays if policy.subarrays > 0 else ctx.machine.register_file.subarrays_per_bank
 
 
 @inlined
@@ -67,6 +68,11 @@ class SubarrayGating(NamedTuple):
 
     wakeup: int = 10
     subarrays: int = 0
+
+    COUNTERS = {
+        "subarray_wakeups": CounterMeaning("subarrays", "Times that a subarray that was off was woken up."),
+        "subarray_on_cycles": CounterMeaning("entry cycles", "`on_cycles` under the paper's name."),
+    }
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         move_entries(sm, cycle, ON, OFF, ctx.info.entries // ctx.info.groups * ctx.info.groups)

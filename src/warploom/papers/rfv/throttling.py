@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from warploom.machines.schema import MAX_RF_BANKS
+from warploom.base.records import Mask
+from warploom.chip.machines.limits import MAX_RF_BANKS
+from warploom.chip.sm.bits import NOTHING, bit, has, lowest, without_lowest
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, separate, wake
 from warploom.papers.rfv.state import State
-from warploom.records import Mask
-from warploom.register_file.bits import NOTHING, bit, has, lowest, without_lowest
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, separate, wake
 
 # --- the balance ------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Warped Register File (HPCA 2013)."""
 
-from warploom.library import Paper
+from warploom.base.library import Paper
 
 PAPER = Paper(
     name="warped-rf",

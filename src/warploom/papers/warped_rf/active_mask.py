@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.lanes import LANES
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
+from warploom.base.records import Lanes
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, below, count
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.layout import Sm
+from warploom.compiler.code.lanes import LANES
+from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.warped_rf.ratios import savings_by_ratio
-from warploom.records import Lanes
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, below, count
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
 
 
 @policy
@@ -30,8 +31,12 @@ class ActiveMask(NamedTuple):
     NAME = "active-mask"
     SOURCE = "Abdel-Majeed and Annavaram, Warped Register File, HPCA 2013, section 5"
 
+    COUNTERS = {
+        "lanes_accessed": CounterMeaning("lanes", "Lanes that were read or written in the main register file."),
+    }
+
     def lanes_accessed(policy, ctx: Context, sm: Sm, mask: Lanes, write: bool) -> int:
-        banks = ctx.machine.rf_banks_per_register
+        banks = ctx.machine.banks_per_register
         if banks == 1:
             return count(np.uint64(mask))
         width = LANES // banks

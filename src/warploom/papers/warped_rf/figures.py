@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from warploom.code.lanes import LANES
+from warploom.chip.machines import load_machine
+from warploom.compiler.code.lanes import LANES
 from warploom.designs import added_area, parse_design, storage_bits
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart, Experiment, Figure, Outcome, Results, Row, Run
+from warploom.designs.energy import load_technology
 from warploom.papers.warped_rf import PAPER
 from warploom.papers.warped_rf.ratios import RATIOS, savings_by_ratio
-from warploom.simulation.versus import savings
+from warploom.runs.result import Result
+from warploom.runs.savings import savings
+from warploom.runs.spec import RunSpec
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "warped-rf"
 SMS = {"tiny": 1, "small": 2}
@@ -45,15 +47,15 @@ PAPERS_DYNAMIC = 0.38  # of leakage, at 2:1, by that arithmetic
 MOST_DIVERGENT = ("bfs", "nw")
 
 
-def _run(workload: str, design: str, size: str) -> Run:
-    return Run(workload, design, MACHINE, size, sms=SMS.get(size, 0))
+def _run(workload: str, design: str, size: str) -> RunSpec:
+    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
 
 
-def _runs(*designs: str) -> Callable[[str], Sequence[Run]]:
+def _runs(*designs: str) -> Callable[[str], Sequence[RunSpec]]:
     return lambda size: [_run(name, design, size) for name in WORKLOADS for design in designs]
 
 
-def _nothing(size: str) -> Sequence[Run]:
+def _nothing(size: str) -> Sequence[RunSpec]:
     return ()
 
 
@@ -72,10 +74,10 @@ def _means(rows: list[Row], columns: Iterable[str], **label: Any) -> dict[str, f
 # --- table 1: registers that are never allocated --------------------------------------------------------------------------------
 
 
-def _allocated(result: dict[str, Any]) -> float:
+def _allocated(result: Result) -> float:
     """Registers of the resident CTAs' kernel, in percent of the file."""
     machine = load_machine(MACHINE)
-    registers = result["occupancy"] * machine.sm.warps_per_sm * result["registers_per_thread"]
+    registers = result.occupancy * machine.sm.warps_per_sm * result.registers_per_thread
     return _percent(registers / machine.warp_registers)
 
 
@@ -87,8 +89,8 @@ def _requirements(results: Results, size: str) -> Outcome:
         rows.append(
             {
                 "workload": name,
-                "CTAs": result["ctas_per_sm"],
-                "registers per thread": result["registers_per_thread"],
+                "CTAs": result.ctas_per_sm,
+                "registers per thread": result.registers_per_thread,
                 "allocated %": _allocated(result),
                 "paper: CTAs": published["ctas_per_sm"],
                 "paper: allocated %": published["allocated_percent"],
@@ -102,7 +104,7 @@ def _requirements(results: Results, size: str) -> Outcome:
 
 
 def _distances(results: Results, size: str) -> Outcome:
-    counters = {name: results[_run(name, PLAIN, size)]["counters"] for name in WORKLOADS}
+    counters = {name: results[_run(name, PLAIN, size)].counters for name in WORKLOADS}
     rows: list[Row] = [
         {"workload": name, "cycles": one["inter_access_distance_of_entries"], "of accesses": one["inter_access_distance"]}
         for name, one in counters.items()
@@ -113,13 +115,13 @@ def _distances(results: Results, size: str) -> Outcome:
     return Outcome(rows, {"inter-access": mean["cycles"]}, chart, {"inter-access": often}, {"inter-access": SHORTER})
 
 
-def _utilisation(result: dict[str, Any]) -> float:
+def _utilisation(result: Result) -> float:
     """Active lanes of a warp instruction, as a share."""
-    histogram = result["counters"]["active_lanes"]
+    histogram = result.counters["active_lanes"]
     return sum(lanes * count for lanes, count in enumerate(histogram)) / (LANES * sum(histogram))
 
 
-def _category(result: dict[str, Any]) -> int:
+def _category(result: Result) -> int:
     utilisation = _utilisation(result)
     return 1 if utilisation >= ALL else 2 if utilisation >= MOST else 3
 
@@ -128,7 +130,7 @@ def _active_lanes(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
         result = results[_run(name, PLAIN, size)]
-        histogram = result["counters"]["active_lanes"]
+        histogram = result.counters["active_lanes"]
         rows += [
             {"workload": name, "category": _category(result), "lanes": lanes, "percent": _percent(count / sum(histogram))}
             for lanes, count in enumerate(histogram)
@@ -205,7 +207,7 @@ def _saved(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
         plain, ours = (results[_run(name, design, size)] for design in (PLAIN, WAKEUPS[3]))
-        saved = savings(ours, plain) | savings_by_ratio(ours, plain)
+        saved = savings(vars(ours), vars(plain)) | savings_by_ratio(vars(ours), vars(plain))
         rows.append(
             {
                 "workload": name,
@@ -255,9 +257,7 @@ def _slower(results: Results, size: str) -> Outcome:
     for wakeup, design in WAKEUPS.items():
         for name in WORKLOADS:
             plain, ours = (results[_run(name, one, size)] for one in (PLAIN, design))
-            rows.append(
-                {"workload": name, "wakeup": f"{wakeup} cycles", "slow-down": _percent(ours["cycles"] / plain["cycles"] - 1)}
-            )
+            rows.append({"workload": name, "wakeup": f"{wakeup} cycles", "slow-down": _percent(ours.cycles / plain.cycles - 1)})
         means[wakeup] = _means(rows, ["slow-down"], wakeup=f"{wakeup} cycles")["slow-down"]
     chart = Chart("bars", "workload", "slow-down", "wakeup", y_title="slow-down, %", published={"paper: mean of 3 cycles": 1.02})
     return Outcome(rows, {"slow-down-1": means[1], "slow-down-3": means[3]}, chart)

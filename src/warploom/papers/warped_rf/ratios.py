@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warploom.code.lanes import LANES
+from warploom.compiler.code.lanes import LANES
 
 BANK_BYTES = 8192
 ENTRY_BYTES = 128
@@ -13,7 +13,7 @@ RATIOS = (2, 5, 8)
 
 
 def savings_by_ratio(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, float]:
-    """Shares of a reference's total energy that a design saves at each ratio; both as `Result.to_dict` gives them."""
+    """Shares of a reference's total energy that a design saves at each ratio; both as the fields of a `Result`."""
     energy, before = ours["energy_pj"], theirs["energy_pj"]
     saved = {}
     for ratio in RATIOS:

@@ -7,18 +7,19 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS
+from warploom.base.records import Array, Record, i2, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_WARP_REGISTERS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import has
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.hooks import holds
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import DROWSY, OFF, ON, inlined, move_entries
+from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.warped_rf.ratios import savings_by_ratio
-from warploom.records import Array, Record, i2, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.bits import has
-from warploom.register_file.context import Context
-from warploom.register_file.hooks import holds
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
 
 STATE_BITS = 2
 
@@ -96,13 +97,18 @@ class Trimodal(NamedTuple):
     wakeup: int = 3
     lookahead: int = 0
 
+    COUNTERS = {
+        "wakeups": CounterMeaning("entries", "Drowsy entries that were woken up."),
+        "wakeup_stall_cycles": CounterMeaning("cycles", "`wakeup_wait_cycles` under the paper's name."),
+    }
+
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         sm.state_entries[ON] = 0
-        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.rf_banks_per_register
+        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.banks_per_register
 
     def on_allocate(policy, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
         state: State = sm.power
-        span = ctx.machine.rf_banks_per_register
+        span = ctx.machine.banks_per_register
         if state.width[entry] == 0:
             state.width[entry] = span
             move_entries(sm, cycle, OFF, DROWSY, span)

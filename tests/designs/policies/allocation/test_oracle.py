@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.simulation.simulate import simulate
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.runs.simulate import simulate
 
 ONE_SM = load_machine("gtx480").scaled(1)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.policies.allocation.narrow_values import entries_of
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.designs.policies.allocation.narrow_values import entries_of
+from warploom.programs.program import workload_program
+from warploom.runs.compilation import compile_for
+from warploom.runs.simulate import simulate
 
 PACKED = "allocation=packed"
 

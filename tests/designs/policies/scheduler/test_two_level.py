@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.machines import load_machine
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
+from warploom.chip.machines import load_machine
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 MACHINE = load_machine("rfc")
 

@@ -1,6 +1,6 @@
 """An invented paper: the compiler tells the hardware at the start of each block how many registers are live."""
 
-from warploom.library import Paper
+from warploom.kit import Paper
 
 PAPER = Paper(
     name="census",

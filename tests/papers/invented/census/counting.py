@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.code.classes import add_operation
-from warploom.code.instruction import Block, Code, Imm, Instruction
-from warploom.code.liveness import thread_liveness
-from warploom.code.slots import REGISTER_MASK
+from warploom.kit import REGISTER_MASK, Block, Code, Imm, Instruction, add_operation, thread_liveness
 
 CENSUS = add_operation("census", __name__)
 BLOCKS = "census.blocks"

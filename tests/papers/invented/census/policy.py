@@ -7,15 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.energy import RunFacts, Technology
-from warploom.machines import Machine
-from warploom.records import Record, i8, u8
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import allocate, find_free_anywhere, group_of
+from warploom.kit import (
+    Code,
+    Context,
+    CounterMeaning,
+    LaunchFacts,
+    Machine,
+    Record,
+    RunFacts,
+    Sm,
+    Technology,
+    allocate,
+    find_free_anywhere,
+    group_of,
+    i8,
+    policy,
+    u8,
+)
 
 from .counting import BLOCKS, counted
 
@@ -35,6 +43,11 @@ class Census(NamedTuple):
     NAME = "census"
     SOURCE = "invented"
     STATE = State
+    COUNTERS = {  # noqa: RUF012
+        "census_blocks": CounterMeaning("blocks", "Blocks that warps entered."),
+        "census_live": CounterMeaning("registers", "Registers that the compiler said to be live there, added up."),
+        "static_blocks_peak": CounterMeaning("blocks", "Blocks of the code, in the launch with the most."),
+    }
 
     def compile(policy, code: Code, machine: Machine) -> Code:
         return counted(code)

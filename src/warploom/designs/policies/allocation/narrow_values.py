@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warploom.backend.recolour import conflicts, recolour, renamed
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Code
-from warploom.code.ranges import LiveRanges
-from warploom.code.slots import PREDICATES
-from warploom.code.widths import value_widths
-from warploom.machines import Machine
-from warploom.register_file.occupancy import rounded
+from warploom.chip.machines import Machine
+from warploom.chip.sm.occupancy import rounded
+from warploom.compiler.backend.recolour import conflicts, recolour, renamed
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.ranges import LiveRanges
+from warploom.compiler.code.slots import PREDICATES
+from warploom.compiler.code.widths import value_widths
 
 ENTRIES = "packed.entries"
 HALF = 16  # bits

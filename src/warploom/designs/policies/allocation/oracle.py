@@ -6,21 +6,22 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
-from warploom.code.slots import REGISTER_MASK
-from warploom.code.warp import warp_liveness
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_CTAS
-from warploom.records import Array, Mask, Record, dtype_of, flag, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, bit, has
-from warploom.register_file.columns import DEAD_WRITE, last_at, pc_at
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import allocate, find_free_anywhere, group_of, inlined, release, separate, wake
+from warploom.base.errors import WarploomError
+from warploom.base.records import Array, Mask, Record, dtype_of, flag, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_CTAS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, bit, has
+from warploom.chip.sm.columns import DEAD_WRITE, last_at, pc_at
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import REGISTER_WORDS, Sm
+from warploom.chip.sm.services import allocate, find_free_anywhere, group_of, inlined, release, separate, wake
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
+from warploom.compiler.code.slots import REGISTER_MASK
+from warploom.compiler.code.warp import warp_liveness
 
 
 class State(Record):
@@ -144,6 +145,11 @@ class Oracle(NamedTuple):
 
     shrink: float = 1.0
     guarded: int = 1
+
+    COUNTERS = {
+        "releases": CounterMeaning("registers", "Registers that were released after their last read."),
+        "waits": CounterMeaning("instructions", "Times that an instruction was held for its result had no entry."),
+    }
 
     def physical_share(policy) -> float:
         return policy.shrink

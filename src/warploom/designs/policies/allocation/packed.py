@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.code.instruction import Code
-from warploom.machines import Machine
-from warploom.policies.allocation.narrow_values import entries_of, packed_code
-from warploom.register_file import Policies, policy
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.occupancy import rounded
-from warploom.register_file.services import allocate, allocate_bytes, find_free_anywhere, group_of
+from warploom.chip.machines import Machine
+from warploom.chip.sm import Policies, policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.occupancy import rounded
+from warploom.chip.sm.services import allocate, allocate_bytes, find_free_anywhere, group_of
+from warploom.compiler.code.instruction import Code
+from warploom.designs.policies.allocation.narrow_values import entries_of, packed_code
 
 LOW_HALF, HIGH_HALF = 0b0011, 0b1100
 
@@ -20,7 +20,8 @@ LOW_HALF, HIGH_HALF = 0b0011, 0b1100
 class Packed(NamedTuple):
     """Static allocation in which two values of at most 16 bits share an entry, so that more warps fit.
 
-    The bounds are the compiler's (`warploom.code.widths`); nothing is unpacked at run time but by the wires that choose a half.
+    The bounds are the compiler's (`warploom.compiler.code.widths`); nothing is unpacked at run time but by the wires that
+    choose a half.
     """
 
     CHOICE = "allocation"

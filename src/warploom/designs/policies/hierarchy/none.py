@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.register_file import policy
+from warploom.chip.sm import policy
 
 
 @policy

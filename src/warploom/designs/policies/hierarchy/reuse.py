@@ -7,16 +7,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Code, Instruction, Modified, Reg
-from warploom.code.table import MAX_READS
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_RF_BANKS
-from warploom.records import Array, Record, dtype_of, i1, i2, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.context import CodeRow, Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import MAX_SUB_CORES, Sm
-from warploom.register_file.services import fill, inlined
+from warploom.base.records import Array, Record, dtype_of, i1, i2, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_RF_BANKS
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import CodeRow, Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import MAX_SUB_CORES, Sm
+from warploom.chip.sm.services import fill, inlined
+from warploom.compiler.code.instruction import Address, Bank, Code, Instruction, Modified, Reg
+from warploom.compiler.code.table import MAX_READS
 
 OPERANDS = 3  # A, B and C
 SLICES = 8  # of 128 bits, for which energy tables have their numbers, in a warp's register
@@ -97,6 +98,10 @@ class Reuse(NamedTuple):
     STATE = Kept
     NOTES = Operands
 
+    COUNTERS = {
+        "reuse_fills": CounterMeaning("registers", "Operands that were put into the cache of operands that are read again."),
+    }
+
     def annotate(policy, code: Code, table: np.ndarray, machine: Machine) -> np.ndarray:
         notes = np.zeros(len(table), dtype_of(Operands))
         notes["operand"] = NOT_CACHED
@@ -112,7 +117,7 @@ class Reuse(NamedTuple):
         kept: Kept = sm.hierarchy
         notes: Operands = ctx.code[pc].hierarchy
         slot = notes.operand[operand]
-        core = warp % ctx.machine.sub_cores
+        core = warp % ctx.machine.sm.sub_cores
         if slot < 0 or kept.entries[core] == 0:
             return -1
         place = _first_place(ctx, core, register) + slot
@@ -123,7 +128,7 @@ class Reuse(NamedTuple):
         kept: Kept = sm.hierarchy
         row = ctx.code[pc]
         notes: Operands = row.hierarchy
-        core = warp % ctx.machine.sub_cores
+        core = warp % ctx.machine.sm.sub_cores
         if kept.entries[core] > 0 or notes.keeps != 0:
             _take_and_drop(ctx, sm, kept, core, cycle, warp, row)
         if row.variable == 0:
@@ -139,7 +144,7 @@ class Reuse(NamedTuple):
         for place in range(len(kept.warp)):
             if kept.warp[place] == warp + 1:
                 kept.warp[place] = 0
-                kept.entries[warp % ctx.machine.sub_cores] -= 1
+                kept.entries[warp % ctx.machine.sm.sub_cores] -= 1
 
     def counters(policy, states: np.ndarray, run: LaunchFacts) -> dict[str, Any]:
         return {"reuse_fills": int(states["fills"].sum())}

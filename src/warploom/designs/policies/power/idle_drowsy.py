@@ -6,14 +6,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_WARP_REGISTERS
-from warploom.records import Array, Record, i2, i8, u1
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import DROWSY, OFF, ON, inlined, move_entries
+from warploom.base.records import Array, Record, i2, i8, u1
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_WARP_REGISTERS
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import DROWSY, OFF, ON, inlined, move_entries
 
 DUE = 16384  # ends of idle times that are waited for at once; an entry beyond stays on until its next use
 
@@ -37,7 +38,7 @@ def _set(ctx: Context, sm: Sm, cycle: int, entry: int, mode: int) -> None:
     """Put an entry, all banks of it, into a power state."""
     state: State = sm.power
     if state.mode[entry] != mode:
-        move_entries(sm, cycle, int(state.mode[entry]), mode, ctx.machine.rf_banks_per_register)
+        move_entries(sm, cycle, int(state.mode[entry]), mode, ctx.machine.banks_per_register)
         state.mode[entry] = mode
 
 
@@ -79,10 +80,17 @@ class IdleDrowsy(NamedTuple):
     idle: int = 20
     wakeup: int = 3
 
+    COUNTERS = {
+        "wakeups": CounterMeaning("entries", "Drowsy entries that were woken up."),
+        "wakeup_stall_cycles": CounterMeaning(
+            "cycles", "`wakeup_wait_cycles`, as it is named beside other policies that wake entries."
+        ),
+    }
+
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.power
         sm.state_entries[ON] = 0
-        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.rf_banks_per_register
+        sm.state_entries[OFF] = ctx.info.entries * ctx.machine.banks_per_register
         for entry in range(ctx.info.entries):
             state.mode[entry] = OFF
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.machines import Machine
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import OFF, ON, move_entries
+from warploom.chip.machines import Machine
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import OFF, ON, move_entries
 
 
 @policy

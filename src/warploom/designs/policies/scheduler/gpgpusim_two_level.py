@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from warploom.code.table import Flag, Space
-from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
-from warploom.records import Array, Mask, Record, i2, i8
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, bit, has
-from warploom.register_file.columns import pc_at
-from warploom.register_file.context import Context
-from warploom.register_file.layout import REGISTER_WORDS, Sm
-from warploom.register_file.services import inlined, scheduler_of
+from warploom.base.records import Array, Mask, Record, i2, i8
+from warploom.chip.machines.limits import MAX_SCHEDULERS, MAX_WARPS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, bit, has
+from warploom.chip.sm.columns import pc_at
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import REGISTER_WORDS, Sm
+from warploom.chip.sm.services import inlined, scheduler_of
+from warploom.compiler.code.table import Flag, Space
 
 MAX_ACTIVE = 16
 CATCH_UP = 64  # turns of the queue that are replayed after a pause; beyond, only the phase is lost
@@ -53,7 +53,7 @@ def _waits(ctx: Context, sm: Sm, warp: int) -> bool:
 def _turn(policy: GpgpusimTwoLevel, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None:
     """So many cycles of the queues: waiting warps go to the back, the front of the queue moves up, ready or not."""
     state: State = sm.scheduler
-    total = ctx.machine.warps_per_sm // ctx.machine.schedulers
+    total = ctx.machine.sm.warps_per_sm // ctx.machine.sm.schedulers
     for _ in range(turns):
         kept = 0
         size = state.active_count[scheduler]
@@ -97,12 +97,12 @@ class GpgpusimTwoLevel(NamedTuple):
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.scheduler
-        total = ctx.machine.warps_per_sm // ctx.machine.schedulers
-        for scheduler in range(ctx.machine.schedulers):
+        total = ctx.machine.sm.warps_per_sm // ctx.machine.sm.schedulers
+        for scheduler in range(ctx.machine.sm.schedulers):
             state.active_count[scheduler] = min(policy.active, total)
             state.turned[scheduler] = cycle
             for position in range(total):
-                warp = position * ctx.machine.schedulers + scheduler
+                warp = position * ctx.machine.sm.schedulers + scheduler
                 if position < policy.active:
                     state.active[scheduler, position] = warp
                 else:
@@ -113,7 +113,7 @@ class GpgpusimTwoLevel(NamedTuple):
         passed = cycle - state.turned[scheduler]
         if passed > 0:
             state.turned[scheduler] = cycle
-            period = ctx.machine.warps_per_sm // ctx.machine.schedulers
+            period = ctx.machine.sm.warps_per_sm // ctx.machine.sm.schedulers
             turns = passed if passed <= CATCH_UP else CATCH_UP - period + passed % period
             _turn(policy, ctx, sm, scheduler, turns)
         for position in range(state.active_count[scheduler]):

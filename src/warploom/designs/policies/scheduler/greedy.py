@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from warploom.machines.schema import MAX_SCHEDULERS
-from warploom.records import Array, Mask, Record, i8
-from warploom.register_file.bits import has
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import first_by_age, inlined
+from warploom.base.records import Array, Mask, Record, i8
+from warploom.chip.machines.limits import MAX_SCHEDULERS
+from warploom.chip.sm.bits import has
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import first_by_age, inlined
 
 
 class LastIssued(Record):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warploom.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
-from warploom.records import Mask
-from warploom.register_file import policy
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import OLDEST, scheduler_of
+from warploom.base.records import Mask
+from warploom.chip.sm import policy
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import OLDEST, scheduler_of
+from warploom.designs.policies.scheduler.greedy import LastIssued, forget_last, greedy_then
 
 
 @policy

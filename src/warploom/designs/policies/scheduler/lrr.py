@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
-from warploom.records import Array, Mask, Record, i8
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, next_after
-from warploom.register_file.context import Context
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import scheduler_of
+from warploom.base.records import Array, Mask, Record, i8
+from warploom.chip.machines.limits import MAX_SCHEDULERS, MAX_WARPS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, next_after
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import scheduler_of
 
 
 class State(Record):

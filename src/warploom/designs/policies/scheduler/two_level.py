@@ -6,15 +6,16 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from warploom.machines import Machine
-from warploom.machines.schema import MAX_SCHEDULERS, MAX_WARPS
-from warploom.records import Array, Mask, Record, i8
-from warploom.register_file import policy
-from warploom.register_file.bits import NOTHING, bit, count, has, next_after
-from warploom.register_file.context import Context
-from warploom.register_file.launch_facts import LaunchFacts
-from warploom.register_file.layout import Sm
-from warploom.register_file.services import inlined, scheduler_of
+from warploom.base.records import Array, Mask, Record, i8
+from warploom.chip.machines import Machine
+from warploom.chip.machines.limits import MAX_SCHEDULERS, MAX_WARPS
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import NOTHING, bit, count, has, next_after
+from warploom.chip.sm.context import Context
+from warploom.chip.sm.counter import CounterMeaning
+from warploom.chip.sm.launch_facts import LaunchFacts
+from warploom.chip.sm.layout import Sm
+from warploom.chip.sm.services import inlined, scheduler_of
 
 GREEDY = 0
 SCHEDULER = 1  # whose active warps are counted
@@ -38,7 +39,7 @@ def _promote(policy: TwoLevel, ctx: Context, sm: Sm, scheduler: int) -> None:
     mine = sm.scheduler_warps[scheduler]
     if (state.eligible & mine) == NOTHING:
         return  # the usual case, without a division
-    room = policy.active if policy.each == SCHEDULER else max(1, policy.active // ctx.machine.schedulers)
+    room = policy.active if policy.each == SCHEDULER else max(1, policy.active // ctx.machine.sm.schedulers)
     while (state.eligible & mine) != NOTHING:
         if count(sm.active & mine) >= room:
             parked = state.parked & mine
@@ -72,6 +73,16 @@ class TwoLevel(NamedTuple):
     active: int = 8
     inner: str = "greedy"
     each: str = "sm"
+
+    COUNTERS = {
+        "suspensions": CounterMeaning(
+            "warps", "Times that a warp left the active ones for the result of a slow load, or at a fence."
+        ),
+        "displaced": CounterMeaning(
+            "warps",
+            "Times that a warp left the active ones because it stood at a barrier, or was held back, and another was ready.",
+        ),
+    }
 
     def reset(policy, ctx: Context, sm: Sm, cycle: int) -> None:
         state: State = sm.scheduler

@@ -1,0 +1,39 @@
+"""Checks of operand windows on the core as plain Python; `test_bow.py` runs them in a process of their own."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from support.timing_kernels import Kernel, add, barrier, exit_, op
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import time_launches
+from warploom.compiler.code.instruction import Instruction
+from warploom.designs import parse_design
+
+assert os.environ.get("NUMBA_DISABLE_JIT") == "1"
+
+MACHINE = load_machine("gtx480").scaled(1)
+# R1 is written and lies compressed in the register file long before the rest, whose windows are empty of it.
+WRITTEN_DOWN = [add(1, 2, 3), *(op("sin", 7, 7) for _ in range(8)), *(barrier() for _ in range(3))]
+
+
+def moves(before: Instruction) -> int:
+    """Instructions that the encoding puts in front of the last one, which writes half of the lanes of R1."""
+    body = [*WRITTEN_DOWN, before, add(1, 5, 5)]
+    policies = parse_design("hierarchy=bow(hints=false) + encoding=bdi").policies
+    kernel = Kernel([[*body, exit_()]], 12, value=0, mask=lambda warp, pc, n: 0xFFFF if n == len(body) - 1 else 0xFFFFFFFF)
+    return time_launches([kernel.launch()], policies, MACHINE, check=True).counters["moves"]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (op("mov", 1), 0),  # the window holds R1's newest value, and merges
+        (add(4, 1, 1), 1),  # the window holds a copy: the newest value is that in the register file
+        (add(4, 5, 5), 1),  # the window does not hold R1
+    ],
+)
+def test_a_window_answers_only_for_results_that_are_not_written_down(before: Instruction, expected: int) -> None:
+    assert moves(before) == expected
