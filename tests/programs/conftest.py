@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.machines import load_machine
+from warploom.programs.process import ProcessOrigin
 from warploom.programs.recorder import Recorder
 from warploom.programs.recording import RecordingWriter
 from warploom.programs.runtime import Runtime
 from warploom.programs.server import run_program
-from warploom.simulation.executing import ProgramRun
+from warploom.runs.live import ProgramRun
+from warploom.runs.spec import RunSpec
 
 HERE = Path(__file__).parent
 
@@ -71,8 +73,12 @@ Execute = Callable[..., tuple[int, ProgramRun]]
 def execute() -> Execute:
     """Run a program as `warploom exec` does, in this process; its exit code, and what its launches came to."""
 
-    def run_it(command: list[str], record: Path | None = None, code: str = "ptx", timed: bool = False) -> tuple[int, ProgramRun]:
-        run = ProgramRun(design("baseline"), load_machine("gtx480").scaled(1), code, timed)
+    def run_it(
+        command: list[str], record: Path | None = None, code: str = "ptx", timed: bool = False, machine: str = "gtx480"
+    ) -> tuple[int, ProgramRun]:
+        run = ProgramRun(
+            RunSpec(ProcessOrigin(tuple(command)), design("baseline"), load_machine(machine).scaled(1), code=code, timed=timed)
+        )
         writer = RecordingWriter(record) if record is not None else None
 
         def make_runtime() -> Runtime:

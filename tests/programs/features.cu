@@ -244,6 +244,64 @@ static int textures() {
     return 0;
 }
 
+/* Coordinates are in texels, from one width to the left of the texture to two widths to its right, in quarters of a texel. */
+__global__ void fetch_around(cudaTextureObject_t texture, float *out, float scale, int width) {
+    out[threadIdx.x] = tex2D<float>(texture, ((int)threadIdx.x * 0.25f - width + 0.125f) * scale, 0.5f * scale);
+}
+
+/* What mirrored, repeated and clamped texels are, by where a texel comes to lie. */
+static float around(const float *row, int width, int mode, int texel) {
+    int turn = ((texel % (2 * width)) + 2 * width) % (2 * width);
+    if (mode == cudaAddressModeMirror) return row[turn < width ? turn : 2 * width - 1 - turn];
+    if (mode == cudaAddressModeWrap) return row[turn % width];
+    return row[texel < 0 ? 0 : texel >= width ? width - 1 : texel];
+}
+
+static int addressing() {
+    const int width = 8, count = 12 * width;
+    float host[width * width], back[count], *out;
+    for (int i = 0; i < width * width; i++) host[i] = i % width * (i % width) + 1;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    CHECK(cudaMallocArray(&array, &format, width, width));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host, width * 4, width * 4, width, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&out, sizeof back));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    for (int normalized = 0; normalized < 2; normalized++)
+        for (int linear = 0; linear < 2; linear++)
+            for (int mode : {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror}) {
+                cudaTextureDesc how = {};
+                how.addressMode[0] = how.addressMode[1] = (cudaTextureAddressMode)mode;
+                how.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint;
+                how.normalizedCoords = normalized;
+                cudaTextureObject_t texture;
+                CHECK(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+                fetch_around<<<1, count>>>(texture, out, normalized ? 1.0f / width : 1.0f, width);
+                CHECK(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+                int wrong = 0, meant = normalized ? mode : cudaAddressModeClamp; /* the others are for normalised ones only */
+                for (int i = 0; i < count; i++) {
+                    float at = i * 0.25f - width + 0.125f - (linear ? 0.5f : 0.0f), weight = linear ? at - floorf(at) : 0.0f;
+                    int texel = (int)floorf(at);
+                    float below = around(host, width, meant, texel), above = around(host, width, meant, texel + 1);
+                    wrong += back[i] != below * (1 - weight) + above * weight;
+                }
+                printf("%d ", wrong);
+            }
+    printf("\n");
+    cudaTextureDesc odd[3] = {};
+    odd[0].addressMode[0] = cudaAddressModeClamp, odd[0].addressMode[1] = cudaAddressModeBorder;
+    odd[1].addressMode[0] = odd[1].addressMode[1] = cudaAddressModeBorder, odd[1].borderColor[0] = 1;
+    odd[2].sRGB = 1;
+    for (const cudaTextureDesc &how : odd) {
+        cudaTextureObject_t texture;
+        printf("%s ", cudaGetErrorName(cudaCreateTextureObject(&texture, &resource, &how, nullptr)));
+    }
+    printf("\n");
+    return 0;
+}
+
 static int layers() {
     const int width = 8, height = 4, count = 3;
     float host[count * height * width], back[count * height * width], *out;
@@ -328,23 +386,66 @@ static int device() {
     return 0;
 }
 
+// What a captured stream would have done is done when the graph is launched.
+static int graphs() {
+    cudaStream_t stream;
+    cudaGraph_t graph, made;
+    cudaGraphExec_t executable;
+    cudaGraphNode_t zero, work;
+    int *device, host[256], n = 256;
+    size_t nodes;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMalloc(&device, sizeof host));
+    CHECK(cudaMemset(device, 0, sizeof host));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 3; i++) add_one<<<2, 128, 0, stream>>>(device, n);
+    CHECK(cudaMemcpyAsync(host, device, sizeof host, cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    for (int i = 0; i < 2; i++) CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    printf("%zu %d", nodes, host[255]);
+
+    void *arguments[] = {&device, &n};
+    cudaKernelNodeParams launch = {};
+    launch.func = (void *)add_one;
+    launch.gridDim = dim3(2);
+    launch.blockDim = dim3(128);
+    launch.kernelParams = arguments;
+    cudaMemsetParams zeros = {};
+    zeros.dst = device;
+    zeros.elementSize = 4;
+    zeros.width = 256;
+    zeros.height = 1;
+    CHECK(cudaGraphCreate(&made, 0));
+    CHECK(cudaGraphAddMemsetNode(&zero, made, nullptr, 0, &zeros));
+    CHECK(cudaGraphAddKernelNode(&work, made, &zero, 1, &launch));
+    CHECK(cudaGraphInstantiateWithFlags(&executable, made, 0));
+    for (int i = 0; i < 2; i++) CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
+    printf(" %d\n", host[255]);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     const char *part = argc > 1 ? argv[1] : "";
     if (!strcmp(part, "symbols")) return symbols();
     if (!strcmp(part, "streams")) return streams();
+    if (!strcmp(part, "graphs")) return graphs();
     if (!strcmp(part, "pitched")) return pitched();
     if (!strcmp(part, "managed")) return managed();
     if (!strcmp(part, "errors")) return errors();
     if (!strcmp(part, "threads")) return threads();
     if (!strcmp(part, "textures")) return textures();
+    if (!strcmp(part, "addressing")) return addressing();
     if (!strcmp(part, "layers")) return layers();
     if (!strcmp(part, "surfaces")) return surfaces();
     if (!strcmp(part, "cooperative")) return cooperative();
     if (!strcmp(part, "device")) return device();
     if (!strcmp(part, "many")) return many(atoi(argv[2]));
     if (!strcmp(part, "missing")) {
-        cudaGraph_t graph;
-        for (int i = 0; i < 2; i++) printf("%s\n", cudaGetErrorName(cudaGraphCreate(&graph, 0)));
+        for (int i = 0; i < 2; i++) printf("%s\n", cudaGetErrorName(cudaGraphMemFreeNodeGetParams(nullptr, nullptr)));
         return 0;
     }
     if (!strcmp(part, "crash")) {

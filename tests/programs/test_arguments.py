@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.programs.arguments import KernelParameter, match_arguments, parse_argument
+from warploom.programs.custom import parse_extent
 from warploom.programs.device import Device
-from warploom.workloads.arguments import KernelParameter, match_arguments, parse_argument
-from warploom.workloads.custom import parse_extent
-from warploom.workloads.signature import Declared, source_signature
+from warploom.programs.signature import Declared, source_signature
 
 BLUR = [
     KernelParameter("in", "u64", 8, True, "f32"),

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from warploom.backend import Options, compile_kernel
+from support.places import ROOT
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.cuda import compile_to_ptx
-from warploom.errors import WarploomError
-from warploom.ptx import parse
-from warploom.workloads.custom import file_program, find_kernel, kernel_titles, read_source
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.cuda import compile_to_ptx
+from warploom.compiler.ptx import parse
+from warploom.programs.custom import find_kernel, kernel_titles, read_source
+from warploom.programs.own_kernel import OwnKernel
 
 NAMES = """
 namespace cub { namespace detail {
@@ -107,13 +109,13 @@ def test_a_fault_is_at_its_line_of_the_source(tmp_path: Path) -> None:
     path.write_text(
         "__device__ int pick(int *p)\n{\n    return p[1 << 20];\n}\n\n__global__ void k(int *p)\n{\n    *p = pick(p);\n}\n"
     )
-    program = file_program(str(path), kernel=None, grid=(1, 1, 1), block=(1, 1, 1), arguments=["p=s32[4]:zeros"])
+    program = OwnKernel(str(path), (1, 1, 1), (1, 1, 1), arguments=("p=s32[4]:zeros",)).open("ptx")
     with pytest.raises(WarploomError, match=r"fault.cu:3: kernel"):
         program.host(Device(program.ptx, file=program.place, record=None), program.inputs("tiny"))
 
 
 def test_line_numbers_change_no_instruction() -> None:
-    source = Path(__file__).parents[2] / "src" / "warploom" / "workloads" / "hotspot" / "kernel.cu"
+    source = ROOT / "src" / "warploom" / "programs" / "workloads" / "hotspot" / "kernel.cu"
     plain, numbered = (
         parse(compile_to_ptx(source.read_text(), "some/kernel.cu", line_numbers=lines), "some/kernel.cu")
         for lines in (False, True)

@@ -5,37 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Code
+from support.small_ptx import device, fault, kernel
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx import parse
 from warploom.emulator.shape import LaunchShape
-from warploom.errors import SimulationError, WarploomError
 from warploom.programs.device import Device
-from warploom.ptx import parse
-
-HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n"
-PREAMBLE = (
-    ".reg .b32 i, t, u, v, w; .reg .b64 p, at; .reg .pred q, r; .reg .f32 f;\n"
-    "ld.param.u64 p, [a]; cvta.to.global.u64 p, p; mov.u32 t, %tid.x; mov.u32 u, %ctaid.x; mov.u32 v, %ntid.x;\n"
-    "mad.lo.s32 i, u, v, t; mul.wide.u32 at, i, 4; add.s64 at, p, at;\n"
-)
-
-
-def kernel(body: str, parameters: str = ".param .u64 a", declarations: str = "") -> str:
-    return f"{HEADER}.visible .entry k({parameters})\n{{\n{declarations}{PREAMBLE}{body}\nret;\n}}\n"
-
-
-def device(body: str, **keywords) -> Device:
-    options = {name: keywords.pop(name) for name in ("parameters", "declarations") if name in keywords}
-    return Device(kernel(body, **options), record=None, file="test.ptx", **keywords)
-
-
-def fault(gpu: Device, grid: int, block: tuple[int, ...], *arguments, **keywords) -> str:
-    with pytest.raises(SimulationError) as caught:
-        gpu.launch("k", (grid,), block, *arguments, **keywords)
-    message = str(caught.value)
-    assert message.endswith(".") and "\n" not in message
-    return message
-
 
 INCREMENT = "ld.global.u32 w, [at]; add.u32 w, w, 1; st.global.u32 [at], w;"
 
@@ -161,7 +137,7 @@ def test_ctas_that_wait_for_later_ones(blocks: int) -> None:
 
 def test_recording_does_not_change_a_race(tmp_path) -> None:
     """Which thread of a race wins is the same every time, traced or not."""
-    from warploom.trace.store import TraceStore
+    from warploom.emulator.trace.store import TraceStore
 
     body = "atom.global.add.u32 w, [p], 1; st.global.u32 [at+4], w;"
     results = []
@@ -230,6 +206,20 @@ def test_a_launch_is_compiled_for_its_shape_and_once_for_each() -> None:
         gpu.launch("k", (grid,), (block,), np.zeros(block * grid, np.uint32), shared_bytes=shared)
     assert [(shape.threads, shape.dynamic_shared_bytes) for shape in asked] == [(32, 0), (64, 0), (64, 16)]
     assert gpu.launches[0].code is gpu.launches[1].code and gpu.launches[0].code is not gpu.launches[2].code
+
+
+def test_what_cannot_be_compiled_is_tried_once() -> None:
+    tried = []
+
+    def compiler(name: str, _shape: LaunchShape) -> Code:
+        tried.append(name)
+        raise WarploomError(f"kernel {name} is too large.")
+
+    gpu = Device(compiler, record=None)
+    for _ in range(3):
+        with pytest.raises(WarploomError, match="kernel k is too large"):
+            gpu.launch("k", (1,), (32,))
+    assert tried == ["k"]
 
 
 def test_clocks_advance_and_threads_know_their_place() -> None:

@@ -13,17 +13,21 @@ from pathlib import Path
 
 import pytest
 
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.energy import PARTS as PARTS_OF_ENERGY
-from warploom.errors import WarploomError
-from warploom.programs.linkage import needed_library
+from warploom.designs.energy import PARTS as PARTS_OF_ENERGY
+from warploom.programs.library import libraries
+from warploom.programs.linkage import check_program
+from warploom.programs.process import ProcessOrigin
 from warploom.programs.recording import read_recording
-from warploom.simulation.executing import ProgramRun
+from warploom.runs.live import ProgramRun
+from warploom.runs.provenance import provenance_from_dict
 
 Execute = Callable[..., tuple[int, ProgramRun]]
 PARTS = {
     "symbols": "5 301 140 32 0\n",
     "streams": "3 258 1 time passed\n",
+    "graphs": "4 6 1\n",
     "pitched": "0 wrong, 119 2.5 -3\n",
     "managed": "19 101 1\n",
     "threads": "20 120\n",
@@ -62,11 +66,28 @@ def test_errors_have_cudas_codes(execute: Execute, features: Path, capfd: pytest
     assert "far_away" in err and "writes 4 bytes" in err
 
 
+@pytest.mark.parametrize("code", ["ptx", "sm_75"])
+def test_texels_beyond_the_edges_are_those_that_the_program_asks_for(
+    execute: Execute, compiled: Callable[..., Path], code: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Wrapped, clamped and mirrored, with points and filtered; what is not there is refused by name."""
+    if code != "ptx":
+        pytest.importorskip("elftools")
+    program = compiled("features.cu", "-cudart", "shared", "-gencode", "arch=compute_75,code=[sm_75,compute_75]")
+    execute([str(program), "addressing"], code=code)
+    out, err = capfd.readouterr()
+    assert out.splitlines() == ["0 " * 12, "cudaErrorNotSupported " * 3]
+    named = ("addressMode that differs between dimensions (1, 3)", "a borderColor other than zero", "sRGB")
+    assert [line.removeprefix("warploom: cudaCreateTextureObject: ") for line in err.splitlines()] == [
+        f"{name} is not supported." for name in named
+    ]
+
+
 def test_a_missing_call_says_its_name_once(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _ = execute([str(features), "missing"])
     out, err = capfd.readouterr()
     assert (status, out) == (0, "cudaErrorNotSupported\ncudaErrorNotSupported\n")
-    assert err.count("cudaGraphCreate") == 1
+    assert err.count("cudaGraphMemFreeNodeGetParams") == 1
 
 
 def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +121,7 @@ def test_nothing_is_left_running(features: Path, blow: signal.Signals, tmp_path:
     interrupted = blow is signal.SIGINT
     recording = read_recording(path if interrupted else path.with_name("stopped.wlr.part"))
     assert recording.ending == ("was interrupted" if interrupted else "")
-    assert sum(step["do"] == "launch" for step in recording.steps) == 1
+    assert sum(step.DO == "launch" for step in recording.steps) == 1
 
 
 def _runs(process: str) -> bool:
@@ -110,11 +131,39 @@ def _runs(process: str) -> bool:
         return False
 
 
-def test_a_program_with_the_runtime_inside_is_told_how_to_link(compiled: Callable[..., Path], capsys) -> None:
-    program = compiled("features.cu", "-cudart", "static", "-gencode", "arch=compute_75,code=compute_75")
+STATIC = ("-cudart", "static", "-gencode", "arch=compute_75,code=compute_75")
+
+
+@pytest.mark.parametrize("place", ["-pie", "-no-pie"])
+def test_a_program_with_the_runtime_inside_is_led_to_ours(
+    execute: Execute, compiled: Callable[..., Path], place: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = compiled("features.cu", *STATIC, "-Xcompiler", "-fPIE" if place == "-pie" else "-fno-pie", "-Xlinker", place)
+    for part in ("symbols", "threads", "cooperative"):
+        assert execute([str(program), part])[0] == 0
+        assert capfd.readouterr() == (PARTS[part], "")
+
+
+def test_a_library_with_the_runtime_inside_is_led_to_ours(
+    execute: Execute, compiled: Callable[..., Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    library = compiled("features.cu", *STATIC, "-shared", "-Xcompiler", "-fPIC", "-Dmain=entry")
+    source, program = tmp_path / "main.c", tmp_path / "main"
+    source.write_text("int entry(int, char **);\nint main(int count, char **words) { return entry(count, words); }\n")
+    mangled = f"-Dentry=_Z5entryiPPc -Wl,-rpath,{library.parent}".split()
+    subprocess.run(["cc", "-o", str(program), str(source), *mangled, str(library)], check=True)
+    assert execute([str(program), "threads"])[0] == 0
+    assert capfd.readouterr() == (PARTS["threads"], "")
+
+
+def test_a_program_whose_runtime_cannot_be_found_is_told_how_to_link(
+    compiled: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", str(stripped), str(compiled("features.cu", *STATIC))], check=True)
     with pytest.raises(WarploomError, match="-cudart shared"):
-        needed_library(str(program))
-    assert run_command(["exec", "--emulate-only", "--", str(program), "device"]) == 2
+        check_program(str(stripped))
+    assert run_command(["exec", "--emulate-only", "--", str(stripped), "device"]) == 2
     assert "-cudart shared" in capsys.readouterr().err
 
 
@@ -134,7 +183,9 @@ def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Pat
     assert run_command(command) == 0
     err = capfd.readouterr().err
     assert "nJ: the register file's energy" in err and "scale" in err
-    kernels = json.loads(summary.read_text())["kernels"]
+    told = json.loads(summary.read_text())
+    kernels, made_from = told["kernels"], provenance_from_dict(told["provenance"], "the summary")
+    assert made_from.spec.program == ProcessOrigin((str(features), "symbols")) and made_from.technology == "common"
     assert [kernel["launches"] for kernel in kernels] == [1, 1]
     for kernel in kernels:
         assert kernel["cycles"] > 0 and kernel["seconds"] > 0
@@ -177,7 +228,24 @@ def test_machine_code_runs_as_well(execute: Execute, compiled: Callable[..., Pat
         assert all(total.registers > 0 for total in run.kernels.values())
 
 
-def test_the_library_never_opens_a_driver(execute: Execute, features: Path, tmp_path: Path) -> None:
+def test_a_machine_that_times_machine_code_is_given_some(
+    features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the machine usually executes is the default; PTX, which it cannot time, is refused by name."""
+    pytest.importorskip("elftools")
+    summary = tmp_path / "summary.json"
+    words = ["exec", "--machine", "hopper", "--sms", "1", "--summary", str(summary), "--", str(features), "managed"]
+    assert run_command(words) == 0
+    out, err = capfd.readouterr()
+    assert out == PARTS["managed"] and "code sm_90" in err
+    told = json.loads(summary.read_text())
+    assert told["provenance"]["spec"]["code"] == "sm_90" and all(kernel["cycles"] > 0 for kernel in told["kernels"])
+    run_command(["exec", "--code", "ptx", *words[1:]])
+    assert "run it with `--code sm_90`" in capfd.readouterr().err
+    assert json.loads(summary.read_text())["kernels"] == []
+
+
+def test_no_driver_but_ours_is_opened(execute: Execute, features: Path, tmp_path: Path) -> None:
     log = tmp_path / "opened"
     environment = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)}
     os.environ.update(environment)
@@ -188,4 +256,4 @@ def test_the_library_never_opens_a_driver(execute: Execute, features: Path, tmp_
             del os.environ[name]
     text = "".join(file.read_text() for file in tmp_path.iterdir())
     assert "libcudart.so.13" in text
-    assert "libcuda.so" not in text
+    assert all(str(libraries()) in line for line in text.splitlines() if "libcuda.so" in line)

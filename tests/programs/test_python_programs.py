@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.errors import WarploomError
+from support.places import ROOT
+from warploom.base.errors import WarploomError
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "guide.md").read_text("utf-8")
 SECTION = GUIDE.split("## Programs in Python\n")[1].split("\n### ")[0]
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", SECTION, re.DOTALL)
 TWO = """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from warploom.simulation.simulate import emulate
+from support.places import DATA
+from warploom.runs.simulate import emulate
 
-FOLDER = Path(__file__).parents[1] / "data" / "recordings"
+pytestmark = pytest.mark.oracle
+
+FOLDER = DATA / "recordings"
 NAMES = sorted(file.stem for file in FOLDER.glob("*.wlr"))
 
 

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom import simulate
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
 from warploom.programs.recording import RecordingWriter, read_recording
 from warploom.programs.replay import recorded_program
-from warploom.simulation.executing import ProgramRun
-from warploom.simulation.simulate import emulate
+from warploom.programs.steps import Failed, FindKernel, LaunchKernel, Write
+from warploom.runs.live import ProgramRun
+from warploom.runs.simulate import emulate
 
 Execute = Callable[..., tuple[int, ProgramRun]]
 PARTS = ("symbols", "streams", "pitched", "managed", "threads", "textures", "cooperative")
@@ -48,36 +49,34 @@ def test_a_replay_in_machine_code_reads_back_the_same(recordings: dict[str, Path
 def test_a_replay_under_designs_takes_as_long_as_the_program(execute: Execute, features: Path, tmp_path: Path) -> None:
     path = tmp_path / "timed.wlr"
     _, run = execute([str(features), "symbols"], record=path, timed=True)
-    result = simulate(str(path), "baseline", run.machine)
+    result = simulate(str(path), "baseline", run.spec.machine)
     assert result.verified is True
     assert result.cycles == sum(total.cycles or 0 for total in run.kernels.values())
     run.account()
     for part, energy in result.energy_pj.items():
         assert sum(total.energy_pj[part] for total in run.kernels.values() if total.energy_pj) == pytest.approx(energy)
     assert sum(total.seconds or 0 for total in run.kernels.values()) == pytest.approx(
-        result.cycles * 1e-6 / run.machine.chip.clock_core_mhz
+        result.cycles * 1e-6 / run.spec.machine.chip.clock_core_mhz
     )
     for other in ("rfv", "ltrf"):
-        assert simulate(str(path), other, run.machine).verified is True
+        assert simulate(str(path), other, run.spec.machine).verified is True
 
 
 def test_a_wrong_result_is_noticed(recordings: dict[str, Path], tmp_path: Path) -> None:
     """Change the number that the program added: what it read back does not follow from it any more."""
     good, path = read_recording(recordings["threads"]), tmp_path / "changed.wlr"
     writer = RecordingWriter(path)
-    for number, step in good.numbered():
-        about = {key: value for key, value in step.items() if key not in ("do", "size", "same", "packed")}
-        data = good.data(number) if "size" in step else b""
-        if step["do"] != "end":
-            writer.write(step["do"], bytes([data[0] ^ 1, *data[1:]]) if step["do"] == "write" else data, **about)
+    for number, step in enumerate(good.steps[:-1]):
+        data = good.data(number) if good.size(number) else b""
+        writer.write(step, bytes([data[0] ^ 1, *data[1:]]) if isinstance(step, Write) else data)
     writer.finish("ended with exit code 0")
     assert emulate(recorded_program(str(path))).verified is False
 
 
 def test_padding_of_structures_is_not_kept(recordings: dict[str, Path]) -> None:
     recording = read_recording(recordings["pitched"])
-    kernel = next(step["number"] for step in recording.steps if step.get("name", "").startswith("_Z6unpack"))
-    launch = next(n for n, step in recording.numbered() if step["do"] == "launch" and step["kernel"] == kernel)
+    kernel = next(step.number for step in recording.of_kind(FindKernel) if step.name.startswith("_Z6unpack"))
+    launch = next(n for n, step in enumerate(recording.steps) if isinstance(step, LaunchKernel) and step.kernel == kernel)
     given = np.frombuffer(recording.data(launch), np.uint8)
     assert given[0] == ord("w")
     assert not given[1:8].any() and not given[18:24].any()  # between the letter and the number, and behind the half
@@ -91,13 +90,12 @@ def test_recording_beside_a_runtime_that_does_the_work(features: Path, tmp_path:
     script.write_text(f"#!/bin/sh\nexec {command}\n")
     script.chmod(0o755)
     assert execute([str(script)])[0] == 0
-    assert {step["do"] for step in read_recording(path).steps} >= {"module", "variables", "allocate", "write", "launch", "read"}
+    assert {step.DO for step in read_recording(path).steps} >= {"module", "variables", "allocate", "write", "launch", "read"}
     assert emulate(recorded_program(str(path))).verified is True
 
 
 def test_a_launch_that_failed_ends_the_replay(recordings: dict[str, Path]) -> None:
-    steps = read_recording(recordings["errors"]).steps
-    assert any(step["do"] == "failed" for step in steps)
+    assert any(read_recording(recordings["errors"]).of_kind(Failed))
     with pytest.raises(WarploomError, match="launches no kernel"):
         emulate(recorded_program(str(recordings["errors"])))
 
@@ -105,7 +103,7 @@ def test_a_launch_that_failed_ends_the_replay(recordings: dict[str, Path]) -> No
 def test_a_crash_leaves_a_whole_recording(recordings: dict[str, Path]) -> None:
     recording = read_recording(recordings["crash"])
     assert recording.ending == "ended with exit code 139"
-    assert sum(step["do"] == "launch" for step in recording.steps) == 1
+    assert len(list(recording.of_kind(LaunchKernel))) == 1
 
 
 def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys) -> None:
@@ -145,3 +143,16 @@ def test_cut_off_or_damaged_files_say_so(recordings: dict[str, Path], cut: int, 
     path.write_bytes(spoilt)
     with pytest.raises(WarploomError, match=str(path)):
         read_recording(path)
+
+
+def test_a_full_disk_under_a_recording_does_not_take_the_programs_result(
+    features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "app.wlr"
+    (tmp_path / "app.wlr.part").symlink_to("/dev/full")
+    status = run_command(["exec", "--emulate-only", "--quiet", "--record", str(path), "--", str(features), "symbols"])
+    out, err = capfd.readouterr()
+    without = run_command(["exec", "--emulate-only", "--quiet", "--", str(features), "symbols"])
+    assert (status, out) == (without, capfd.readouterr().out) and status == 0
+    assert err == f"{path}: it cannot be written (No space left on device); the program goes on, and is not recorded\n"
+    assert list(tmp_path.iterdir()) == []

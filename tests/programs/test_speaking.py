@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warploom.simulation.executing import ProgramRun
+from warploom.runs.live import ProgramRun
 
 Execute = Callable[..., tuple[int, ProgramRun]]
 

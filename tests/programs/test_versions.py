@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from warploom.programs.library import NAMES, libraries
-from warploom.programs.linkage import needed_library
+from warploom.programs.linkage import check_program
 from warploom.programs.properties import layout
-from warploom.simulation.executing import ProgramRun
+from warploom.runs.live import ProgramRun
 
 HERE = Path(__file__).parent
 KERNEL = 'extern "C" __global__ void add(int *data, int by) { data[threadIdx.x] += by; }\n'
@@ -42,7 +42,7 @@ def test_a_program_of_an_older_runtime_runs(
     program = tmp_path / f"program{major}"
     link = [f"-DMAJOR={major}", "-o", str(program), str(HERE / "versions.c"), f"-L{libraries()}", f"-l:{NAMES[major]}"]
     subprocess.run(["cc", "-w", *link], check=True)
-    assert needed_library(str(program)) == NAMES[major]
+    check_program(str(program))
     versions = subprocess.run(["objdump", "-T", str(program)], capture_output=True, text=True).stdout
     assert f"({NAMES[major]})" in versions or f" {NAMES[major]} " in versions  # its symbols have the version of the library
     for compression, binary in fat_binaries.items():

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.programs.array_files import read_npy
 
 DTYPES = {
     **{f"f{bits}": np.dtype(f"f{bits // 8}") for bits in (16, 32, 64)},
@@ -98,11 +99,9 @@ def _from_file(path: Path, shape: tuple[int, ...], dtype: np.dtype, text: str) -
     if not path.is_file():
         raise WarploomError(f"--arg {text!r}: there is no file {path}")
     try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise WarploomError(f"--arg {text!r}: {path} cannot be read as a NumPy array: {str(error).splitlines()[0]}") from None
-    if not isinstance(values, np.ndarray):
-        raise WarploomError(f"--arg {text!r}: {path} does not hold a single array")
+        values = read_npy(path)
+    except ValueError as error:
+        raise WarploomError(f"--arg {text!r}: {path}: {error}") from None
     if values.dtype != dtype or values.size != math.prod(shape):
         raise WarploomError(
             f"--arg {text!r}: {path} holds {values.size} elements of {values.dtype}, not {math.prod(shape)} of {dtype}"

@@ -9,18 +9,19 @@ from __future__ import annotations
 import bisect
 import struct
 import sys
+from collections.abc import Callable
 
 import numpy as np
 
+from warploom.base.errors import WarploomError
+from warploom.compiler.sass.fatbin import read_fatbin
 from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
-from warploom.errors import WarploomError
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import CudaError, CudaStatus, MemoryKind
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
 from warploom.programs.recorder import Recorder
 from warploom.programs.runtime import FIRST_ADDRESS, Answer
-from warploom.sass.fatbin import read_fatbin
 
 
 class BesideGpu:
@@ -51,7 +52,7 @@ class BesideGpu:
         """What kernels print is printed by the GPU's own library."""
         return b""
 
-    def hello(self, _major: int, _process: int) -> Answer:
+    def hello(self, _process: int) -> Answer:
         """The library has connected; there is no memory to share."""
         return (0, 0), b""
 
@@ -101,15 +102,15 @@ class BesideGpu:
 
     def wrote(self, *words: int | bytes) -> Answer:
         """Data went to the GPU, or the program changed memory that both see."""
-        self._note("write", *words)
+        self._note(self._recorder.wrote, *words)
         return (), b""
 
     def read_back(self, *words: int | bytes) -> Answer:
         """Data came from the GPU."""
-        self._note("read", *words)
+        self._note(self._recorder.read_back, *words)
         return (), b""
 
-    def _note(self, what: str, *words: int | bytes) -> None:
+    def _note(self, note: Callable[[PitchedRows, bytes], None], *words: int | bytes) -> None:
         *shape, data = words
         assert isinstance(data, bytes)
         block = PitchedRows(*(int(word) for word in shape))
@@ -117,7 +118,7 @@ class BesideGpu:
             if self._seen.get(block.address) == data:
                 return
             self._seen[block.address] = data
-        self._recorder.data(what, block.at(self._ours(block.address)), self._translated(data))
+        note(block.at(self._ours(block.address)), self._translated(data))
 
     def moved(self, *words: int) -> Answer:
         """A copy from the GPU to itself."""
@@ -128,14 +129,16 @@ class BesideGpu:
 
     def fill(self, address: int, *words: int) -> Answer:
         """cudaMemset in all its forms."""
-        self._recorder.fill(self._ours(address), *words)
+        self._recorder.fill(PitchedRows(self._ours(address), *words[:5]), words[5])
         return (), b""
 
     def launch(self, number: int, *words: int | bytes) -> Answer:
         """A launch that is about to be made."""
         *shape, parameters = words
-        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative = (int(word) for word in shape)
+        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, _cluster = (int(word) for word in shape)
         assert isinstance(parameters, bytes)
+        if min(gx, gy, gz, bx, by, bz) < 1:  # CUDA refuses it as well, and nothing happens
+            return (), b""
         given = self._translated(masked(parameters, self._kernels[number].used))
         self._recorder.launch(self._memory, {}, number, (gx, gy, gz), (bx, by, bz), dynamic, cooperative, given)
         return (), b""

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.programs.recording import read_recording
+from warploom.base.errors import WarploomError
+from warploom.programs.recording import read_recording, say_if_cut_off
 from warploom.programs.replay import recorded_modules
+from warploom.programs.steps import Allocate, FindKernel, LaunchKernel, Read, Write
 
 
 @dataclass(frozen=True)
@@ -53,30 +54,28 @@ class RecordingContents:
 def recording_contents(path: str, code: str) -> RecordingContents:
     """Read a recording and compile its kernels without any limit of registers."""
     recording = read_recording(path)
+    say_if_cut_off(recording)
     modules = recorded_modules(recording, code)
-    steps: dict[str, list[dict[str, Any]]] = {}
-    for step in recording.steps:
-        steps.setdefault(step["do"], []).append(step)
-    names = [modules.find(step["module"], step["name"]).name for step in steps.get("kernel", ())]
+    names = [modules.find(step.module, step.name).name for step in recording.of_kind(FindKernel)]
     rows, refused = [], []
     for number, name in enumerate(names):
-        launches = [step for step in steps.get("launch", ()) if step["kernel"] == number]
-        shapes = Counter(prod(step["block"]) for step in launches)
+        launches = [step for step in recording.of_kind(LaunchKernel) if step.kernel == number]
+        shapes = Counter(prod(step.block) for step in launches)
         registers = None
         try:
             registers = modules.kernel(name).registers
         except WarploomError as problem:
             refused.append(str(problem))
         threads = ", ".join(str(shape) for shape in sorted(shapes))
-        rows.append(KernelRow(name, len(launches), registers, sum(prod(step["grid"]) for step in launches), threads))
-    allocations = steps.get("allocate", ())
+        rows.append(KernelRow(name, len(launches), registers, sum(prod(step.grid) for step in launches), threads))
+    allocations = [step.bytes for step in recording.of_kind(Allocate)]
     return RecordingContents(
         name=str(recording.path),
         kernels=rows,
         allocations=len(allocations),
-        allocated_bytes=sum(step["bytes"] for step in allocations),
-        written_bytes=sum(step.get("size", 0) for step in steps.get("write", ())),
-        read_bytes=sum(step.get("size", 0) for step in steps.get("read", ())),
+        allocated_bytes=sum(allocations),
+        written_bytes=sum(step.block.size for step in recording.of_kind(Write)),
+        read_bytes=sum(step.block.size for step in recording.of_kind(Read)),
         ending=recording.ending,
         refused=refused,
     )

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warploom.code.instruction import Parameter
-from warploom.cuda.demangle import demangle
+from warploom.base.errors import WarploomError
+from warploom.base.progress import activity
+from warploom.base.spelling import did_you_mean
+from warploom.compiler.code.instruction import Parameter
+from warploom.compiler.cuda.demangle import demangle
+from warploom.compiler.sass.fatbin import choose_entry, read_fatbin
+from warploom.compiler.sass.module import ARCHITECTURES, SassModule, from_cubin
 from warploom.emulator.extents import extent_problem
 from warploom.emulator.shape import LaunchShape
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.errors.progress import activity
-from warploom.sass.fatbin import choose_entry, read_fatbin
-from warploom.sass.module import ARCHITECTURES, SassModule, from_cubin
-from warploom.workloads.arguments import KernelParameter, match_arguments, parse_argument
-from warploom.workloads.program import PTX, Kernels, Program, read_module
-from warploom.workloads.signature import source_signature
-from warploom.workloads.variables import set_variables
-from warploom.workloads.workload import Arrays, Gpu, Size
+from warploom.programs.arguments import KernelParameter, match_arguments, parse_argument
+from warploom.programs.array_files import read_npy
+from warploom.programs.program import PTX, Kernels, Program, read_module
+from warploom.programs.signature import source_signature
+from warploom.programs.variables import set_variables
+from warploom.programs.workloads.workload import Arrays, Gpu, Size
 
 if TYPE_CHECKING:
-    from warploom.ptx.module import Module, PtxParameter
+    from warploom.compiler.ptx.module import Module, PtxParameter
+    from warploom.programs.own_kernel import OwnKernel
 
 SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin")
 _LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
@@ -89,7 +90,7 @@ def read_source(path: str, code: str | None = None, usual: str = PTX, options: S
             return SourceFile(path, "", text, code, options=tuple(options))
         return SourceFile(path, text, code=code)
     if suffix == ".cu":
-        from warploom.cuda import compile_to_ptx
+        from warploom.compiler.cuda import compile_to_ptx
 
         try:
             ptx = compile_to_ptx(text, path, line_numbers=True, options=options)
@@ -108,7 +109,7 @@ def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> Source
         entries = [entry for entry in entries if not entry.cubin]
         if not entries:
             raise WarploomError(f"{path}: there is no PTX in it; leave --code out, or name an architecture")
-    chosen = choose_entry(entries, code, ARCHITECTURES, path)
+    chosen = choose_entry(entries, None if code == PTX else code, ARCHITECTURES, path)
     if chosen.cubin:
         return SourceFile(path, "", code=f"sm_{chosen.architecture}", cubin=chosen.data)
     return SourceFile(path, chosen.text, code=code or usual)
@@ -150,39 +151,21 @@ def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
     }
 
 
-def file_program(
-    path: str,
-    *,
-    kernel: str | None,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    arguments: Sequence[str],
-    shared_bytes: int = 0,
-    code: str | None = None,
-    usual: str = PTX,
-    options: Sequence[str] = (),
-    lenient: bool = False,
-    symbols: Sequence[str] = (),
-    save: Sequence[str] = (),
-    expect: Sequence[str] = (),
-) -> Program:
-    """A program that launches one kernel of a file once. Its outputs are the arrays after the launch.
-
-    ``symbols`` are variables of the module to set before, written as arguments are. ``save`` and ``expect`` name an output and a
-    ``.npy`` file: where to keep it, and what it should be.
-    """
+def kernel_program(own: OwnKernel, code: str) -> Program:
+    """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
+    path, shape = own.file, LaunchShape(own.grid, own.block, own.shared_bytes)
     with activity(f"reading {path}"):
-        file = read_source(path, code, usual, options)
+        file = read_source(path, code, code, own.options)
         module = file.module()
-    name = find_kernel(module, kernel, path)
-    parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(arguments)]
+    name = find_kernel(module, own.kernel, path)
+    parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(own.arguments)]
     slots = _slots(module, name, file.source)
     title = kernel_titles(module.kernels)[name]
     values = match_arguments(slots, parsed, title)
 
     textures = {argument.name for argument in parsed if argument.texture}
-    variables = [parse_argument(text, _SEED - 1 - position) for position, text in enumerate(symbols)]
-    files, wanted = _output_files(save, slots, "--save"), _output_files(expect, slots, "--expect")
+    variables = [parse_argument(text, _SEED - 1 - position) for position, text in enumerate(own.symbols)]
+    files, wanted = _output_files(own.save, slots, "--save"), _output_files(own.expect, slots, "--expect")
     expected = {label: _loaded(file) for label, file in wanted.items()}
 
     def inputs(_size: Size) -> Arrays:
@@ -194,27 +177,13 @@ def file_program(
         given: dict[str, Any] = buffers | {label: gpu.texture(arrays[label]) for label in arrays_given if label in textures}
         plain = [value.tobytes() if isinstance(value, np.void) else value for value in values]
         launched = [given.get(slot.name, value) for slot, value in zip(slots, plain, strict=True)]
-        set_variables(gpu, module, name, LaunchShape(grid, block, shared_bytes), variables, path)
-        gpu.launch(name, grid, block, *launched, shared_bytes=shared_bytes)
+        set_variables(gpu, module, name, shape, variables, path)
+        gpu.launch(name, own.grid, own.block, *launched, shared_bytes=own.shared_bytes)
         outputs = {label: buffer.get() for label, buffer in buffers.items()}
         for label, file in files.items():
             np.save(file, outputs[label])
         return outputs
 
-    origin = {
-        "file": str(Path(path).resolve()),
-        "digest": hashlib.sha256(file.cubin or (file.source or file.ptx).encode()).hexdigest()[:32],
-        "kernel": name,
-        "grid": list(grid),
-        "block": list(block),
-        "arguments": list(arguments),
-        "shared_bytes": shared_bytes,
-        "seed": _SEED,
-        **({"options": list(options)} if options else {}),
-        **({"symbols": list(symbols)} if symbols else {}),
-        **({"expect": list(expect)} if expect else {}),
-        **({"lenient": True} if lenient else {}),
-    }
     return Program(
         f"{Path(path).stem}:{title}",
         file.ptx,
@@ -222,13 +191,13 @@ def file_program(
         inputs,
         host,
         reference=(lambda _arrays: expected) if expected else None,
-        origin=origin,
+        origin=replace(own, file=str(Path(path).resolve()), kernel=name),
         sized=False,
         code=file.code,
         source=file.source if file.code != PTX else "",
         cubin=file.cubin,
         options=file.options,
-        lenient=lenient,
+        lenient=own.lenient,
     )
 
 
@@ -249,9 +218,9 @@ def _output_files(texts: Sequence[str], slots: Sequence[KernelParameter], option
 
 def _loaded(file: Path) -> np.ndarray:
     try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise WarploomError(f"{file}: it cannot be read as a NumPy array: {str(error).splitlines()[0]}") from None
+        return read_npy(file)
+    except ValueError as error:
+        raise WarploomError(f"{file}: {error}") from None
 
 
 def _slots(module: Module | SassModule, kernel: str, source: str) -> list[KernelParameter]:

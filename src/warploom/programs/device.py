@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Code
+from warploom.base.errors import WarploomError
+from warploom.base.printed import say_to_stdout
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx.module import Module
+from warploom.compiler.sass.module import SassModule
 from warploom.emulator.arguments import Texture
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import DeviceArray, DeviceMemory
 from warploom.emulator.emulator import Emulator, ExecutedLaunch
 from warploom.emulator.sass.tensor_map import tensor_map
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape, launch_shape
-from warploom.errors import WarploomError
-from warploom.errors.printed import say_to_stdout
+from warploom.emulator.trace.store import TraceStore
+from warploom.emulator.turns import USUAL
 from warploom.programs.modules import module_symbol, module_variables, renamed
 from warploom.programs.numba_kernels import compile_numba, flattened, types_key
+from warploom.programs.program import PTX, Kernels
 from warploom.programs.raw_module import DeviceVariable, RawKernel, RawModule, no_variable, read_kernels, variable_shape
-from warploom.ptx.module import Module
-from warploom.sass.module import SassModule
-from warploom.trace.store import TraceStore
-from warploom.workloads.program import PTX, Kernels
 
 Compiler = Callable[[str, LaunchShape], Code]
 """From a kernel's name and the shape of its launch to the code that it runs."""
@@ -41,7 +42,8 @@ class Device:
     ``ptx``, compiled by our backend with ``options``, or machine code such as ``sm_90``; ``compile_module`` takes the place
     of these. ``record`` keeps the launches' traces in the default store (True), in a store of one's own, or not at all (None);
     ``wanted`` says of a kernel's name and the number of its launch, from 0, whether the trace is kept; without it all are.
-    ``check``, ``budget``, ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched stands in ``launches``.
+    ``check``, ``order``, ``budget``, ``count``, ``memory`` and ``say`` as in `Emulator`. What was launched
+    stands in ``launches``.
     """
 
     def __init__(
@@ -53,7 +55,8 @@ class Device:
         code: str = PTX,
         compile_module: ModuleCompiler | None = None,
         record: TraceStore | bool | None = True,
-        check: bool = False,
+        check: bool | str | Iterable[str] = (),
+        order: str = USUAL,
         budget: int = DEFAULT_BUDGET,
         count: bool = False,
         memory: DeviceMemory | None = None,
@@ -71,8 +74,8 @@ class Device:
         elif source is not None:
             self._add(source, file)
         store = TraceStore() if record is True else record or None
-        self.emulator = Emulator(record=store, check=check, budget=budget, count=count, memory=memory, say=say)
-        self._codes: dict[tuple[str, str, int, int], Code] = {}
+        self.emulator = Emulator(record=store, check=check, order=order, budget=budget, count=count, memory=memory, say=say)
+        self._codes: dict[tuple[str, str, int, int], Code | WarploomError] = {}  # what compilation gave, or why it gave nothing
         self._numba: dict[tuple[Any, ...], RawKernel] = {}
         self._wanted = wanted
         self._launched: Counter[str] = Counter()
@@ -173,12 +176,20 @@ class Device:
         name, home = (kernel, None) if isinstance(kernel, str) else (kernel.name, kernel.module)
         key = (name, home.suffix if home else "", shape.threads, shape.dynamic_shared_bytes)
         if key not in self._codes:
+            self._codes[key] = self._compiled(name, home, shape)
+        made = self._codes[key]
+        if isinstance(made, WarploomError):
+            raise made
+        return made
+
+    def _compiled(self, name: str, home: RawModule | None, shape: LaunchShape) -> Code | WarploomError:
+        try:
             if home is not None:
-                self._codes[key] = renamed(self._compile_module(home.content, name, shape), home.suffix)
-            else:
-                assert self._compiler is not None
-                self._codes[key] = self._compiler(name, shape)
-        return self._codes[key]
+                return renamed(self._compile_module(home.content, name, shape), home.suffix)
+            assert self._compiler is not None
+            return self._compiler(name, shape)
+        except WarploomError as problem:
+            return problem
 
     def launch(
         self,
@@ -187,14 +198,16 @@ class Device:
         block: tuple[int, ...],
         *arguments: Any,
         shared_bytes: int = 0,
+        cluster: tuple[int, ...] | None = None,
     ) -> None:
         """Run a kernel to its end: one of the first module by its name, one of another module, or a function for ``numba.cuda``.
 
         Arguments are device arrays, textures, NumPy or Python scalars (floats for float parameters), bytes for structures,
-        and NumPy arrays, which are copied to the device, and back when the kernel has ended.
+        and NumPy arrays, which are copied to the device, and back when the kernel has ended. ``cluster`` says how many blocks
+        are resident together, where the kernel does not.
         """
         named = kernel if isinstance(kernel, str) else getattr(kernel, "name", getattr(kernel, "__name__", "kernel"))
-        shape = launch_shape(named, grid, block, shared_bytes)
+        shape = launch_shape(named, grid, block, shared_bytes, cluster)
         copies = [(array, self.array(array)) if _is_host_array(array) else None for array in arguments]
         passed = tuple(copy[1] if copy else one for one, copy in zip(arguments, copies, strict=True))
         if not isinstance(kernel, str | RawKernel):

@@ -1,4 +1,4 @@
-"""The library that takes the place of CUDA's runtime in a program: built once by the user's C compiler, kept in the cache."""
+"""The libraries that take the place of CUDA's in a program: built once by the user's C compiler, kept in the cache."""
 
 from __future__ import annotations
 
@@ -10,62 +10,99 @@ import subprocess
 import tempfile
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
-from warploom.errors import WarploomError
-from warploom.storage.cache import NoCache, cache_directory
+from warploom.base.cache import Cache, NoCache
+from warploom.base.errors import WarploomError
+from warploom.base.kept import is_sealed, seal
 
 RECORDING = "libwarploom-record.so"
 """The library that is preloaded beside CUDA's own runtime."""
 NAMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
-"""The file that programs of each major version ask for; it is also the version of its symbols."""
-_SOURCES = resources.files("warploom.programs") / "cudart"
+"""The file that programs of each major version of the runtime ask for; it is also the version of its symbols."""
+DRIVER = "libcuda.so.1"
+"""The file that programs ask for that use the driver's interface."""
+INSIDE = "libwarploom-inside.so"
+"""The library that brings those of the runtime with it and leads executables with the runtime inside to them."""
+_COMMON = "libwarploom.so"  # what the others share, so that there is one device however many of them a process has
+_PROGRAMS = resources.files("warploom.programs")
+_SOURCES = {
+    folder: _PROGRAMS.joinpath(*folder.split("/")) for folder in ("shared", "cudart", "cudart/beside", "driver", "inside")
+}
 LINE, RECORDING_LINE = "WARPLOOM_EXEC", "WARPLOOM_RECORD"
 """The variables of the environment that tell each library where Warploom listens; with _PID behind them, who that is."""
-_BESIDE = ("record.c", "connection.c", "kernels.c")
+_BESIDE = ("cudart/beside/record.c", "shared/connection.c", "shared/kernels.c")
 _PER_THREAD = ("_ptds", "_ptsz")  # the same calls, for a default stream of each thread
+_INCLUDES = "-Ishared"
 
 
-def error_table() -> dict[int, tuple[str, str]]:
-    """CUDA's error codes: name and words."""
-    rows = (line.split(" ", 2) for line in _lines("errors.txt"))
+class DriverEntry(NamedTuple):
+    """A function of the driver's interface, in one of its versions."""
+
+    symbol: str
+    name: str  # that programs look for, in whatever version
+    version: int  # of CUDA, from which on they get this one
+    per_thread: bool
+
+
+def error_table(folder: str = "cudart") -> dict[int, tuple[str, str]]:
+    """The error codes of an interface: name and words."""
+    rows = (line.split(" ", 2) for line in _lines(folder, "errors.txt"))
     return {int(code): (name, words) for code, name, words in rows}
 
 
 def exported_functions(major: int) -> list[str]:
     """All functions that the runtime library of a version has."""
-    return [name for name, *versions in (line.split() for line in _lines("exports.txt")) if str(major) in versions]
+    return [name for name, *versions in (line.split() for line in _lines("cudart", "exports.txt")) if str(major) in versions]
 
 
-def _lines(file: str) -> list[str]:
-    text = (_SOURCES / file).read_text(encoding="utf-8")
+def driver_entries() -> list[DriverEntry]:
+    """All functions that the driver's library has."""
+    rows = (line.split() for line in _lines("driver", "exports.txt"))
+    return [DriverEntry(symbol, name, int(version), bool(int(per_thread))) for symbol, name, version, per_thread in rows]
+
+
+def _lines(folder: str, file: str) -> list[str]:
+    text = (_SOURCES[folder] / file).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def libraries() -> Path:
-    """The folder that holds the library under the names of all versions; built if this was not done before."""
-    folders = (_SOURCES, _SOURCES / "beside")
-    contents = sorted((entry.name, entry.read_bytes()) for folder in folders for entry in folder.iterdir() if entry.is_file())
+    """The folder that holds all libraries under the names that programs ask for; built if this was not done before."""
+    contents = sorted(
+        (f"{name}/{entry.name}", entry.read_bytes())
+        for name, folder in _SOURCES.items()
+        for entry in folder.iterdir()
+        if entry.is_file()
+    )
     compiler = shlex.split(os.environ.get("CC", "cc"))
     about = hashlib.sha256(repr((contents, compiler, Path(__file__).read_bytes())).encode()).hexdigest()[:32]
     try:
-        folder = cache_directory("cudart", about)
+        folder = Cache("cudart").make_folder() / about
     except NoCache as problem:
-        raise WarploomError(f"the library that takes the place of CUDA's cannot be kept: {problem}.") from None
-    if folder.is_dir():
+        raise WarploomError(f"the libraries that take the place of CUDA's cannot be kept: {problem}.") from None
+    if is_sealed(folder):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
     try:
-        _generate(draft, contents)
+        for name, data in contents:
+            (draft / name).parent.mkdir(parents=True, exist_ok=True)
+            (draft / name).write_bytes(data)
+        _build_common(draft, compiler)
         for major in NAMES:
-            _build(draft, compiler, major)
+            _build_runtime(draft, compiler, major)
+        _build_driver(draft, compiler)
         _compile(
-            draft, compiler, RECORDING, [*_BESIDE, "-DWARPLOOM_CUDART_MAJOR=0", f'-DWARPLOOM_LINE="{RECORDING_LINE}"', "-ldl"]
+            draft,
+            compiler,
+            INSIDE,
+            ["inside/lead.c", "-Wl,-z,initfirst", "-Wl,--no-as-needed", *NAMES.values(), *_linked(INSIDE)],
         )
+        _build_recorder(draft, compiler)
         for entry in draft.iterdir():
-            if entry.name not in (*NAMES.values(), RECORDING):
-                entry.unlink()
-        draft.chmod(0o755)
+            if entry.is_dir():
+                shutil.rmtree(entry)
+        seal(draft)
         draft.rename(folder)
     except OSError:
         if not folder.is_dir():  # another process may have been faster
@@ -75,22 +112,20 @@ def libraries() -> Path:
     return folder
 
 
-def _generate(folder: Path, contents: list[tuple[str, bytes]]) -> None:
-    for name, data in contents:
-        (folder / name).write_bytes(data)
-    rows = [f'{{{code}, "{name}", "{words}"}},' for code, (name, words) in error_table().items()]
-    (folder / "errors.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    for major in NAMES:
-        names = set(exported_functions(major))
-        stubs = ['#include "warploom.h"', "status missing(const char *name, int *said);"]
-        stubs += [
-            f'API __attribute__((weak)) status {name}(void) {{ static int said; return missing("{name}", &said); }}'
-            for name in sorted(names)
-            if _plain(name) not in names or _plain(name) == name
-        ]
-        (folder / f"stubs{major}.c").write_text("\n".join(stubs) + "\n", encoding="utf-8")
-        exported = f"{NAMES[major]} {{ global: cuda*; __cuda*; local: *; }};\n"
-        (folder / f"exports{major}.map").write_text(exported, encoding="utf-8")
+def _write_errors(folder: Path, interface: str) -> None:
+    rows = [f'{{{code}, "{name}", "{words}"}},' for code, (name, words) in error_table(interface).items()]
+    (folder / interface / "errors.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _write_stubs(folder: Path, interface: str, names: set[str]) -> None:
+    """What is not there says so; what is there takes the stub's place."""
+    stubs = ['#include "warploom.h"', "status missing(const char *name, int *said);"]
+    stubs += [
+        f'API __attribute__((weak)) status {name}(void) {{ static int said; return missing("{name}", &said); }}'
+        for name in sorted(names)
+        if _plain(name) not in names or _plain(name) == name
+    ]
+    (folder / interface / "stubs.c").write_text("\n".join(stubs) + "\n", encoding="utf-8")
 
 
 def _plain(name: str) -> str:
@@ -99,22 +134,54 @@ def _plain(name: str) -> str:
     return name
 
 
-def _build(folder: Path, compiler: list[str], major: int) -> None:
+def _same(names: set[str]) -> list[str]:
+    return [f"-Wl,--defsym={name}={_plain(name)}" for name in sorted(names) if _plain(name) != name and _plain(name) in names]
+
+
+def _own(folder: Path, interface: str) -> list[str]:
+    return sorted(f"{interface}/{path.name}" for path in (folder / interface).glob("*.c"))
+
+
+def _linked(name: str) -> list[str]:
+    """How a library beside the common one is linked."""
+    return [_COMMON, "-Wl,-rpath,$ORIGIN", f"-Wl,-soname,{name}"]
+
+
+def _build_common(folder: Path, compiler: list[str]) -> None:
+    _compile(folder, compiler, _COMMON, [*_own(folder, "shared"), f'-DWARPLOOM_LINE="{LINE}"', f"-Wl,-soname,{_COMMON}"])
+
+
+def _build_runtime(folder: Path, compiler: list[str], major: int) -> None:
     names = set(exported_functions(major))
-    same = [f"-Wl,--defsym={name}={_plain(name)}" for name in sorted(names) if _plain(name) != name and _plain(name) in names]
-    own = sorted(path.name for path in folder.glob("*.c") if not path.name.startswith("stubs") and path.name != "record.c")
-    options = [
-        f"-DWARPLOOM_CUDART_MAJOR={major}",
-        f'-DWARPLOOM_LINE="{LINE}"',
-        f"-Wl,-soname,{NAMES[major]}",
-        f"-Wl,--version-script=exports{major}.map",
-        *same,
-    ]
-    _compile(folder, compiler, NAMES[major], [*own, f"stubs{major}.c", *options])
+    _write_errors(folder, "cudart")
+    _write_stubs(folder, "cudart", names)
+    exported = folder / "cudart" / "exports.map"
+    exported.write_text(f"{NAMES[major]} {{ global: cuda*; __cuda*; local: *; }};\n", encoding="utf-8")
+    options = [f"-DWARPLOOM_CUDART_MAJOR={major}", "-Wl,--version-script=cudart/exports.map", *_linked(NAMES[major])]
+    _compile(folder, compiler, NAMES[major], [*_own(folder, "cudart"), *options, *_same(names)])
+
+
+def _build_recorder(folder: Path, compiler: list[str]) -> None:
+    """It has what the libraries share for itself alone, for it may stand beside them."""
+    (folder / "exports.map").write_text("{ global: cuda*; __cuda*; local: *; };\n", encoding="utf-8")
+    options = [f'-DWARPLOOM_LINE="{RECORDING_LINE}"', "-Wl,--version-script=exports.map", "-ldl"]
+    _compile(folder, compiler, RECORDING, [*_BESIDE, *options])
+    (folder / "exports.map").unlink()
+
+
+def _build_driver(folder: Path, compiler: list[str]) -> None:
+    entries = driver_entries()
+    names = {entry.symbol for entry in entries}
+    _write_errors(folder, "driver")
+    _write_stubs(folder, "driver", names)
+    rows = [f"ENTRY({entry.symbol}, {entry.name}, {entry.version}, {int(entry.per_thread)})" for entry in entries]
+    (folder / "driver" / "entries.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), *_linked(DRIVER), *_same(names)])
+    (folder / DRIVER.removesuffix(".1")).symlink_to(DRIVER)
 
 
 def _compile(folder: Path, compiler: list[str], target: str, rest: list[str]) -> None:
-    usual = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-w"]
+    usual = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-w", _INCLUDES]
     command = [*compiler, *usual, "-o", target, *rest]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)

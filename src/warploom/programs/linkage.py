@@ -7,36 +7,43 @@ import shutil
 import struct
 from pathlib import Path
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 from warploom.programs.library import NAMES
 
+_SYMBOL_TABLE = 2  # the kind of section
 _OTHERS = re.compile(r"lib(?:cublas|cublasLt|cufft|curand|cusparse|cusolver|cudnn|nccl|npp\w+|nvjpeg|cufile|nvrtc)\.so[.\d]*")
 
 
-def needed_library(command: str) -> str | None:
-    """The runtime library that a program is linked with; None for a script. A program that goes past it is refused."""
+def check_program(command: str) -> None:
+    """Refuse a program that uses what we cannot take the place of; a script is let through."""
     path = shutil.which(command)
     if path is None:
         raise WarploomError(f"{command}: there is no such program.")
     data = Path(path).read_bytes()
     if not data.startswith(b"\x7fELF"):
-        return None
+        return
     needed = _needed(data)
     others = [name for name in needed if _OTHERS.fullmatch(name)]
     if others:
         raise WarploomError(f"{command}: it is linked with {', '.join(others)}, whose kernels Warploom does not run.")
-    if any(name.startswith("libcuda.so") for name in needed):
-        raise WarploomError(f"{command}: it uses CUDA's driver interface (libcuda.so); Warploom takes the place of the runtime.")
     for name in needed:
-        if name in NAMES.values():
-            return name
-        if name.startswith("libcudart.so"):
+        if name.startswith("libcudart.so") and name not in NAMES.values():
             raise WarploomError(
                 f"{command}: it is linked with {name}; the versions that Warploom knows: {', '.join(NAMES.values())}."
             )
-    if (b"\x50\xed\x55\xba" in data and b"__nv_fatbin" in data) or b".nv_fatbin" in data:
-        raise WarploomError(f"{command}: CUDA's runtime is linked into it; link it with: nvcc -cudart shared.")
-    return None
+    if b".nv_fatbin" in data and not _has_symbols(data):  # with them, the runtime inside is found and led to ours
+        raise WarploomError(
+            f"{command}: CUDA's runtime is linked into it and its symbols were stripped; link it with: nvcc -cudart shared."
+        )
+
+
+def _has_symbols(data: bytes) -> bool:
+    """Whether an ELF file of 64 bits has its symbol table still."""
+    try:
+        start, size, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HH", data, 58)
+        return any(struct.unpack_from("<I", data, start + index * size + 4)[0] == _SYMBOL_TABLE for index in range(count))
+    except struct.error:
+        return False
 
 
 def _needed(data: bytes) -> list[str]:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Address, Code, Operand, Symbol, Variable
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Address, Code, Operand, Symbol, Variable
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.linking import link
+from warploom.compiler.ptx.module import Module, PtxVariable
+from warploom.compiler.sass.fatbin import FatEntry, best_cubin
+from warploom.compiler.sass.module import SassModule, from_cubin, from_ptx
 from warploom.programs.parameters import read_bytes
-from warploom.ptx import parse
-from warploom.ptx.module import Module, PtxVariable
-from warploom.sass.fatbin import FatEntry
-from warploom.sass.module import SassModule, from_cubin, from_ptx
-from warploom.workloads.program import PTX
+from warploom.programs.program import PTX
 
 
 @dataclass(frozen=True)
@@ -43,30 +44,47 @@ class LoadedModule:
     @cached_property
     def content(self) -> Module | SassModule:
         """Its kernels in the code that is asked for, made of what the fat binary holds."""
-        texts = [entry for entry in self.entries if not entry.cubin]
-        text = max(texts, key=lambda entry: entry.architecture).text if texts else None
-        cubins = {f"sm_{entry.architecture}": entry.data for entry in self.entries if entry.cubin}
+        held = ", ".join(entry.name for entry in self.entries if entry.cubin and entry.linked) or "nothing"
         if self.code == PTX:
-            if text is None:
-                held = ", ".join(cubins) or "nothing"
+            if self._declared is None:
                 raise WarploomError(
                     f"{self.place}: it holds no PTX but machine code ({held}); choose that with --code, or compile with "
                     "-gencode arch=compute_75,code=compute_75."
                 )
-            return parse(text, self.place)
-        if self.code in cubins:
-            return from_cubin(cubins[self.code], self.place, self.code)
-        if text is None:
-            raise WarploomError(f"{self.place}: it holds neither PTX nor machine code for {self.code}, but {', '.join(cubins)}.")
-        return from_ptx(text, self.place, self.code)
+            return self._declared
+        cubin = best_cubin(self.entries, self.code)
+        if cubin is not None:
+            return from_cubin(cubin.data, self.place, ptx=self._text)
+        if self._text is None:
+            raise WarploomError(f"{self.place}: it holds neither PTX nor machine code for {self.code}, but {held}.")
+        return from_ptx(self._text, self.place, self.code)
+
+    @cached_property
+    def _text(self) -> str | None:
+        """Its PTX; what was compiled in parts is linked.
+
+        All parts are taken for the newest architecture that every one of them has PTX for; what has none as old is the library
+        for kernels that launch kernels, which is linked to every program.
+        """
+        parts: dict[int, list[FatEntry]] = {}
+        for entry in self.entries:
+            if not entry.cubin:
+                parts.setdefault(entry.container, []).append(entry)
+        if not parts:
+            return None
+        newest = min(max(entry.architecture for entry in part) for part in parts.values())
+        usable = ([entry for entry in part if entry.architecture <= newest] for part in parts.values())
+        return link([max(part, key=lambda entry: entry.architecture).text for part in usable if part], self.place)
 
     @cached_property
     def _declared(self) -> Module | None:
-        """Its PTX, whatever code is executed."""
-        if isinstance(self.content, Module):
-            return self.content
-        texts = [entry for entry in self.entries if not entry.cubin]
-        return parse(max(texts, key=lambda entry: entry.architecture).text, self.place) if texts else None
+        """Its PTX, read, whatever code is executed."""
+        return parse(self._text, self.place) if self._text is not None else None
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of its kernels."""
+        return tuple(self.content.kernels)
 
     def shape(self, kernel: str) -> KernelShape:
         """What a launch must know of a kernel."""

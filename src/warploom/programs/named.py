@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from warploom.errors import WarploomError
-from warploom.programs.replay import is_recording, recorded_program
-from warploom.workloads.program import PTX, Program, workload_program
-from warploom.workloads.registry import load_workload, select_workloads
+from warploom.base.errors import WarploomError
+from warploom.programs.origin import Origin
+from warploom.programs.program import PTX, Program, WorkloadOrigin
+from warploom.programs.recording import read_recording, say_if_cut_off
+from warploom.programs.replay import RecordingOrigin, is_recording
+from warploom.programs.workloads.registry import load_workload, select_workloads
+
+
+def origin_named(name: str) -> Origin:
+    """What names the program of a workload, or of a recording."""
+    return RecordingOrigin(str(Path(name).resolve())) if is_recording(name) else WorkloadOrigin(load_workload(name).name)
 
 
 def program_named(name: str, code: str = PTX, seed: int | None = None) -> Program:
     """The program of a workload, with its own or another seed, or of a recording."""
-    if not is_recording(name):
-        return workload_program(name, code, seed)
-    if seed is not None:
-        raise WarploomError(f"{name}: a recording has the inputs that were recorded, and no seed")
-    return recorded_program(name, code)
+    return origin_named(name).open(code, seed)
 
 
 def chosen_programs(names: Iterable[str]) -> list[str]:
     """Workloads, sets and recordings by name (each may be a list with commas), without repetition, in the order asked for."""
     chosen: dict[str, None] = {}
     for name in (part.strip() for text in names for part in text.split(",")):
-        if is_recording(name) and not Path(name).is_file():
-            raise WarploomError(f"{name}: there is no such recording")
+        if is_recording(name):
+            _check_recording(name)
         chosen.update(dict.fromkeys([name] if is_recording(name) else select_workloads([name])))
     return list(chosen)
 
 
-def own_seed(name: str) -> int | None:
-    """The seed that the inputs of a program follow from; None where nothing in them is random, as in a recording."""
-    return None if is_recording(name) else load_workload(name).seed
-
-
-def content_digest(name: str) -> str:
-    """What tells a recording from others of its name; empty for a workload, which belongs to the simulator."""
-    return hashlib.sha256(Path(name).read_bytes()).hexdigest()[:32] if is_recording(name) else ""
+def _check_recording(name: str) -> None:
+    """Refuse a recording that cannot be run, before anything else is, and say if it was cut off."""
+    if not Path(name).is_file():
+        raise WarploomError(f"{name}: there is no such recording")
+    say_if_cut_off(read_recording(name))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(")
 _CAPABILITY = (7, 5)  # of the PTX that Numba is asked for; ptxas and drivers take it for any later chip

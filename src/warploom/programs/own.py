@@ -4,16 +4,62 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
+from warploom.base.errors import WarploomError
+from warploom.programs.custom import read_source
+from warploom.programs.origin import Digests, Origin
+from warploom.programs.program import PTX, Program, check_code
 from warploom.programs.raw_module import is_ptx
-from warploom.workloads.custom import read_source
-from warploom.workloads.program import PTX, Program, check_code
-from warploom.workloads.workload import Arrays, Gpu, Size
+from warploom.programs.workloads.workload import Arrays, Gpu, Size
 
 _EMPTY_MODULE = ".version 8.0\n.target sm_75\n.address_size 64\n"
+
+
+@dataclass(frozen=True)
+class PythonOrigin(Origin):
+    """A program that was made in Python: it is opened where it was made, and nowhere else."""
+
+    KIND: ClassVar[str] = "python"
+
+    title: str
+    kernels: str  # a digest of what its kernels are made of
+    program: Program | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+    def short(self, digests: Digests) -> str:
+        return f"kernels {self.kernels[:8]}"
+
+    @property
+    def sized(self) -> bool:
+        return self.program is not None and self.program.sized
+
+    def code_for(self, asked: str, usual: str) -> str:
+        return self.program.code if self.program is not None else asked or usual
+
+    def digests(self, code: str) -> Digests:
+        return {}
+
+    def open(self, code: str, seed: int | None) -> Program:
+        self._without_seed(seed, "a program of your own has the inputs that it was given")
+        if self.program is None:
+            raise WarploomError(f"the program {self.title} was made in Python and can only be run again from there")
+        return self.program
+
+
+def origin_of(program: Program) -> Origin:
+    """What names a program, of whatever kind."""
+    if program.origin is not None:
+        return program.origin
+    kernels = hashlib.sha256(program.cubin or (program.source or program.ptx).encode()).hexdigest()[:32]
+    return PythonOrigin(program.name, kernels, program)
 
 
 def program(
@@ -51,7 +97,6 @@ def program(
         return {label: np.array(values) for label, values in given.items()}
 
     expected = reference if reference is None or callable(reference) else (lambda _inputs: dict(reference))
-    digest = hashlib.sha256(cubin or (cuda or ptx).encode()).hexdigest()[:32]
     return Program(
         name=name,
         ptx=ptx,
@@ -60,7 +105,6 @@ def program(
         host=host,
         reference=expected,
         tolerance=dict(tolerance or {}),
-        origin={"name": name, "digest": digest, "code": code},
         sized=callable(inputs),
         code=code,
         source=cuda,
@@ -76,6 +120,6 @@ def _compiled(text: str, place: str, code: str, options: Sequence[str]) -> tuple
         return text, ""
     if code != PTX:
         return "", text
-    from warploom.cuda import compile_to_ptx
+    from warploom.compiler.cuda import compile_to_ptx
 
     return compile_to_ptx(text, place, options=tuple(options), line_numbers=True), ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.ptx.module import Function, MemoryOperand, ParameterAddress, PtxParameter
-from warploom.ptx.types import SIZE
+from warploom.compiler.ptx.module import Function, MemoryOperand, ParameterAddress, PtxParameter
+from warploom.compiler.ptx.types import SIZE
 
 
 def read_bytes(kernel: Function, size: int) -> tuple[bool, ...]:

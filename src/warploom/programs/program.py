@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.errors import WarploomError
-from warploom.ptx import parse
-from warploom.ptx.module import Module
-from warploom.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
-from warploom.storage.sources import file_digest
-from warploom.workloads.registry import load_workload, source_place, workload_ptx
-from warploom.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
+from warploom.base.errors import WarploomError
+from warploom.base.sources import file_digest
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.module import Module
+from warploom.compiler.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
+from warploom.programs.origin import Digests, Origin
+from warploom.programs.workloads.registry import load_workload, source_place, workload_ptx
+from warploom.programs.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
 
 PTX = "ptx"
 
@@ -39,9 +41,9 @@ Kernels = Module | CompiledKernels
 """What programs are compiled from: PTX, or anything that gives code by itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
-    """Everything to run a program on any `Gpu`: its PTX, and the host side as functions."""
+    """Everything to run a program on any `Gpu`: its PTX, and the host side as functions. Each is equal to itself alone."""
 
     name: str
     ptx: str
@@ -50,13 +52,15 @@ class Program:
     host: Callable[[Gpu, Arrays], Arrays]
     reference: Callable[[Arrays], Arrays] | None = None  # None: nobody said what the result should be
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    origin: Mapping[str, Any] = field(default_factory=dict)  # how to find it again: see `warploom.simulation.provenance`
+    origin: Origin | None = None  # what names it and opens it again; None for one that was made in Python
+    seed: int | None = None  # of its inputs; None: its own
     sized: bool = True  # whether the sizes tiny, small, paper, chip mean something
     code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
     options: tuple[str, ...] = ()  # for the compiler of CUDA C++
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
+    doubt: str = ""  # why it is not verified though its output agrees with the reference; empty where it is
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
@@ -74,24 +78,51 @@ def read_module(
     return from_cuda(source, place, code, options) if source else from_ptx(ptx, place, code)
 
 
+@dataclass(frozen=True)
+class WorkloadOrigin(Origin):
+    """One of our workloads, by its name."""
+
+    KIND: ClassVar[str] = "workload"
+    SIZED: ClassVar[bool] = True
+
+    workload: str
+
+    @property
+    def name(self) -> str:
+        return self.workload
+
+    @property
+    def own_seed(self) -> int | None:
+        return load_workload(self.workload).seed
+
+    def digests(self, code: str) -> Digests:
+        """Of its PTX, and of its host side with all that it imports."""
+        ptx = hashlib.sha256(workload_ptx(self.workload).encode()).hexdigest()[:32]
+        return {"host": file_digest(inspect.getfile(load_workload(self.workload).inputs)), "ptx": ptx}
+
+    def open(self, code: str, seed: int | None) -> Program:
+        return workload_program(self.workload, code, seed)
+
+
 def workload_program(name: str, code: str = PTX, seed: int | None = None) -> Program:
     """The program of one of our workloads. Its machine code is made of its PTX; without a seed its inputs follow from its own."""
     workload = load_workload(name)
-    about = {"workload": workload.name, "seed": workload.seed, "digest": file_digest(inspect.getfile(workload.inputs))}
+    own = seed is None or seed == workload.seed
     return Program(
         name=workload.name,
         ptx=workload_ptx(name),
         place=source_place(name),
-        inputs=workload.inputs if seed is None else partial(workload.inputs, seed=check_seed(seed, workload)),
+        inputs=workload.inputs if own else partial(workload.inputs, seed=check_seed(seed, workload)),
         host=workload.host,
         reference=workload.reference,
         tolerance=workload.tolerance,
-        origin=about | ({} if seed is None else {"seed": seed}) | ({} if code == PTX else {"code": code}),
+        origin=WorkloadOrigin(workload.name),
+        seed=seed,
         code=check_code(code),
     )
 
 
-def check_seed(seed: int, workload: Workload) -> int:
+def check_seed(seed: int | None, workload: Workload) -> int:
     """A seed for a workload's inputs, or an error where it takes none."""
     if workload.seed is None:
         raise WarploomError(f"workload {workload.name!r} takes no seed: nothing in its inputs is random")

@@ -25,7 +25,7 @@ class LibraryCall(NamedTuple):
 
 
 def _operations() -> tuple[LibraryCall, ...]:
-    text = (resources.files("warploom.programs") / "cudart" / "operations.h").read_text(encoding="utf-8")
+    text = (resources.files("warploom.programs") / "shared" / "operations.h").read_text(encoding="utf-8")
     rows = re.findall(r"OPERATION\((\w+), (\d+), ([01])\)", text)
     return tuple(LibraryCall(name.lower(), int(words), data == "1") for name, words, data in rows)
 
@@ -44,24 +44,35 @@ class Connection:
         self._connection = connection
         self._come = bytearray()  # bytes that have come and were not looked at
 
-    @property
-    def pending(self) -> bool:
-        """Whether the next question, or its beginning, is here already."""
-        return len(self._come) >= _QUESTION.size
-
     def fileno(self) -> int:
         """For selectors."""
         return self._connection.fileno()
 
-    def question(self) -> tuple[LibraryCall, list[int | bytes], bool]:
-        """The next question: what, its words and data, and whether an answer is wanted."""
-        number, unanswered, size, *words = _QUESTION.unpack(self._take(_QUESTION.size))
+    def receive(self) -> None:
+        """Take what has come; there is something, or this waits."""
+        try:
+            came = self._connection.recv(_AT_ONCE)
+        except OSError:
+            raise Gone from None
+        if not came:
+            raise Gone
+        self._come += came
+
+    def question(self) -> tuple[LibraryCall, list[int | bytes], bool] | None:
+        """The next question: what, its words and data, and whether an answer is wanted. None until all of it has come."""
+        if len(self._come) < _QUESTION.size:
+            return None
+        number, unanswered, size, *words = _QUESTION.unpack_from(self._come)
         if number >= len(OPERATIONS):
             raise Gone
         operation = OPERATIONS[number]
         given: list[int | bytes] = list(words[: operation.words])
+        end = _QUESTION.size + (size if operation.data else 0)
+        if len(self._come) < end:
+            return None
         if operation.data:
-            given.append(self._take(size))
+            given.append(bytes(self._come[_QUESTION.size : end]))
+        del self._come[:end]
         return operation, given, not unanswered
 
     def answer(self, status: int, words: Sequence[int] = (), data: bytes = b"", printed: bytes = b"") -> None:
@@ -82,16 +93,3 @@ class Connection:
             self._connection.sendall(data)
         except OSError:
             raise Gone from None
-
-    def _take(self, size: int) -> bytes:
-        while len(self._come) < size:
-            try:
-                came = self._connection.recv(max(_AT_ONCE, size - len(self._come)))
-            except OSError:
-                raise Gone from None
-            if not came:
-                raise Gone
-            self._come += came
-        taken = bytes(self._come[:size])
-        del self._come[:size]
-        return taken

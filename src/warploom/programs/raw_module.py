@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.module import Module
+from warploom.compiler.sass.module import SassModule, from_cuda, from_ptx
 from warploom.emulator.device_memory import DeviceMemory
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.ptx import parse
-from warploom.ptx.module import Module
-from warploom.sass.module import SassModule, from_cuda, from_ptx
-from warploom.workloads.custom import find_kernel
-from warploom.workloads.program import PTX, Kernels
+from warploom.programs.custom import find_kernel
+from warploom.programs.program import PTX, Kernels
 
 if TYPE_CHECKING:
     from warploom.programs.device import Device
@@ -34,7 +34,7 @@ def read_kernels(text: str, place: str, code: str, options: Sequence[str] = ()) 
         return parse(text, place) if code == PTX else from_ptx(text, place, code)
     if code != PTX:
         return from_cuda(text, place, code, tuple(options))
-    from warploom.cuda import compile_to_ptx
+    from warploom.compiler.cuda import compile_to_ptx
 
     return parse(compile_to_ptx(text, place, options=tuple(options), line_numbers=True), place)
 

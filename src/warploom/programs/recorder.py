@@ -7,9 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warploom.emulator.device_memory import DeviceMemory
+from warploom.emulator.extents import Shape
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import MemoryKind
 from warploom.programs.recording import RecordingWriter
+from warploom.programs.steps import (
+    AddModule,
+    Allocate,
+    Begin,
+    Copy,
+    Failed,
+    FillMemory,
+    FindKernel,
+    Free,
+    LaunchKernel,
+    MakeTexture,
+    PlaceVariables,
+    Read,
+    Write,
+)
 
 
 class Recorder:
@@ -25,32 +41,32 @@ class Recorder:
 
     def begin(self, program: str, lenient: bool) -> None:
         """The program begins."""
-        self._write("begin", program=program, lenient=lenient)
+        self._write(Begin(program, lenient))
 
     def module(self, number: int, data: bytes) -> None:
         """A fat binary."""
-        self._write("module", data, number=number)
+        self._write(AddModule(number), data)
 
     def kernel(self, number: int, module: int, name: str) -> None:
         """A kernel that is about to be launched for the first time."""
-        self._write("kernel", number=number, module=module, name=name)
+        self._write(FindKernel(number, module, name))
 
     def variables(self, module: int, places: Mapping[str, tuple[int, int]]) -> None:
         """Where the variables of a module lie."""
-        self._write("variables", module=module, places=dict(places))
+        self._write(PlaceVariables(module, dict(places)))
 
     def allocate(self, address: int, size: int, kind: int) -> None:
         """An allocation."""
-        self._write("allocate", address=address, bytes=size, kind=kind)
+        self._write(Allocate(address, size, int(kind)))
 
     def free(self, address: int) -> None:
         """The end of an allocation."""
         self._seen.pop(address, None)
-        self._write("free", address=address)
+        self._write(Free(address))
 
-    def fill(self, *words: int) -> None:
-        """cudaMemset in all its forms: a block of memory and a byte."""
-        self._write("fill", block=words[:6], byte=words[6])
+    def fill(self, block: PitchedRows, byte: int) -> None:
+        """cudaMemset in all its forms."""
+        self._write(FillMemory(block, byte))
 
     def copy(self, memory: DeviceMemory, to_device: int, from_device: int, *words: int) -> None:
         """A copy that has been made: something written, something read back, or both."""
@@ -60,47 +76,50 @@ class Recorder:
         if to_device and from_device:
             self.moved(target, origin)
         elif to_device:
-            self.data("write", target, target.read(memory))
+            self.wrote(target, target.read(memory))
         else:
-            self.data("read", origin, origin.read(memory))
+            self.read_back(origin, origin.read(memory))
 
     def moved(self, target: PitchedRows, origin: PitchedRows) -> None:
         """A copy from the device to itself."""
-        self._write("copy", to=target, origin=origin)
+        self._write(Copy(target, origin))
 
-    def data(self, what: str, block: PitchedRows, data: bytes) -> None:
-        """Something written to the device, or read back from it."""
-        self._write(what, data, block=block)
+    def wrote(self, block: PitchedRows, data: bytes) -> None:
+        """Something written to the device."""
+        self._write(Write(block), data)
+
+    def read_back(self, block: PitchedRows, data: bytes) -> None:
+        """Something read back from the device."""
+        self._write(Read(block), data)
 
     def launch(
         self,
         memory: DeviceMemory,
         kinds: Mapping[int, MemoryKind],
         kernel: int,
-        grid: Sequence[int],
-        block: Sequence[int],
+        grid: Shape,
+        block: Shape,
         dynamic: int,
         cooperative: int,
         parameters: bytes,
     ) -> None:
         """A launch that is about to be made."""
-        self._look("write", memory, kinds)
-        shape = {"grid": list(grid), "block": list(block), "dynamic": dynamic, "cooperative": cooperative}
-        self._write("launch", parameters, kernel=kernel, **shape)
+        self._look(Write, memory, kinds)
+        self._write(LaunchKernel(kernel, grid, block, dynamic, cooperative), parameters)
 
     def launched(self, memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
         """The launch has ended."""
-        self._look("read", memory, kinds)
+        self._look(Read, memory, kinds)
 
     def failed(self, why: str) -> None:
         """The launch was stopped."""
-        self._write("failed", why=why)
+        self._write(Failed(why))
 
     def texture(self, handle: int, words: Sequence[int]) -> None:
         """A texture object."""
-        self._write("texture", handle=handle, words=list(words))
+        self._write(MakeTexture(handle, tuple(words)))
 
-    def _look(self, what: str, memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
+    def _look(self, what: type[Write | Read], memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
         for address, kind in kinds.items():
             if not kind.on_host:
                 continue
@@ -110,4 +129,4 @@ class Recorder:
             now, before = memory.view(address, size), self._seen.get(address)
             if before is None or not np.array_equal(now, before):
                 self._seen[address] = now.copy()
-                self._write(what, now.tobytes(), block=PitchedRows(address, size, size, size, 1, 1))
+                self._write(what(PitchedRows(address, size, size, size, 1, 1)), now.tobytes())

@@ -5,38 +5,49 @@ Every call is carried out before its answer leaves, so that streams are in order
 
 from __future__ import annotations
 
-import math
 import mmap
 import os
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import LANES
+from warploom.base.checks import FAULTS, MEMORY
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine
+from warploom.chip.sm import baseline_policies
+from warploom.chip.sm.occupancy import occupancy
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import LANES
+from warploom.compiler.sass.fatbin import read_image
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
 from warploom.emulator.emulator import MOST_SHARED_BYTES, ExecutedLaunch
-from warploom.emulator.extents import extent_problem
+from warploom.emulator.extents import MOST_THREADS, extent_problem
 from warploom.emulator.faults import KernelFault
 from warploom.emulator.records import Fault
 from warploom.emulator.shape import LaunchShape
-from warploom.errors import WarploomError
-from warploom.machines import Machine
+from warploom.emulator.trace.store import TraceStore
+from warploom.emulator.turns import USUAL
+from warploom.emulator.watch.findings import Finding
+from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import CopyKind, CudaError, CudaStatus, MemoryKind
 from warploom.programs.device import Device
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
-from warploom.programs.properties import MOST_ATTRIBUTE, attribute, device_numbers, properties
+from warploom.programs.properties import (
+    MOST_ATTRIBUTE,
+    USUAL_SHARED_BYTES,
+    attributes,
+    compute_capability,
+    device_name,
+    properties,
+)
 from warploom.programs.recorder import Recorder
+from warploom.programs.tensor_maps import map_of
 from warploom.programs.textures import make_texture
-from warploom.register_file import baseline_policies
-from warploom.register_file.occupancy import occupancy
-from warploom.sass.fatbin import read_fatbin
-from warploom.trace.store import TraceStore
 
 FIRST_ADDRESS = 0x5000_0000
 """Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
@@ -64,7 +75,9 @@ class Settings:
     compile: Callable[[ProgramModules, str, LaunchShape], Code]  # a kernel by name, for a launch
     cycles: Callable[[ExecutedLaunch], int] | None = None  # times a launch; None: programs are executed only
     launched: Callable[[ExecutedLaunch, int | None], None] | None = None  # hears of every launch, with its cycles
-    check: bool = False
+    check: tuple[str, ...] = ()  # see `warploom.base.checks`
+    order: str = USUAL  # of the warps, see `warploom.emulator.turns`
+    found: Callable[[Iterable[Finding]], None] | None = None  # hears what checks have found, when the program ends
     budget: int = DEFAULT_BUDGET
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
 
@@ -83,6 +96,7 @@ class Runtime:
             lambda kernel, shape: settings.compile(self.modules, kernel, shape),
             record=(store or TraceStore()) if settings.cycles is not None else None,
             check=settings.check,
+            order=settings.order,
             budget=settings.budget,
             memory=self.memory,
             say=lambda text: self._printed.extend(text.encode()),
@@ -95,11 +109,11 @@ class Runtime:
         self.nanoseconds = 0.0  # simulated
         self._loaded: set[int] = set()  # modules whose variables lie in memory
         self._copy: tuple[int, ...] | None = None  # that the library is about to make
-        self._major = 0
         self._said: set[str] = set()
+        self._faults: list[Finding] = []
         if recorder is not None:
             recorder.begin(name, settings.lenient)
-        self._numbers = device_numbers(settings.machine, settings.code, self.memory.total_bytes)
+        self._attributes = attributes(settings.machine, settings.code)
 
     def printed(self) -> bytes:
         """What kernels have printed since this was asked for."""
@@ -117,8 +131,22 @@ class Runtime:
         return (), b""
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Give the memory back, and tell what checks have found."""
+        if self.settings.found is not None:
+            self.settings.found((*self.device.emulator.findings, *self._faults, *self._leaks()))
         os.close(self.file)
+
+    def _leaks(self) -> list[Finding]:
+        """Memory that the program has not given back, where that is watched."""
+        if MEMORY not in self.settings.check:
+            return []
+        left = [entry for entry in self.memory.allocations if self.kinds.get(entry[0]) in (MemoryKind.DEVICE, MemoryKind.MANAGED)]
+        own = set(self.device.emulator.symbols.values())
+        return [
+            Finding(MEMORY, "", f"{self.name}: {what}, {end - start} bytes at {start:#x}, was not freed when the program ended.")
+            for start, end, what in left
+            if start not in own
+        ]
 
     def say(self, text: str) -> None:
         """One line for the person who runs the program; never twice the same."""
@@ -126,19 +154,28 @@ class Runtime:
             self._said.add(text)
             print(f"warploom: {text}", file=sys.stderr, flush=True)
 
-    def hello(self, major: int, _process: int) -> Answer:
+    def hello(self, _process: int) -> Answer:
         """The library has connected."""
-        self._major = major
         return (FIRST_ADDRESS, self.memory.total_bytes), b""
 
     # Modules
 
     def module(self, data: bytes) -> Answer:
-        """A fat binary is registered."""
-        number = self.modules.add(read_fatbin(data, self.name), self.name)
+        """A fat binary, a cubin or PTX is registered or loaded."""
+        try:
+            number = self.modules.add(read_image(data, self.name), self.name)
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(CudaStatus.INVALID_KERNEL_IMAGE) from None
         if self.recorder is not None:
             self.recorder.module(number, data)
         return (number,), b""
+
+    def kernels_of(self, module: int) -> Answer:
+        """Read a module that the program loads; the names of its kernels."""
+        self._load(module)
+        text = b"".join(name.encode() + b"\0" for name in self.modules.modules[module].kernels)
+        return (len(self.modules.modules[module].kernels), len(text)), text
 
     def unload(self, _module: int) -> Answer:
         """The program is about to end; what it has loaded stays for the recording."""
@@ -218,6 +255,31 @@ class Runtime:
             self.recorder.free(address)
         return (), b""
 
+    def reserve(self, size: int, alignment: int) -> Answer:
+        """A range of addresses is set aside."""
+        try:
+            return (self.memory.reserve(size, alignment),), b""
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(CudaStatus.MEMORY_ALLOCATION) from None
+
+    def unreserve(self, address: int, size: int) -> Answer:
+        """A range is given back."""
+        self.memory.unreserve(address, size)
+        return (), b""
+
+    def map(self, address: int, size: int) -> Answer:
+        """Memory appears in a range that was set aside."""
+        try:
+            self.memory.allocate_at(address, size, f"mapped memory {len(self.kinds)}")
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(CudaStatus.INVALID_VALUE) from None
+        self.kinds[address] = MemoryKind.DEVICE
+        if self.recorder is not None:
+            self.recorder.allocate(address, size, MemoryKind.DEVICE)
+        return (), b""
+
     def memory_info(self) -> Answer:
         """Free and total bytes."""
         return (self.memory.free_bytes, self.memory.total_bytes), b""
@@ -237,11 +299,11 @@ class Runtime:
         if kind > CopyKind.DEFAULT:
             raise CudaError(CudaStatus.INVALID_DIRECTION)
         if to_device:
-            span = _span(width, to_pitch, rows, to_slice, slices)
-            self._check_range("cudaMemcpy", to, span)
-            self.memory.note_copy(to, span)
+            target = PitchedRows(to, to_pitch, to_slice, width, rows, slices)
+            self._check_range("cudaMemcpy", target)
+            self.memory.note_copy(to, target.span)
         if from_device:
-            self._check_range("cudaMemcpy", source, _span(width, source_pitch, rows, source_slice, slices))
+            self._check_range("cudaMemcpy", PitchedRows(source, source_pitch, source_slice, width, rows, slices))
         if self.recorder is None or not (to_device or from_device):
             return (0,), b""
         self._copy = (int(to_device), int(from_device), *words[:9])
@@ -253,31 +315,33 @@ class Runtime:
         self.recorder.copy(self.memory, *self._copy)
         return (), b""
 
-    def fill(self, address: int, pitch: int, slice_: int, width: int, rows: int, slices: int, byte: int) -> Answer:
-        """Give all bytes one value."""
-        self._check_range("cudaMemset", address, _span(width, pitch, rows, slice_, slices))
-        for index in range(slices):
-            for row in range(rows):
-                self.memory.write(address + index * slice_ + row * pitch, byte, width)
+    def fill(self, *words: int) -> Answer:
+        """Give all bytes of a block one value."""
+        block, byte = PitchedRows(*words[:6]), words[6]
+        self._check_range("cudaMemset", block)
+        block.fill(self.memory, byte)
         if self.recorder is not None:
-            self.recorder.fill(address, pitch, slice_, width, rows, slices, byte)
+            self.recorder.fill(block, byte)
         return (), b""
 
     def _on_device(self, address: int) -> bool:
         found = self.memory.find(address)
         return found is not None and self.kinds.get(found[0]) != MemoryKind.PINNED
 
-    def _check_range(self, call: str, address: int, size: int) -> None:
-        found = self.memory.find(address)
-        if found is None or address + size > found[1]:
-            self.say(f"{call}: {size} bytes at {address:#x} are no part of an allocation: {self.memory.nearest(address)}")
+    def _check_range(self, call: str, block: PitchedRows) -> None:
+        if block.overlaps:
+            self.say(f"{call}: rows or slices begin before those in front of them end")
+            raise CudaError(CudaStatus.INVALID_VALUE)
+        if block.address + block.span > self.memory.end_from(block.address):
+            nearest = self.memory.nearest(block.address)
+            self.say(f"{call}: {block.span} bytes at {block.address:#x} are no part of an allocation: {nearest}")
             raise CudaError(CudaStatus.INVALID_VALUE)
 
     # Launches
 
     def launch(self, number: int, *words: int) -> Answer:
         """Run a kernel to its end."""
-        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, parameters = words
+        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, together, parameters = words
         shape, grid, block = self.kernels[number], (gx, gy, gz), (bx, by, bz)
         if min(*grid, *block) < 1 or extent_problem("grid", grid) or extent_problem("block", block):
             raise CudaError(CudaStatus.INVALID_CONFIGURATION)
@@ -288,9 +352,10 @@ class Runtime:
         if self.recorder is not None:
             self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, given)
         try:
-            self._run(shape, grid, block, dynamic, given)
+            self._run(shape, grid, block, dynamic, _cluster(together), given)
         except KernelFault as fault:  # as on hardware, the launch itself succeeds and what comes after does not
             self.say(str(fault))
+            self._faults.append(Finding(FAULTS, shape.name, str(fault)))
             self.broken = _FAULTS.get(fault.fault, CudaStatus.LAUNCH_FAILURE)
             if self.recorder is not None:
                 self.recorder.failed(str(fault))
@@ -303,9 +368,17 @@ class Runtime:
             self.recorder.launched(self.memory, self.kinds)
         return (), b""
 
-    def _run(self, shape: KernelShape, grid: tuple[int, ...], block: tuple[int, ...], dynamic: int, parameters: bytes) -> None:
+    def _run(
+        self,
+        shape: KernelShape,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        dynamic: int,
+        cluster: tuple[int, ...] | None,
+        parameters: bytes,
+    ) -> None:
         arguments = [parameters[offset : offset + size] for offset, size in shape.parameters]
-        self.device.launch(shape.name, grid, block, *arguments, shared_bytes=dynamic)
+        self.device.launch(shape.name, grid, block, *arguments, shared_bytes=dynamic, cluster=cluster)
         record = self.device.launches[-1]
         clock = self.settings.machine.chip.clock_core_mhz
         cycles = self.settings.cycles(record) if self.settings.cycles is not None else None
@@ -329,22 +402,25 @@ class Runtime:
 
     def properties(self, major: int) -> Answer:
         """cudaDeviceProp."""
-        data = properties(self._numbers, major)
+        data = properties(self._attributes, device_name(self.settings.machine), self.memory.total_bytes, major)
         return (len(data),), data
 
-    def attribute(self, number: int) -> Answer:
-        """A cudaDeviceAttr."""
-        if not 1 <= number <= MOST_ATTRIBUTE:
-            raise CudaError(CudaStatus.INVALID_VALUE)
-        return (attribute(self._numbers, number),), b""
+    def attributes(self) -> Answer:
+        """All attributes by number, from 0, which means nothing."""
+        values = [self._attributes.get(number, 0) for number in range(MOST_ATTRIBUTE + 1)]
+        return (len(values),), struct.pack(f"<{len(values)}i", *values)
+
+    def device_name(self) -> Answer:
+        """What the device is called."""
+        return (), device_name(self.settings.machine)
 
     def function(self, number: int) -> Answer:
         """What is known of a kernel's code."""
         code = self._code(number, LANES, 0)
         constant = sum(variable.size for variable in code.variables if variable.space == "const")
-        threads = self._numbers["maxThreadsPerBlock"]
-        version = 10 * self._numbers["major"] + self._numbers["minor"]
-        dynamic = self._numbers["sharedMemPerBlock"] - code.shared_bytes
+        threads = min(MOST_THREADS, self.settings.machine.sm.threads_per_sm)
+        major, minor = compute_capability(self.settings.code)
+        version, dynamic = 10 * major + minor, USUAL_SHARED_BYTES - code.shared_bytes
         return (code.registers, code.shared_bytes, constant, code.local_bytes, threads, version, max(0, dynamic)), b""
 
     def occupancy(self, number: int, threads: int, dynamic: int) -> Answer:
@@ -367,16 +443,28 @@ class Runtime:
 
     def texture(self, *words: int) -> Answer:
         """A texture object over memory."""
-        handle = make_texture(self.device, *words)
+        try:
+            handle = make_texture(self.device, *words)
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(CudaStatus.NOT_SUPPORTED) from None
         if self.recorder is not None:
             self.recorder.texture(handle, words)
         return (handle,), b""
+
+    def tensor_map(self, described: bytes) -> Answer:
+        """The map of a tensor for copies of tiles; what CUDA's driver refuses is refused."""
+        try:
+            return (), map_of(described)
+        except WarploomError as problem:
+            self.say(f"cuTensorMapEncode: {problem}")
+            raise CudaError(CudaStatus.INVALID_VALUE) from None
 
     def no_texture(self, _handle: int) -> Answer:
         """A texture object is not needed any more; its number is not used again."""
         return (), b""
 
 
-def _span(width: int, pitch: int, rows: int, slice_: int, slices: int) -> int:
-    """Bytes from the first to the last of a block of memory."""
-    return math.prod((slices - 1, slice_)) + (rows - 1) * pitch + width
+def _cluster(packed: int) -> tuple[int, int, int] | None:
+    """The extents of a cluster, where a launch names one."""
+    return (packed & 0xFFFF, packed >> 16 & 0xFFFF, packed >> 32) if packed else None

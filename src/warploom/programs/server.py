@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import LINE, RECORDING, RECORDING_LINE, libraries
-from warploom.programs.linkage import needed_library
+from warploom.programs.library import DRIVER, INSIDE, LINE, RECORDING, RECORDING_LINE, libraries
+from warploom.programs.linkage import check_program
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
 
 _LOOK_EVERY = 0.2  # seconds between two looks at a program that asks for nothing
 _PATIENCE = 5.0  # seconds that an interrupted program has to end by itself
-_STICKY = frozenset(("module", "unload", "properties", "attribute", "hello"))  # what works after a kernel was stopped
+_STICKY = frozenset(
+    ("module", "unload", "properties", "attributes", "device_name", "hello")
+)  # what works after a kernel was stopped
 
 
 def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | BesideGpu], *, beside_gpu: bool = False) -> int:
@@ -77,10 +79,11 @@ def _accept(
 
 
 def _serve(runtime: Runtime | BesideGpu, line: Connection) -> bool:
-    """Answer what was asked so far; False if the program has gone."""
+    """Answer what was asked so far; False if the program has gone. Nobody waits for the rest of a question: it may never come."""
     try:
-        while True:
-            operation, given, wanted = line.question()
+        line.receive()
+        while (question := line.question()) is not None:
+            operation, given, wanted = question
             status, words, data = _outcome(runtime, operation, given)
             if not wanted:  # a launch that nobody waits for: what goes wrong with it is the next answer
                 runtime.owed = runtime.owed or status
@@ -89,10 +92,9 @@ def _serve(runtime: Runtime | BesideGpu, line: Connection) -> bool:
                 runtime.owed = 0
             if operation.name == "hello" and runtime.file is not None:
                 line.send_file(runtime.file)
-            if not line.pending:
-                return True
     except Gone:
         return False
+    return True
 
 
 def _outcome(runtime: Runtime | BesideGpu, operation: LibraryCall, given: Sequence[Any]) -> tuple[int, Sequence[int], bytes]:
@@ -114,12 +116,13 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
     line = RECORDING_LINE if beside_gpu else LINE
     added = {line: name, f"{line}_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
-    needed = needed_library(command[0])
+    check_program(command[0])
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
-    elif needed is not None:  # also where the program has a path of its own to CUDA's library
-        preloaded = [str(folder / needed), *filter(None, [environment.get("LD_PRELOAD")])]
-        added["LD_PRELOAD"] = " ".join(preloaded)
+    else:  # loaded first, whatever paths of their own the program and what it loads have to CUDA's libraries
+        ours = [str(folder / name) for name in (INSIDE, DRIVER)]
+        added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
+        added["TRITON_LIBCUDA_PATH"] = str(folder)
     try:
         return subprocess.Popen(command, env={**environment, **added})
     except FileNotFoundError:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code, Constant, Modified
+from warploom.base.errors import WarploomError
+from warploom.base.kept import say
+from warploom.base.spelling import did_you_mean
+from warploom.compiler.code.instruction import Code, Constant, Modified
+from warploom.compiler.sass.module import SassModule
 from warploom.emulator.emulator import Emulator
 from warploom.emulator.shape import LaunchShape
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.sass.module import SassModule
-from warploom.storage.kept import say
-from warploom.workloads.arguments import Argument
+from warploom.programs.arguments import Argument
 
 
 def set_variables(gpu: Any, module: Any, kernel: str, shape: LaunchShape, given: Sequence[Argument], place: str) -> None:
@@ -42,7 +42,7 @@ def set_variables(gpu: Any, module: Any, kernel: str, shape: LaunchShape, given:
     names = {argument.name for argument in given}
     for name in _zero_constants_in(module, code) if isinstance(module, SassModule) else _zero_constants(code):
         if name not in names:
-            say(f"{place}: kernel {kernel} uses the constant {name}, which nobody has set and is zero: --symbol '{name}=...'")
+            say(f"{place}: kernel {kernel} reads the constant {name}, which was never set and is zero: --symbol '{name}=...'")
 
 
 def _zero_constants(code: Code) -> list[str]:

@@ -3,18 +3,19 @@
 import functools
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.places import GOLDENS
 from warploom.programs.device import Device
-from warploom.ptx.source_lines import without_lines
-from warploom.workloads.program import compare_outputs
-from warploom.workloads.registry import load_workload, workload_names, workload_ptx
-from warploom.workloads.workload import Arrays
+from warploom.programs.program import compare_outputs
+from warploom.programs.workloads.registry import load_workload, workload_names, workload_ptx
+from warploom.programs.workloads.workload import Arrays
+from warploom_lab.goldens.ptx_lines import without_lines
 
-GOLDENS = Path(__file__).parents[1] / "goldens"
+pytestmark = pytest.mark.oracle
+
 NOTE = json.loads((GOLDENS / "workloads.json").read_text())
 ARCHIVE = np.load(GOLDENS / "workloads.npz", allow_pickle=False)
 SAMPLES = 2048  # of an output that is too large to be stored whole, as in the script that makes the goldens
@@ -54,7 +55,7 @@ def test_tiny_agrees_with_a_real_gpu(name: str) -> None:
 def test_goldens_are_of_the_current_kernels() -> None:
     current = {name: hashlib.sha256(without_lines(workload_ptx(name)).encode()).hexdigest() for name in workload_names()}
     stale = [name for name, digest in current.items() if NOTE["ptx_sha256"].get(name) != digest]
-    assert not stale, f"run scripts/workload_goldens.py on a GPU again: {', '.join(stale)}"
+    assert not stale, f"run `warploom-lab workload-goldens` on a GPU again: {', '.join(stale)}"
 
 
 def test_the_real_gpu_agreed_with_every_reference() -> None:

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.workloads.program import compare_outputs, workload_program
-from warploom.workloads.registry import (
+from warploom.base.errors import WarploomError
+from warploom.programs.program import compare_outputs, workload_program
+from warploom.programs.workloads.registry import (
     load_workload,
     select_workloads,
     set_names,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.simulation.again import differences, make_again
-from warploom.simulation.simulate import emulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import load_workload, workload_names
+from warploom.base.errors import WarploomError
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import load_workload, workload_names
+from warploom.runs.remake import differences, make_again
+from warploom.runs.simulate import emulate
 
 SEEDED = [name for name in workload_names() if load_workload(name).seed is not None]
 
@@ -30,7 +30,7 @@ def test_its_output_is_right(name: str, seed: int) -> None:
     made = emulate(workload_program(name, seed=seed), size="tiny")
     assert made.verified is True
     record = made.to_dict()
-    assert record["provenance"]["program"]["seed"] == seed
+    assert record["provenance"]["spec"]["seed"] == seed
     assert differences(record, make_again(record, "here")) == []
 
 

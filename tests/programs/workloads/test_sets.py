@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from warploom.library import find_paper
-from warploom.workloads.registry import load_workload, workload_names, workload_set
-from warploom.workloads.workload import SIZES
+from warploom.base.library import find_paper
+from warploom.programs.workloads.registry import load_workload, workload_names, workload_set
+from warploom.programs.workloads.workload import SIZES
 
 SETS = {
     "rfv": "matrixmul blackscholes dct8x8 reduction vectoradd backprop bfs heartwall hotspot scalarprod neuralnet lud "

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warploom.simulation.simulate import emulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import load_workload, workload_names
-from warploom.workloads.workload import SIZES, Sizes
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import load_workload, workload_names
+from warploom.programs.workloads.workload import SIZES, Sizes
+from warploom.runs.simulate import emulate
 
 SMS = 132
 OWN = {  # CTAs of the kernels that have most of the instructions, in their largest launch; paper has fewer than 132 of one

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Code
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import FULL
+from warploom.compiler.ptx import parse
+from warploom.emulator.trace.format import SECTOR_BYTES, Trace
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.ptx import parse
-from warploom.trace.format import FULL_MASK, SECTOR_BYTES, Trace
-from warploom.trace.store import TraceStore
-from warploom.workloads.registry import load_workload, published_rows, workload_ptx
+from warploom.programs.workloads.registry import load_workload, published_rows, workload_ptx
 
 MAIN_KERNELS = {  # the kernel that a paper's register count is compared with
     "matrixmul": "matrixmul",
@@ -56,12 +57,12 @@ def test_no_more_than_sixteen_lanes(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["aes", "sgemm"])
 def test_every_lane_executes_every_instruction(name: str, tmp_path: Path) -> None:
-    assert (masks(name, tmp_path) == FULL_MASK).all()
+    assert (masks(name, tmp_path) == FULL).all()
 
 
 @pytest.mark.parametrize(("name", "share"), [("bfs", 0.3), ("heartwall", 0.3), ("mum", 0.3)])
 def test_many_instructions_are_divergent(name: str, share: float, tmp_path: Path) -> None:
-    assert (masks(name, tmp_path) != FULL_MASK).mean() > share
+    assert (masks(name, tmp_path) != FULL).mean() > share
 
 
 @pytest.mark.parametrize("name", ["bfs", "spmv"])

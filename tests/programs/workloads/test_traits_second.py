@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Code
-from warploom.code.table import Flag, Space, static_table
+from warploom.base.library import find_paper
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import FULL
+from warploom.compiler.code.table import Flag, Space, static_table
+from warploom.compiler.ptx import parse
 from warploom.emulator.emulator import ExecutedLaunch
-from warploom.library import find_paper
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.ptx import parse
-from warploom.trace.format import FULL_MASK
-from warploom.trace.store import TraceStore
-from warploom.workloads.registry import load_workload, workload_ptx
+from warploom.programs.workloads.registry import load_workload, workload_ptx
 
 SHADERS = ("phong", "parallax", "ssao", "noise", "shadow", "bloom")
 REGMUTEX_ROWS = {  # registers and base set of the paper's table
@@ -186,12 +186,12 @@ def masks(records: list[ExecutedLaunch]) -> np.ndarray:
 
 @pytest.mark.parametrize(("name", "share"), [("tpacf", 0.3), ("bfs-queue", 0.5), ("parallax", 0.15)])
 def test_lanes_go_different_ways(name: str, share: float, tmp_path: Path) -> None:
-    assert (masks(launches(name, tmp_path)) != FULL_MASK).mean() > share
+    assert (masks(launches(name, tmp_path)) != FULL).mean() > share
 
 
 @pytest.mark.parametrize("name", ["dgemm", "fft", "nbody", "hotspot3d"])
 def test_every_lane_executes_every_instruction(name: str, tmp_path: Path) -> None:
-    assert (masks(launches(name, tmp_path)) == FULL_MASK).all()
+    assert (masks(launches(name, tmp_path)) == FULL).all()
 
 
 @pytest.mark.parametrize("name", SHADERS)

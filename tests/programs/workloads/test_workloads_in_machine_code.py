@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.simulation.simulate import emulate, simulate
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import workload_names
+from warploom.programs.program import workload_program
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.simulate import emulate, simulate
 
 SOME = ("bfs-queue", "heartwall", "mum", "particlefilter", "reduction", "sad", "tpacf")  # calls, textures, shuffles, atomics
 

@@ -1,21 +1,11 @@
-/* Copies and fills. Device memory is mapped here, so that the library moves the bytes itself; the simulator checks the ranges. */
+/* Copies and fills in all the forms that programs write them. */
 #include <string.h>
 
 #include "warploom.h"
 
 status copy(word to, word to_pitch, word to_slice, word from, word from_pitch, word from_slice, word width, word rows, word slices,
             int kind) {
-    word answer[ANSWER_WORDS];
-    if (!width || !rows || !slices) return SUCCESS;
-    if (rows > 1 && (to_pitch < width || from_pitch < width)) return noted(12); /* cudaErrorInvalidPitchValue */
-    take_turn();
-    status outcome = ASK(COPY, answer, to, to_pitch, to_slice, from, from_pitch, from_slice, width, rows, slices, kind);
-    for (word slice = 0; !outcome && slice < slices; slice++)
-        for (word row = 0; row < rows; row++)
-            memmove(AS_POINTER(to + slice * to_slice + row * to_pitch), AS_POINTER(from + slice * from_slice + row * from_pitch), width);
-    if (!outcome && answer[0]) outcome = ASK(COPIED, NULL, 0);
-    give_turn();
-    return noted(outcome);
+    return noted(transfer(to, to_pitch, to_slice, from, from_pitch, from_slice, width, rows, slices, kind));
 }
 
 static status plain(void *to, const void *from, size_t bytes, int kind) {
@@ -28,7 +18,7 @@ static status flat(void *to, size_t to_pitch, const void *from, size_t from_pitc
 
 API status cudaMemcpy(void *to, const void *from, size_t bytes, int kind) { return plain(to, from, bytes, kind); }
 API status cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream) {
-    return (void)stream, plain(to, from, bytes, kind);
+    return IN_STREAM(stream, plain(to, from, bytes, kind));
 }
 API status cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
     return to_device || from_device ? noted(INVALID_DEVICE) : plain(to, from, bytes, DEVICE_TO_DEVICE);
@@ -38,7 +28,7 @@ API status cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from
 }
 API status cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows, int kind,
                              void *stream) {
-    return (void)stream, flat(to, to_pitch, from, from_pitch, width, rows, kind);
+    return IN_STREAM(stream, flat(to, to_pitch, from, from_pitch, width, rows, kind));
 }
 
 API status cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, int kind) {
@@ -54,10 +44,10 @@ API status cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t
     return outcome ? noted(outcome) : plain(to, AS_POINTER(address + offset), bytes, kind);
 }
 API status cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes, size_t offset, int kind, void *stream) {
-    return (void)stream, cudaMemcpyToSymbol(host, from, bytes, offset, kind);
+    return IN_STREAM(stream, cudaMemcpyToSymbol(host, from, bytes, offset, kind));
 }
 API status cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset, int kind, void *stream) {
-    return (void)stream, cudaMemcpyFromSymbol(to, host, bytes, offset, kind);
+    return IN_STREAM(stream, cudaMemcpyFromSymbol(to, host, bytes, offset, kind));
 }
 
 static word row_bytes(const struct array *array) { return array->texel * array->size.width; }
@@ -72,7 +62,7 @@ API status cudaMemcpy2DToArray(struct array *to, size_t x, size_t y, const void 
 }
 API status cudaMemcpy2DToArrayAsync(struct array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t rows,
                                     int kind, void *stream) {
-    return (void)stream, cudaMemcpy2DToArray(to, x, y, from, pitch, width, rows, kind);
+    return IN_STREAM(stream, cudaMemcpy2DToArray(to, x, y, from, pitch, width, rows, kind));
 }
 API status cudaMemcpy2DFromArray(void *to, size_t pitch, const struct array *from, size_t x, size_t y, size_t width, size_t rows,
                                  int kind) {
@@ -125,22 +115,21 @@ API status cudaMemcpy3D(const struct copy_3d *how) {
     return copy(to, to_pitch, to_slice, from, from_pitch, from_slice, how->size.width * texel, how->size.height, how->size.depth,
                 how->kind);
 }
-API status cudaMemcpy3DAsync(const struct copy_3d *how, void *stream) { return (void)stream, cudaMemcpy3D(how); }
+API status cudaMemcpy3DAsync(const struct copy_3d *how, void *stream) { return IN_STREAM(stream, cudaMemcpy3D(how)); }
 
 static status fill(void *to, size_t pitch, size_t slice, int byte, size_t width, size_t rows, size_t slices) {
-    if (!width || !rows || !slices) return SUCCESS;
-    return noted(ASK(FILL, NULL, AS_WORD(to), pitch, slice, width, rows, slices, (unsigned char)byte));
+    return noted(fill_bytes(AS_WORD(to), pitch, slice, byte, width, rows, slices));
 }
 
 API status cudaMemset(void *to, int byte, size_t bytes) { return fill(to, bytes, bytes, byte, bytes, 1, 1); }
-API status cudaMemsetAsync(void *to, int byte, size_t bytes, void *stream) { return (void)stream, cudaMemset(to, byte, bytes); }
+API status cudaMemsetAsync(void *to, int byte, size_t bytes, void *stream) { return IN_STREAM(stream, cudaMemset(to, byte, bytes)); }
 API status cudaMemset2D(void *to, size_t pitch, int byte, size_t width, size_t rows) {
     return fill(to, pitch, pitch * rows, byte, width, rows, 1);
 }
 API status cudaMemset2DAsync(void *to, size_t pitch, int byte, size_t width, size_t rows, void *stream) {
-    return (void)stream, cudaMemset2D(to, pitch, byte, width, rows);
+    return IN_STREAM(stream, cudaMemset2D(to, pitch, byte, width, rows));
 }
 API status cudaMemset3D(pitched to, int byte, extent size) {
     return fill(to.pointer, to.pitch, to.pitch * to.height, byte, size.width, size.height, size.depth);
 }
-API status cudaMemset3DAsync(pitched to, int byte, extent size, void *stream) { return (void)stream, cudaMemset3D(to, byte, size); }
+API status cudaMemset3DAsync(pitched to, int byte, extent size, void *stream) { return IN_STREAM(stream, cudaMemset3D(to, byte, size)); }

@@ -9,8 +9,10 @@ static const struct { status code; const char *name, *words; } table[] = {
 #include "errors.inc"
 };
 
+/* Every call that does something makes the primary context the thread's, if it has none. */
 status noted(status outcome) {
     if (outcome) last = outcome;
+    if (!current_context()) set_context(primary_context());
     return outcome;
 }
 

@@ -5,7 +5,7 @@
 #include "warploom.h"
 
 struct configuration { dim3 grid, block; size_t shared; void *stream; };
-enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4, DEEPEST = 64 };
+enum { DEEPEST = 64 };
 
 static _Thread_local struct configuration pushed[DEEPEST];
 static _Thread_local unsigned depth;
@@ -26,34 +26,17 @@ API status __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, v
     return SUCCESS;
 }
 
-/* Whether nothing can be wrong with a launch's shape, so that the program need not wait to hear of it. */
-static int is_plain(dim3 grid, dim3 block, size_t shared) {
-    enum { USUAL_SHARED = 48 << 10, MOST_THREADS = 1024, MOST_LAYERS = 64, MOST_BLOCKS = 65535 };
-    word threads = (word)block.x * block.y * block.z;
-    return threads && threads <= MOST_THREADS && block.z <= MOST_LAYERS && grid.x && grid.x <= INT32_MAX && grid.y && grid.z &&
-           grid.y <= MOST_BLOCKS && grid.z <= MOST_BLOCKS && shared <= USUAL_SHARED;
-}
-
-static status launch(struct kernel *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream, int cooperative) {
-    char space[MOST_PARAMETER_BYTES];
-    if (!kernel) return noted(INVALID_FUNCTION);
-    status outcome = know(kernel);
-    if (outcome) return noted(outcome);
-    if (kernel->bytes > sizeof space) return noted(INVALID_VALUE);
-    pack(kernel, arguments, space);
-    word given[] = {kernel->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, AS_WORD(stream), cooperative};
-    if (kernel->ran && is_plain(grid, block, shared)) return noted(tell(LAUNCH, 10, given, space, kernel->bytes));
-    outcome = ask(LAUNCH, 10, given, space, kernel->bytes, NULL, NULL, 0);
-    if (!outcome) kernel->ran = 1;
-    return noted(outcome);
+static status start(struct kernel *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream, int cooperative) {
+    struct shape shape = {grid, block, {0, 0, 0}, shared, stream, cooperative};
+    return noted(kernel ? launch(kernel, &shape, arguments) : INVALID_FUNCTION);
 }
 
 API status cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
-    return launch(find_kernel(host), grid, block, arguments, shared, stream, 0);
+    return start(find_kernel(host), grid, block, arguments, shared, stream, 0);
 }
 
 API status cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
-    return launch(find_kernel(host), grid, block, arguments, shared, stream, 1);
+    return start(find_kernel(host), grid, block, arguments, shared, stream, 1);
 }
 
 API status __cudaGetKernel(struct kernel **kernel, const void *host) {
@@ -66,24 +49,19 @@ API status cudaGetKernel(struct kernel **kernel, const void *host) { return note
 API status cudaGetFuncBySymbol(struct kernel **kernel, const void *host) { return noted(__cudaGetKernel(kernel, host)); }
 
 API status __cudaLaunchKernel(struct kernel *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
-    return launch(kernel, grid, block, arguments, shared, stream, 0);
+    return start(kernel, grid, block, arguments, shared, stream, 0);
 }
 
 API status cudaLaunchKernelExC(const struct launch_configuration *how, const void *host, void **arguments) {
-    int cooperative = 0;
-    for (unsigned i = 0; i < how->count; i++) {
-        const struct launch_attribute *each = &how->attributes[i];
-        if (each->id == COOPERATIVE) cooperative = each->value.number;
-        if (each->id == CLUSTER_DIMENSION && each->value.shape[0] * each->value.shape[1] * each->value.shape[2] > 1)
-            return noted(NOT_SUPPORTED);
-    }
-    return launch(find_kernel(host), how->grid, how->block, arguments, how->shared, how->stream, cooperative);
+    struct kernel *kernel = find_kernel(host);
+    struct shape shape = {how->grid, how->block, {0, 0, 0}, how->shared, how->stream, 0};
+    if (!kernel) return noted(INVALID_FUNCTION);
+    read_attributes(&shape, how->attributes, how->count);
+    return noted(launch(kernel, &shape, arguments));
 }
 
 API status cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
-    (void)stream; /* all that was asked for before has been done */
-    function(data);
-    return SUCCESS;
+    return noted(IN_STREAM(stream, call_on_host(function, data)));
 }
 
 struct function_attributes {

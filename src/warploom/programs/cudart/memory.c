@@ -6,57 +6,52 @@
 
 enum { PITCH = 512 };
 
-static status allocate(void **address, size_t bytes, int kind) {
-    word answer[ANSWER_WORDS];
+static status obtain(void **address, size_t bytes, int kind) {
+    word found = 0;
     if (!address) return noted(INVALID_VALUE);
-    if (!bytes) {
-        *address = NULL;
-        return SUCCESS;
-    }
-    status outcome = ASK(ALLOCATE, answer, bytes, kind);
-    if (!outcome) *address = AS_POINTER(answer[0]);
+    status outcome = bytes ? allocate(bytes, kind, &found) : SUCCESS;
+    if (!outcome) *address = AS_POINTER(found);
     return noted(outcome);
 }
 
-API status cudaMalloc(void **address, size_t bytes) { return allocate(address, bytes, DEVICE_MEMORY); }
-API status cudaMallocHost(void **address, size_t bytes) { return allocate(address, bytes, PINNED_MEMORY); }
+API status cudaMalloc(void **address, size_t bytes) { return obtain(address, bytes, DEVICE_MEMORY); }
+API status cudaMallocHost(void **address, size_t bytes) { return obtain(address, bytes, PINNED_MEMORY); }
 
 API status cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
     (void)flags;
-    return allocate(address, bytes, PINNED_MEMORY);
+    return obtain(address, bytes, PINNED_MEMORY);
 }
 
 API status cudaMallocManaged(void **address, size_t bytes, unsigned flags) {
     (void)flags;
-    return bytes ? allocate(address, bytes, MANAGED_MEMORY) : noted(INVALID_VALUE);
+    return bytes ? obtain(address, bytes, MANAGED_MEMORY) : noted(INVALID_VALUE);
 }
 
 API status cudaMallocAsync(void **address, size_t bytes, void *stream) {
     (void)stream;
-    return allocate(address, bytes, DEVICE_MEMORY);
+    return obtain(address, bytes, DEVICE_MEMORY);
 }
 
 API status cudaMallocPitch(void **address, size_t *pitch, size_t width, size_t height) {
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return allocate(address, *pitch * height, DEVICE_MEMORY);
+    return obtain(address, *pitch * height, DEVICE_MEMORY);
 }
 
 API status cudaMalloc3D(pitched *result, extent size) {
     size_t pitch = (size.width + PITCH - 1) / PITCH * PITCH;
     void *address = NULL;
-    status outcome = allocate(&address, pitch * size.height * size.depth, DEVICE_MEMORY);
+    status outcome = obtain(&address, pitch * size.height * size.depth, DEVICE_MEMORY);
     if (!outcome) *result = (pitched){address, pitch, size.width, size.height};
     return outcome;
 }
 
-static status release(void *address, int kind) { return address ? noted(ASK(FREE, NULL, AS_WORD(address), kind)) : SUCCESS; }
+static status give_back(void *address, int kind) { return noted(address ? release(AS_WORD(address), kind) : SUCCESS); }
 
-API status cudaFree(void *address) { return release(address, DEVICE_MEMORY); }
-API status cudaFreeHost(void *address) { return release(address, PINNED_MEMORY); }
+API status cudaFree(void *address) { return give_back(address, DEVICE_MEMORY); }
+API status cudaFreeHost(void *address) { return give_back(address, PINNED_MEMORY); }
 
 API status cudaFreeAsync(void *address, void *stream) {
-    (void)stream;
-    return release(address, DEVICE_MEMORY);
+    return captured(stream) ? SUCCESS : give_back(address, DEVICE_MEMORY); /* a graph uses it again with its next launch */
 }
 
 /* Plain memory of the program may be pinned, which changes nothing, but the device cannot reach it. */
@@ -81,8 +76,8 @@ struct pointer_attributes {
 
 API status cudaPointerGetAttributes(struct pointer_attributes *about, const void *address) {
     enum { UNREGISTERED, HOST, DEVICE, MANAGED };
-    word answer[ANSWER_WORDS];
-    status outcome = ASK(POINTER, answer, AS_WORD(address));
+    struct allocation found;
+    status outcome = allocation_at(AS_WORD(address), &found);
     memset(about, 0, sizeof *about);
     if (outcome == INVALID_VALUE) { /* the program's own memory */
         about->device = -2;
@@ -90,16 +85,16 @@ API status cudaPointerGetAttributes(struct pointer_attributes *about, const void
         return SUCCESS;
     }
     if (outcome) return noted(outcome);
-    about->type = answer[0] == PINNED_MEMORY ? HOST : answer[0] == MANAGED_MEMORY ? MANAGED : DEVICE;
+    about->type = found.kind == PINNED_MEMORY ? HOST : found.kind == MANAGED_MEMORY ? MANAGED : DEVICE;
     about->device_pointer = (void *)address;
     if (about->type != DEVICE) about->host_pointer = (void *)address;
     return SUCCESS;
 }
 
 API status cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
-    word answer[ANSWER_WORDS];
+    struct allocation found;
     (void)flags;
-    status outcome = ASK(POINTER, answer, AS_WORD(host));
+    status outcome = allocation_at(AS_WORD(host), &found);
     if (!outcome) *device = host;
     return noted(outcome);
 }
@@ -135,14 +130,12 @@ API status cudaMalloc3DArray(struct array **result, const channels *format, exte
     array->size = size;
     array->flags = flags;
     word bytes = array->texel * size.width * (size.height ? size.height : 1) * (size.depth ? size.depth : 1);
-    word answer[ANSWER_WORDS];
     status outcome = flags & CUBEMAP ? NOT_SUPPORTED : !bytes ? INVALID_VALUE : SUCCESS;
-    if (!outcome) outcome = ASK(ALLOCATE, answer, bytes, ARRAY_MEMORY);
+    if (!outcome) outcome = allocate(bytes, ARRAY_MEMORY, &array->address);
     if (outcome) {
         free(array);
         return noted(outcome);
     }
-    array->address = answer[0];
     *result = array;
     return SUCCESS;
 }
@@ -153,7 +146,7 @@ API status cudaMallocArray(struct array **result, const channels *format, size_t
 
 API status cudaFreeArray(struct array *array) {
     if (!array) return SUCCESS;
-    status outcome = ASK(FREE, NULL, array->address, ARRAY_MEMORY);
+    status outcome = release(array->address, ARRAY_MEMORY);
     free(array);
     return noted(outcome);
 }

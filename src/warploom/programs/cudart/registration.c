@@ -6,11 +6,10 @@
 
 #include "warploom.h"
 
-struct module { word number; };
 struct variable {
     const void *host;
     char *name;
-    struct module *module;
+    struct image *image;
     void **managed; /* where the program looks for the address of a managed variable */
     word address, bytes;
     struct variable *next;
@@ -20,38 +19,41 @@ static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static struct variable *variables;
 
 API void **__cudaRegisterFatBinary(void *wrapper) {
-    struct module *module = calloc(1, sizeof *module);
-    module->number = send_module(wrapper);
-    return (void **)module;
+    struct image *image = calloc(1, sizeof *image);
+    image->data = wrapper;
+    return (void **)image;
 }
 
-static void resolve_managed(struct module *module) {
+static void resolve_managed(struct image *image) {
     word bytes;
     for (struct variable *each = variables; each; each = each->next)
-        if (each->managed && each->module == module && !each->address) {
+        if (each->managed && each->image == image && !each->address) {
             symbol(each->host, &each->address, &bytes);
             *each->managed = AS_POINTER(each->address);
         }
 }
 
-API void __cudaRegisterFatBinaryEnd(void **handle) { resolve_managed((struct module *)handle); }
+API void __cudaRegisterFatBinaryEnd(void **handle) { resolve_managed((struct image *)handle); }
 
 API char __cudaInitModule(void **handle) {
-    resolve_managed((struct module *)handle);
+    resolve_managed((struct image *)handle);
     return 1;
 }
 
-API void __cudaUnregisterFatBinary(void **handle) { ASK(UNLOAD, NULL, ((struct module *)handle)->number); }
+API void __cudaUnregisterFatBinary(void **handle) {
+    const struct image *image = (struct image *)handle;
+    if (image->sent && !image->outcome) ASK(UNLOAD, NULL, image->number);
+}
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid, void *bid,
                                 void *block, void *grid, int *warp) {
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-    add_kernel(((struct module *)handle)->number, host, name);
+    add_kernel((struct image *)handle, host, name);
 }
 
 static void add_variable(void **handle, const void *host, void **managed, const char *name, size_t bytes) {
     struct variable *variable = calloc(1, sizeof *variable);
-    *variable = (struct variable){.host = host, .name = strdup(name), .module = (struct module *)handle, .managed = managed};
+    *variable = (struct variable){.host = host, .name = strdup(name), .image = (struct image *)handle, .managed = managed};
     variable->bytes = bytes;
     pthread_mutex_lock(&lists);
     variable->next = variables;
@@ -79,8 +81,10 @@ status symbol(const void *host, word *address, word *bytes) {
     }
     if (!each) return INVALID_SYMBOL;
     if (!each->address) {
-        word given[] = {each->module->number, each->managed != NULL};
-        status outcome = ask(VARIABLE, 2, given, each->name, strlen(each->name), answer, NULL, 0);
+        status outcome = send_image(each->image);
+        if (outcome) return outcome;
+        word given[] = {each->image->number, each->managed != NULL};
+        outcome = ask(VARIABLE, 2, given, each->name, strlen(each->name), answer, NULL, 0);
         if (outcome) return outcome;
         each->address = answer[0];
     }

@@ -14,13 +14,22 @@ struct resource {
 };
 struct sampling { int address_mode[3], filter, read, srgb; float border[4]; int normalized; };
 enum { ARRAY, MIPMAPPED, LINEAR, PITCHED };
-enum { CLAMP = 1, LAYERED = 1 << 7 }; /* how an object is read */
+enum { CLAMP = 1, NORMALIZED = 1 << 6, LAYERED = 1 << 7, SRGB = 1 << 16, COLOURED = 1 << 17 }; /* how it is read */
 enum { LAYERED_ARRAY = 1 };           /* a flag of arrays */
 
 static word bits_of(const channels *format) {
     word bits = 0;
     for (int i = 0; i < 4; i++) bits |= (word)(unsigned char)format->bits[i] << 8 * i;
     return bits;
+}
+
+/* One word. The addressing of the second and third dimension is told by how it differs from that of the first. */
+static word mode_of(const struct sampling *how) {
+    const int *each = how->address_mode;
+    word mode = each[0] | how->filter << 4 | how->read << 5 | (how->normalized ? NORMALIZED : 0) | (how->srgb ? SRGB : 0);
+    for (int i = 0; i < 4; i++)
+        if (how->border[i] != 0) mode |= COLOURED;
+    return mode | (word)(each[0] ^ each[1]) << 8 | (word)(each[0] ^ each[2]) << 12;
 }
 
 static status object_over(const struct array *array, word mode, uint64_t *object) {
@@ -36,7 +45,7 @@ API status cudaCreateTextureObject(uint64_t *texture, const struct resource *fro
     word address, width, height = 0, pitch, texel, answer[ANSWER_WORDS];
     const channels *format;
     if (view || from->kind == MIPMAPPED) return noted(NOT_SUPPORTED);
-    word mode = how->address_mode[0] | how->filter << 4 | how->read << 5 | (how->normalized != 0) << 6;
+    word mode = mode_of(how);
     if (from->kind == ARRAY) return object_over(from->of.array, mode, texture);
     if (from->kind == LINEAR) {
         format = &from->of.linear.format;

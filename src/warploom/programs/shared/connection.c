@@ -25,6 +25,9 @@ struct answer { int32_t outcome; uint32_t printed; word bytes; word words[ANSWER
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int line = -1;
 static status refusal; /* why there is no line */
+static word device_start, device_end;
+
+int is_device_address(word address) { return device_start <= address && address < device_end; }
 
 void take_turn(void) { pthread_mutex_lock(&turn); }
 void give_turn(void) { pthread_mutex_unlock(&turn); }
@@ -92,7 +95,7 @@ static int receive_file(void) {
 static void connect_once(void) {
     const char *name = getenv(WARPLOOM_LINE), *parent = getenv(WARPLOOM_LINE "_PID");
     if (!name || !parent) {
-        fprintf(stderr, "warploom: this CUDA runtime works in programs that `warploom exec` starts\n");
+        fprintf(stderr, "warploom: this CUDA library works in programs that `warploom exec` starts\n");
         refusal = NO_DEVICE;
         return;
     }
@@ -108,12 +111,14 @@ static void connect_once(void) {
     }
     pthread_atfork(NULL, NULL, in_child);
     struct answer reply;
-    exchange(HELLO, 2, (word[]){WARPLOOM_CUDART_MAJOR, getpid()}, NULL, 0, &reply);
+    exchange(HELLO, 1, (word[]){getpid()}, NULL, 0, &reply);
     if (!reply.words[1]) return; /* the device is a real one, with memory of its own */
     int file = receive_file();
     void *wanted = AS_POINTER(reply.words[0]);
     void *got = mmap(wanted, reply.words[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
     close(file);
+    device_start = reply.words[0];
+    device_end = device_start + reply.words[1];
     if (got != wanted) {
         fprintf(stderr, "warploom: the program uses addresses from %p on, where device memory must lie; build it with -fPIE -pie\n",
                 wanted);

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from warploom.code.instruction import Code
-    from warploom.trace.format import Trace
+    from warploom.compiler.code.instruction import Code
+    from warploom.emulator.trace.format import Trace
 
 
 def profile(launches: Sequence[tuple[Code, Trace]]) -> dict[str, Any]:

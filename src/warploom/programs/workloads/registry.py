@@ -7,17 +7,17 @@ from functools import cache
 from importlib import import_module, resources
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import find_paper, papers
-from warploom.workloads.workload import Workload
+from warploom.base.errors import WarploomError
+from warploom.base.library import find_paper, papers
+from warploom.base.spelling import did_you_mean
+from warploom.programs.workloads.workload import Workload
 
 ALL = "all"
 
 
 @cache
 def _folders() -> dict[str, str]:
-    root = resources.files("warploom.workloads")
+    root = resources.files("warploom.programs.workloads")
     found = (entry.name for entry in root.iterdir() if entry.is_dir() and (entry / "workload.py").is_file())
     return {folder.replace("_", "-"): folder for folder in sorted(found)}
 
@@ -27,15 +27,25 @@ def workload_names() -> list[str]:
     return list(_folders())
 
 
+def check_workload_name(name: str) -> None:
+    """Refuse what is neither a workload nor a set of them."""
+    if name not in (*_folders(), *set_names(), ALL):
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> WarploomError:
+    hint = did_you_mean(name, [*_folders(), *set_names()], otherwise="; `warploom workloads` lists them")
+    return WarploomError(f"workload {name!r} is not known{hint}")
+
+
 @cache
 def load_workload(name: str) -> Workload:
     """The workload of this name."""
     if name not in _folders():
-        known = [*_folders(), *set_names()]
-        raise WarploomError(f"workload {name!r} is not known{_hint(name, known)}")
+        raise _unknown(name)
     folder = _folders()[name]
     try:
-        workload = import_module(f"warploom.workloads.{folder}.workload").WORKLOAD
+        workload = import_module(f"warploom.programs.workloads.{folder}.workload").WORKLOAD
     except ModuleNotFoundError as error:
         raise WarploomError(f"workload {name!r} needs {error.name}: pip install 'warploom[workloads]'") from None
     if workload.name != name:
@@ -63,7 +73,7 @@ def source_place(name: str) -> str:
 
 def _file_of(name: str, file: str) -> str:
     load_workload(name)
-    return (resources.files("warploom.workloads") / _folders()[name] / file).read_text(encoding="utf-8")
+    return (resources.files("warploom.programs.workloads") / _folders()[name] / file).read_text(encoding="utf-8")
 
 
 def set_names() -> tuple[str, ...]:
@@ -103,8 +113,3 @@ def select_workloads(names: Iterable[str]) -> list[str]:
         members: tuple[str, ...] = workload_set(name) if name in (*set_names(), ALL) else (load_workload(name).name,)
         chosen.update(dict.fromkeys(members))
     return list(chosen)
-
-
-def _hint(name: str, known: list[str]) -> str:
-    hint = did_you_mean(name, known)
-    return hint if "did you mean" in hint else "; `warploom workloads` lists them"

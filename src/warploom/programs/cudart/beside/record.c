@@ -9,13 +9,13 @@
 
 #include "warploom.h"
 
-struct variable { const void *host; void **managed; char *name; word module, bytes; int placed; struct variable *next; };
-struct allocation { word address, bytes; int kind; struct allocation *next; };
-struct handle { void **real; word module; struct handle *next; };
+struct variable { const void *host; void **managed; char *name; struct image *image; word bytes; int placed; struct variable *next; };
+struct noted_allocation { word address, bytes; int kind; struct noted_allocation *next; };
+struct handle { void **real; struct image image; struct handle *next; };
 
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static struct variable *variables;
-static struct allocation *allocations;
+static struct noted_allocation *allocations;
 static struct handle *handles;
 
 static void *real(const char *name) {
@@ -32,16 +32,18 @@ static void *real(const char *name) {
 API status cudaDeviceSynchronize(void);
 API status cudaGetSymbolAddress(void **, const void *);
 
-static word module_of(void **handle) {
+static struct image *image_of(void **handle) {
+    static struct image none = {.sent = 1, .outcome = INVALID_HANDLE};
     for (struct handle *each = handles; each; each = each->next)
-        if (each->real == handle) return each->module;
-    return 0;
+        if (each->real == handle) return &each->image;
+    return &none;
 }
 
 API void **__cudaRegisterFatBinary(void *wrapper) {
     struct handle *handle = calloc(1, sizeof *handle);
     handle->real = REAL(__cudaRegisterFatBinary)(wrapper);
-    handle->module = send_module(wrapper);
+    handle->image.data = wrapper;
+    send_image(&handle->image);
     pthread_mutex_lock(&lists);
     handle->next = handles;
     handles = handle;
@@ -51,14 +53,14 @@ API void **__cudaRegisterFatBinary(void *wrapper) {
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid, void *bid,
                                 void *block, void *grid, int *warp) {
-    add_kernel(module_of(handle), host, name);
+    add_kernel(image_of(handle), host, name);
     REAL(__cudaRegisterFunction)(handle, host, device, name, threads, tid, bid, block, grid, warp);
 }
 
 static void remember(word address, word bytes, int kind) {
-    struct allocation *allocation = calloc(1, sizeof *allocation);
+    struct noted_allocation *allocation = calloc(1, sizeof *allocation);
     pthread_mutex_lock(&lists);
-    *allocation = (struct allocation){address, bytes, kind, allocations};
+    *allocation = (struct noted_allocation){address, bytes, kind, allocations};
     allocations = allocation;
     pthread_mutex_unlock(&lists);
 }
@@ -66,7 +68,7 @@ static void remember(word address, word bytes, int kind) {
 static void add_variable(void **handle, const void *host, void **managed, const char *name, size_t bytes) {
     struct variable *variable = calloc(1, sizeof *variable);
     pthread_mutex_lock(&lists);
-    *variable = (struct variable){host, managed, strdup(name), module_of(handle), bytes, 0, variables};
+    *variable = (struct variable){host, managed, strdup(name), image_of(handle), bytes, 0, variables};
     variables = variable;
     pthread_mutex_unlock(&lists);
 }
@@ -91,7 +93,7 @@ static void place_variables(void) {
         if (each->managed) address = *each->managed;
         else if (REAL(cudaGetSymbolAddress)(&address, each->host)) continue;
         if (!address) continue;
-        word given[] = {each->module, AS_WORD(address), each->bytes};
+        word given[] = {each->image->number, AS_WORD(address), each->bytes};
         ask(PLACED, 3, given, each->name, strlen(each->name), NULL, NULL, 0);
         each->placed = 1;
         if (each->managed) remember(AS_WORD(address), each->bytes, MANAGED_MEMORY);
@@ -105,17 +107,17 @@ static status allocated(status outcome, void **address, size_t bytes, int kind) 
     return outcome;
 }
 
-static struct allocation *home(word address) {
-    struct allocation *each;
+static struct noted_allocation *home(word address) {
+    struct noted_allocation *each;
     for (each = allocations; each && !(each->address <= address && address < each->address + each->bytes); each = each->next) {}
     return each;
 }
 
 static void forget(void *address) {
     pthread_mutex_lock(&lists);
-    for (struct allocation **each = &allocations; *each; each = &(*each)->next)
+    for (struct noted_allocation **each = &allocations; *each; each = &(*each)->next)
         if ((*each)->address == AS_WORD(address)) {
-            struct allocation *gone = *each;
+            struct noted_allocation *gone = *each;
             *each = gone->next;
             ASK(FREE, NULL, gone->address, gone->kind);
             free(gone);
@@ -161,7 +163,7 @@ static void tell_rows(int operation, word device, word pitch, const void *host, 
 }
 
 static int on_device(word address, int kind, int when) {
-    struct allocation *found = home(address);
+    struct noted_allocation *found = home(address);
     return kind == DEFAULT_KIND ? found && found->kind != PINNED_MEMORY : kind == when || kind == DEVICE_TO_DEVICE;
 }
 
@@ -230,7 +232,7 @@ API status cudaMemset2D(void *to, size_t pitch, int byte, size_t width, size_t r
 
 /* Memory that the program reads and writes without calls. */
 static void show(int operation) {
-    for (struct allocation *each = allocations; each; each = each->next)
+    for (struct noted_allocation *each = allocations; each; each = each->next)
         if (each->kind == PINNED_MEMORY || each->kind == MANAGED_MEMORY)
             tell_rows(operation, each->address, each->bytes, AS_POINTER(each->address), each->bytes, each->bytes, 1);
 }
@@ -245,8 +247,8 @@ static void before(struct kernel *kernel, dim3 grid, dim3 block, void **argument
     place_variables();
     show(WROTE);
     word bytes = pack(kernel, arguments, space);
-    word given[] = {kernel->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, 0, cooperative};
-    ask(LAUNCH, 10, given, space, bytes, NULL, NULL, 0);
+    word given[] = {kernel->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, 0, cooperative, 0};
+    ask(LAUNCH, 11, given, space, bytes, NULL, NULL, 0);
 }
 
 static status after(status outcome) {

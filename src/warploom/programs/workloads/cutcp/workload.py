@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 15
 SIDE, DEPTH, MARGIN = 8, 8, 1

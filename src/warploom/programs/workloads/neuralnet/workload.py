@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 10
 IMAGES = Sizes(tiny=1, small=14, paper=28, chip=264)  # 28 images make the paper's 168 CTAs of the first layer

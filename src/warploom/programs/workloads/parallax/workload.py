@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.sampling import bilinear, pixel_centres, smooth_texture
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 203
 _BLOCK = (32, 8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.workloads.sampling import bilinear, normalised, pixel_centres
-from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.sampling import bilinear, normalised, pixel_centres
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 24
 _BLOCK = (16, 16)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
 
 SEED = 19
 THREADS = 512

@@ -1,5 +1,0 @@
-"""The programs of the five papers: CUDA source of our own, its PTX, inputs, launches and reference results.
-
-One folder each; `warploom.workloads.registry` finds them, `warploom.workloads.program` makes something to run of them or of a
-user's own kernel.
-"""
