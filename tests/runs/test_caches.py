@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import warploom as wl
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
-from warploom.simulation.caches import check_caches
-from warploom.simulation.simulate import simulate
-from warploom.sweeps.expansion import expand
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.plan import plan_from_dict
+from warploom.runs.caches import check_caches
+from warploom.runs.keys import keys_of
+from warploom.runs.simulate import simulate
+from warploom.studies.sweep.expansion import expand
+from warploom.studies.sweep.plan import plan_from_dict
 
 SOURCE = """
 __constant__ int step = 5;
@@ -91,16 +91,16 @@ def test_a_result_is_made_again_with_its_caches(tmp_path: Path, capsys: pytest.C
     assert run_command(["run", "vectoradd", "--size", "tiny", "--caches", "warm", "--json"]) == 0
     kept = tmp_path / "result.json"
     kept.write_text(capsys.readouterr().out)
-    assert json.loads(kept.read_text())["provenance"]["caches"] == "warm"
+    assert json.loads(kept.read_text())["provenance"]["spec"]["caches"] == "warm"
     assert run_command(["run", "--from", str(kept)]) == 0, capsys.readouterr().err
 
 
 def test_plans_have_an_axis_for_it_and_runs_are_stored_apart() -> None:
     found = expand(plan_from_dict({"workloads": "vectoradd", "sizes": "tiny", "caches": ["cold", "warm"]}))
     assert [point.coordinates["caches"] for point in found.points] == ["cold", "warm"]
-    assert len(set(content_keys(found.tasks))) == 2
+    assert len(set(keys_of(found.specs))) == 2
     (usual,) = expand(plan_from_dict({"workloads": "vectoradd", "sizes": "tiny"})).points
-    assert "caches" not in usual.coordinates and content_keys([usual.task]) == content_keys(found.tasks[:1])
+    assert "caches" not in usual.coordinates and keys_of([usual.spec]) == keys_of(found.specs[:1])
     with pytest.raises(WarploomError, match="plan: caches cannot be 'hot'; choose cold or warm"):
         expand(plan_from_dict({"workloads": "vectoradd", "caches": "hot"}))
 

@@ -12,22 +12,21 @@ from typing import Any
 
 import pandas
 import pytest
-from sweeping import begin, outcome
 
 import warploom as wl
+from support.sweeping import begin, outcome
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
-from warploom.papers.reproduce import reproduce, scorecard, select
-from warploom.sweeps.cluster import COUNT_SECONDS, WORKER_SETTINGS, Cluster
-from warploom.sweeps.store import Store
+from warploom.runs.cluster import COUNT_SECONDS, WORKER_SETTINGS, Cluster
+from warploom.runs.store import Store
+from warploom.studies.reproduce.reproduce import reproduce, scorecard, select
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1, "replicates": 12}
 
 
-def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warploom.register_file.user_files._loaded", {})  # workers load what this process has loaded
+def test_a_killed_worker_costs_its_runs_and_nothing_else(tmp_path: Path) -> None:
     wl.sweep(PLAN, tmp_path / "here", jobs=1)
     with (
         dask.config.set(WORKER_SETTINGS),
@@ -65,8 +64,7 @@ def test_a_lost_scheduler_is_one_sentence_and_the_sweep_goes_on(tmp_path: Path) 
     assert len(wl.sweep(plan, folder, jobs=1).table()) == 12
 
 
-def test_figures_are_reproduced_by_a_cluster_as_they_are_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warploom.register_file.user_files._loaded", {})
+def test_figures_are_reproduced_by_a_cluster_as_they_are_here(tmp_path: Path) -> None:
     selected, told = select("rfv", "figure 1"), (lambda task: None, None, None)
     here = scorecard(list(reproduce(selected, "tiny", Store(tmp_path / "here"), 1, *told)))
     about: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
@@ -122,7 +120,7 @@ def test_the_scheduler_is_not_asked_for_its_workers_with_every_run() -> None:
 
 
 def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warploom.sweeps.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("warploom.runs.cluster.CONNECT_SECONDS", 1)
     with pytest.raises(WarploomError, match=r"--scheduler tcp://127\.0\.0\.1:9: no Dask scheduler answers there"):
         wl.sweep(PLAN, tmp_path, scheduler="tcp://127.0.0.1:9")
     for address in ("nonsense", "tcp://host", "foo://host:8786"):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.code.instruction import Code
+from support.executed import traced
+from warploom.chip.machines import load_machine
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx import parse
 from warploom.designs import parse_design
 from warploom.emulator.shape import LaunchShape
-from warploom.machines import load_machine
 from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.programs.device import Device
-from warploom.ptx import parse
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.execution import Executions, execute
-from warploom.workloads.program import Program
+from warploom.programs.program import Program
+from warploom.runs.compilation import compile_for
+from warploom.runs.execution import Executions
 
 VALUES = 40  # live at once
 MACHINE = load_machine("gtx480")  # 32768 registers and 48 KB of shared memory in an SM
@@ -50,7 +51,7 @@ def _program(*dynamic_bytes: int) -> Program:
 
 
 def _codes(design: str, *dynamic_bytes: int) -> list[Code]:
-    made = execute(_program(*dynamic_bytes), parse_design(design), MACHINE, "tiny", Executions())
+    made = traced(_program(*dynamic_bytes), parse_design(design), MACHINE, "tiny", Executions())
     return [launch.code for launch in made.launches]
 
 
@@ -92,6 +93,6 @@ def test_a_device_without_a_design_notes_it_too() -> None:
 def test_executions_that_are_kept_are_of_one_program_each() -> None:
     kept, design = Executions(), parse_design("baseline")
     once, twice = _program(0), _program(0, MUCH)
-    made = [execute(program, design, MACHINE, "tiny", kept) for program in (once, twice, once)]
+    made = [traced(program, design, MACHINE, "tiny", kept) for program in (once, twice, once)]
     assert [len(execution.launches) for execution in made] == [1, 2, 1]
     assert made[0] is made[2]

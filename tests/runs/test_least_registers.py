@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.compiler.ptx import parse
 from warploom.designs import parse_design
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.ptx import parse
-from warploom.simulation.compilation import compile_for
-from warploom.workloads.registry import workload_ptx
+from warploom.programs.workloads.registry import workload_ptx
+from warploom.runs.compilation import compile_for
 
 KERNELS = [("matrixmul", "matrixmul"), ("reduction", "reduction"), ("neuralnet", "convolution2"), ("hotspot", "hotspot")]
 

@@ -2,21 +2,25 @@
 
 import json
 import re
+import shutil
 import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
-from test_cli_runs import LAUNCH, SCALE_PTX
 
+from support.places import TESTS
+from support.scale_kernel import LAUNCH, SCALE_PTX
+from warploom.chip.machines import load_machine, machine_names
+from warploom.chip.machines.loader import FOLDER, machine_from_dict
 from warploom.cli.app import run_command
-from warploom.machines import load_machine, machine_names
-from warploom.machines.loader import FOLDER, machine_from_dict
-from warploom.report.comparison import draw_comparison
-from warploom.report.embedding import KEYWORD, embedded
-from warploom.simulation import provenance
-from warploom.simulation.provenance import described, machine_label, provenance_from_dict
-from warploom.simulation.result import result_from_dict, to_table
+from warploom.runs import provenance
+from warploom.runs.provenance import described, machine_label, provenance_from_dict
+from warploom.runs.result import result_from_dict, to_table
+from warploom.show.comparison import draw_comparison
+from warploom.show.embedding import KEYWORD, embedded
 
+CENSUS = TESTS / "papers" / "invented" / "census"
 TINY = ["run", "vectoradd", "--size", "tiny"]
 
 
@@ -46,7 +50,7 @@ def kept(run, tmp_path):
 
 OWN_POLICY = '''
 from typing import NamedTuple
-from warploom.register_file import policy
+from warploom.chip.sm import policy
 
 @policy
 class Mine(NamedTuple):
@@ -65,7 +69,7 @@ def test_an_override_shows_everywhere(run):
     assert plain["machine"] == "gtx480"
     assert changed["machine"] == "gtx480[l1.mshrs=8]"
     assert scaled["machine"] == "gtx480[l1.mshrs=8, sms=4]"
-    assert changed["provenance"]["machine"]["numbers"]["l1"]["mshrs"] == 8
+    assert changed["provenance"]["spec"]["machine"]["l1"]["mshrs"] == 8
     assert len({result["provenance"]["key"] for result in (plain, changed, scaled)}) == 3
     table = run(*TINY, "--override", "l1.mshrs=8")
     assert "machine gtx480[l1.mshrs=8]" in table and f"key {changed['provenance']['key'][:8]}" in table
@@ -74,11 +78,12 @@ def test_an_override_shows_everywhere(run):
 def test_a_result_carries_what_it_was_made_from(run):
     made = run(*TINY, "--json")["provenance"]
     assert made["version"] and made["sources"] and made["environment"]["numba"]
-    assert made["program"]["workload"] == "vectoradd" and made["program"]["size"] == "tiny" and made["program"]["seed"] == 5
-    assert made["technology"]["name"] == "common" and made["technology"]["digest"]
-    assert set(made["policies"]) < set(made["design"]) and made["check"] is False
+    spec, digests = made["spec"], made["digests"]
+    assert spec["program"] == {"kind": "workload", "workload": "vectoradd"} and spec["size"] == "tiny" and spec["seed"] == 5
+    assert spec["technology"] == digests["technology"]["name"] == "common" and digests["technology"]["digest"]
+    assert set(digests["policies"]) < set(spec["design"]) and spec["check"] == []
     assert run(*TINY, "--json")["provenance"]["key"] == made["key"]
-    assert run(*TINY, "--emulate-only", "--json")["provenance"]["technology"] == {}
+    assert run(*TINY, "--emulate-only", "--json")["provenance"]["digests"]["technology"] == {}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_a_kernel_of_ones_own_can_be_made_again(kept, run, tmp_path):
     file.write_text(SCALE_PTX)
     path = kept("run", str(file), *LAUNCH, "--shared", "64")
     made = json.loads(path.read_text())["provenance"]
-    assert made["program"]["grid"] == [4, 1, 1] and made["program"]["arguments"][0] == "x=f32[256]:iota"
+    assert made["spec"]["program"]["grid"] == [4, 1, 1] and made["spec"]["program"]["arguments"][0] == "x=f32[256]:iota"
     line = run("run", "--from", str(path))
     assert "scale of scale.ptx#" in line and "grid 4,1,1, block 64,1,1, shared 64, x=f32[256]:iota" in line
     file.write_text(SCALE_PTX.replace("mul.f32", "add.f32"))
@@ -126,17 +131,93 @@ def test_files_of_the_user_are_named_by_contents(kept, run, tmp_path):
     policy.write_text(OWN_POLICY)
     path = kept(*TINY, "--emulate-only", "--policy", str(policy), "--design", "gating=mine-for-provenance")
     made = json.loads(path.read_text())["provenance"]
-    assert made["policies"]["gating"]["file"] == str(policy) and "file" not in made["policies"]["scheduler"]
-    run("run", "--from", str(path))
-    made["policies"]["gating"]["digest"] = "0" * 20
+    assert made["digests"]["policies"]["gating"]["file"] == str(policy) and "file" not in made["digests"]["policies"]["scheduler"]
+    run("run", "--from", str(path), "--policy", str(policy))
+    made["digests"]["policies"]["gating"]["digest"] = "0" * 20
     path.write_text(json.dumps({"provenance": made}))
-    assert f"{policy} has changed since" in run("run", "--from", str(path), code=2)
+    assert f"{policy} has changed since" in run("run", "--from", str(path), "--policy", str(policy), code=2)
+
+
+@pytest.fixture
+def told(kept, tmp_path):
+    """A result of the user's policy, and another process's answer when it is told to make it again."""
+    policy = tmp_path / "told.py"
+    name = f"mine-{tmp_path.name}"  # two files of one process cannot bring the same
+    policy.write_text(OWN_POLICY.replace("mine-for-provenance", name))
+    path = kept(*TINY, "--emulate-only", "--policy", str(policy), "--design", f"gating={name}")
+
+    def ask(*words):
+        command = [sys.executable, "-m", "warploom", "run", "--from", str(path), *words]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    return policy, ask
+
+
+def test_a_result_runs_no_code_that_nobody_named(told, tmp_path):
+    policy, ask = told
+    policy.write_text(policy.read_text() + f"\nopen({str(tmp_path / 'ran')!r}, 'w')\n")  # whatever its digest
+    unnamed, changed = ask(), ask("--policy", str(policy))
+    assert unnamed.returncode == changed.returncode == 2 and not (tmp_path / "ran").exists()
+    assert f"name it if you trust it, with --policy {policy}" in unnamed.stderr and unnamed.stderr.count("\n") == 1
+    assert f"{policy} has changed since" in changed.stderr
+
+
+def test_a_result_runs_the_code_that_was_named(told):
+    policy, ask = told
+    assert ask("--policy", str(policy)).returncode == 0
+
+
+def test_a_policy_that_reads_data_can_be_made_again(kept, run, tmp_path):
+    (tmp_path / "table.csv").write_text("1\n")
+    policy = tmp_path / "reads.py"
+    reads = f"\nopen({str(tmp_path / 'table.csv')!r}).close()\n"
+    policy.write_text(OWN_POLICY.replace("mine-for-provenance", "mine-with-data") + reads)
+    path = kept(*TINY, "--emulate-only", "--policy", str(policy), "--design", "gating=mine-with-data")
+    run("run", "--from", str(path), "--policy", str(policy))
+    (tmp_path / "table.csv").write_text("2\n")
+    assert f"{policy} has changed since" in run("run", "--from", str(path), "--policy", str(policy), code=2)
+
+
+def test_a_papers_folder_is_named_again(run, tmp_path):
+    shutil.copytree(CENSUS, tmp_path / "census")
+    words = ["--paper", str(tmp_path / "census"), "--emulate-only"]
+    result, command = tmp_path / "result.json", [sys.executable, "-m", "warploom", "run"]
+    made = subprocess.run([*command, *TINY[1:], "--design", "census", *words, "--json"], capture_output=True, text=True)
+    result.write_text(made.stdout)
+    assert subprocess.run([*command, "--from", str(result), *words[:2]], capture_output=True).returncode == 0
+    (tmp_path / "census" / "policy.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    for again in ([], words[:2]):
+        refused = subprocess.run([*command, "--from", str(result), *again], capture_output=True, text=True)
+        assert refused.returncode == 2 and "Traceback" not in refused.stderr and not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("option", ["--time={}", "--create-pch={}", "-I{}", "-include={}", "--fdevice-time-trace={}"])
+def test_a_result_does_not_choose_the_files_of_a_compiler(option, kept, run, tmp_path):
+    option = option.format(tmp_path / "chosen")
+    file = tmp_path / "scale.ptx"
+    file.write_text(SCALE_PTX)
+    path = kept("run", str(file), *LAUNCH, "--emulate-only", "--define", "N=4", "--nvrtc-option", option)
+    error = run("run", "--from", str(path), code=2)
+    assert f"the compiler's option {option!r} may read or write files" in error
+    run("run", "--from", str(path), "--nvrtc-option", option)
+
+
+def test_a_file_is_compared_before_it_is_read(kept, run, tmp_path):
+    file = tmp_path / "scale.ptx"
+    file.write_text(SCALE_PTX)
+    path = kept("run", str(file), *LAUNCH, "--emulate-only")
+    file.write_text("no PTX")
+    assert f"{file} has changed since" in run("run", "--from", str(path), code=2)
+    record = json.loads(path.read_text())
+    record["provenance"]["spec"]["program"]["file"] = "/dev/zero"
+    path.write_text(json.dumps(record))
+    assert "/dev/zero is not there any more" in run("run", "--from", str(path), code=2)
 
 
 def test_an_energy_table_of_ones_own_has_its_digest_in_its_name(kept, run, tmp_path):
     from importlib import resources
 
-    text = (resources.files("warploom.energy") / "technologies" / "common.toml").read_text()
+    text = (resources.files("warploom.designs.energy") / "technologies" / "common.toml").read_text()
     table = tmp_path / "common.toml"
     table.write_text(text)
     path = kept(*TINY, "--technology", str(table))
@@ -179,11 +260,11 @@ def test_what_is_no_result_is_refused(text, complaint, run, tmp_path):
 
 
 @pytest.mark.parametrize("damage", [None, 3, "word", {"name": []}, {"label": {}}, {"numbers": {"chip": 3}}, {"workload": 7}])
-@pytest.mark.parametrize("part", ["program", "design", "machine", "technology"])
+@pytest.mark.parametrize("part", ["program", "design", "machine", "launches"])
 def test_damaged_provenance_is_a_sentence(part, damage, kept, run):
     path = kept(*TINY, "--emulate-only")
     record = json.loads(path.read_text())
-    record["provenance"][part] = damage
+    record["provenance"]["spec"][part] = damage
     path.write_text(json.dumps(record))
     error = run("run", "--from", str(path), code=2)
     assert error.startswith("error: ") and error.count("\n") == 1
@@ -191,8 +272,8 @@ def test_damaged_provenance_is_a_sentence(part, damage, kept, run):
 
 def test_other_options_beside_from_are_refused(kept, run):
     path = kept(*TINY, "--emulate-only")
-    assert "leave this away" in run("run", "--from", str(path), "--size", "tiny", code=2)
-    assert "leave this away" in run("run", "vectoradd", "--from", str(path), code=2)
+    assert "omit the option" in run("run", "--from", str(path), "--size", "tiny", code=2)
+    assert "omit the option" in run("run", "vectoradd", "--from", str(path), code=2)
     assert "name a workload, a set or a file, or a result with --from" in run("run", code=2)
 
 
@@ -238,8 +319,8 @@ def test_pictures_carry_it(run, tmp_path):
 def test_tables_carry_it(run):
     result = result_from_dict(run(*TINY, "--json"))
     row = to_table([result]).iloc[0]
-    assert row["provenance.key"] == result.provenance.key and row["provenance.program.seed"] == 5
-    assert row["provenance.machine"] == "gtx480"
+    assert row["provenance.key"] == result.provenance.key and row["provenance.spec.seed"] == 5
+    assert row["machine"] == "gtx480"
 
 
 def test_the_commit_is_the_package_s_own(tmp_path, monkeypatch):

@@ -6,7 +6,9 @@ import pytest
 
 from warploom.designs import parse_design
 from warploom.designs.reading import named_designs
-from warploom.simulation.versus import reference_of
+from warploom.runs.savings import reference_of
+
+pytestmark = pytest.mark.unit
 
 
 @pytest.mark.parametrize("name", named_designs())

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet as pq
 
-from warploom.simulation.result import Result, encode
-from warploom.sweeps import store as module
-from warploom.sweeps.store import Store
+from support.made_results import made_result
+from warploom.base.kept import write_kept_json
+from warploom.runs import store as module
+from warploom.runs.result import encode
+from warploom.runs.store import Store
 
 
 def result(number: int) -> dict[str, Any]:
@@ -107,11 +114,48 @@ def test_many_runs_are_listed_and_loaded_quickly(tmp_path: Path) -> None:
 
 def test_the_samples_of_a_result_are_not_copied_before_they_are_written() -> None:
     """There are thousands, and whoever gives runs to many workers has to write the results of all of them."""
-    named = dict.fromkeys(("workload", "machine", "size", "technology"), "x")
-    counted = ("cycles", "warp_instructions", "ctas_per_sm", "registers_per_thread", "register_file_bytes", "storage_bits")
-    numbers = dict.fromkeys((*counted, "ipc", "occupancy", "wall_seconds"), 1)
-    about: dict[str, Any] = {**named, **numbers, "design": {}, "counters": {}, "energy_pj": {}}
-    made = Result(**about, verified=None, checked=False, power=[{"seconds": 1.0}], states=[{"live": 0.5}])
+    made = made_result(power=[{"seconds": 1.0}], states=[{"live": 0.5}])
     written = made.to_dict(power=True)
     assert written["power"] is made.power and written["states"] is made.states
     assert "power" not in made.to_dict() and "states" not in made.to_dict()
+
+
+def parquet(folder: Path, **columns: list[Any]) -> Path:
+    """A table whose name says rightly what its contents digest to."""
+    data = io.BytesIO()
+    pq.write_table(pyarrow.table(columns), data)
+    return named(folder, data.getvalue())
+
+
+def named(folder: Path, data: bytes) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / f"runs-{hashlib.sha256(data).hexdigest()[:32]}.parquet"
+    file.write_bytes(data)
+    return file
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda folder: named(folder, b"not a table"),
+        lambda folder: named(folder, b""),
+        lambda folder: parquet(folder, other=[1]),
+        lambda folder: parquet(folder, key=["a"], cycles=[1]),
+    ],
+    ids=["no Parquet", "empty", "other columns", "no results"],
+)
+def test_what_is_no_table_of_ours_counts_as_not_there(spoil: Callable, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Store(tmp_path).save("b", encode({"cycles": 2}))
+    file = spoil(tmp_path)
+    assert Store(tmp_path).keys() == {"b"} and Store(tmp_path).rows()["key"].to_pylist() == ["b"]
+    assert Store(tmp_path).load("a") is None and not file.exists()
+    assert capfd.readouterr().err.count("it was damaged and is removed") == 1
+
+
+@pytest.mark.parametrize("whole", ["no JSON", "[]", "3", "{}", '{"provenance": {}}', "[" * 100_000, None])
+def test_a_row_that_is_no_result_counts_as_not_there(whole: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = parquet(tmp_path, key=["a"], result=[whole])
+    assert Store(tmp_path).load("a") is None and not file.exists()
+    assert "it was damaged and is removed" in capfd.readouterr().err
+    write_kept_json(tmp_path / "a.json", [1])
+    assert Store(tmp_path).load("a") is None

@@ -8,7 +8,7 @@ says so.
 
 from __future__ import annotations
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 COLD, WARM = "cold", "warm"
 CACHES = (COLD, WARM)

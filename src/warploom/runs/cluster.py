@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import warploom
-from warploom.errors import WarploomError
-from warploom.library import load_paper, outside_folders
-from warploom.simulation.result import Result
-from warploom.simulation.task import Task
-from warploom.simulation.workers import PolicyFiles, Taken, policy_files, run_in_worker
-from warploom.sweeps.keys import simulator_digest
+from warploom.base.errors import WarploomError
+from warploom.base.library import load_paper, outside_folders
+from warploom.runs.keys import Keys, simulator_digest
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec, spec_from_dict
+from warploom.runs.workers import PolicyFiles, Taken, load_policies, policy_files, run_in_worker
 
 CONNECT_SECONDS = 20
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^/\s]+:\d+|inproc://\S+")
@@ -41,14 +41,13 @@ _one_at_a_time = threading.Lock()  # a worker's threads share compiled code and 
 
 
 class Cluster:
-    """Gives tasks to the workers of a Dask scheduler. A run that a lost worker was making is given to another."""
+    """Gives runs to the workers of a Dask scheduler. A run that a lost worker was making is given to another."""
 
     def __init__(self, client: Any, address: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._address = address
         self._files = policy_files()
         self._papers = tuple(map(str, outside_folders()))
-        self._digest = simulator_digest()
         self._held: dict[Future[Any], Any] = {}  # Dask forgets a run that nobody holds
         self._clock = clock
         self._workers, self._counted = 0, -math.inf  # how many there were, and when
@@ -60,20 +59,21 @@ class Cluster:
             self._workers, self._counted = len(self._client.nthreads()), self._clock()
         return 2 * max(1, self._workers)
 
-    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
-        distant = self._client.submit(_run_there, task, take, self._files, self._papers, self._digest, pure=False)
+    def submit(self, spec: RunSpec, take: Callable[[Result], Taken]) -> Future[Taken]:
+        made_from = _made_from(spec.settled)
+        distant = self._client.submit(_run_there, spec.to_dict(), take, self._files, self._papers, made_from, pure=False)
         here: Future[Taken] = Future()
         self._held[here] = distant
-        distant.add_done_callback(functools.partial(self._arrived, here, task))
+        distant.add_done_callback(functools.partial(self._arrived, here, spec))
         return here
 
-    def _arrived(self, here: Future[Any], task: Task, distant: Any) -> None:
+    def _arrived(self, here: Future[Any], spec: RunSpec, distant: Any) -> None:
         from distributed import KilledWorker
 
         try:
             here.set_result(distant.result())
         except KilledWorker:
-            run = f"{task.workload} under {task.design['name']}"
+            run = f"{spec.program.name} under {spec.design.name}"
             here.set_exception(WarploomError(f"{run}: every worker that made it was lost, perhaps for want of memory"))
         except CancelledError:
             here.set_exception(OSError(errno.ECONNRESET, "the Dask scheduler is lost; start again to go on", self._address))
@@ -82,15 +82,23 @@ class Cluster:
         self._held.pop(here, None)
 
 
-def _run_there(task: Task, take: Callable[[Result], Taken], files: PolicyFiles, papers: Iterable[str], digest: str) -> Taken:
+def _made_from(spec: RunSpec) -> list[Any]:
+    """What a run's result depends on besides the run itself: the simulator, policies, contents of files."""
+    return [simulator_digest(), Keys().digests(spec)]
+
+
+def _run_there(
+    data: dict[str, Any], take: Callable[[Result], Taken], files: PolicyFiles, papers: Iterable[str], made_from: list[Any]
+) -> Taken:
     """Make a run on a worker, by the same simulator as here or not at all."""
-    if simulator_digest() != digest:
-        where = f"worker {os.uname().nodename}: its Warploom ({warploom.__version__}, {Path(warploom.__file__).parent})"
-        raise WarploomError(f"{where} is not the one that asks for runs; install the same on all machines")
     for folder in papers:
         load_paper(folder)
     with _one_at_a_time:
-        return run_in_worker(task, take, files)
+        load_policies(files)
+        if _made_from(spec_from_dict(data).settled) != made_from:
+            where = f"worker {os.uname().nodename}: its Warploom ({warploom.__version__}, {Path(warploom.__file__).parent})"
+            raise WarploomError(f"{where} is not the one that asks for runs; install the same on all machines")
+        return run_in_worker(data, take, files)
 
 
 @contextmanager

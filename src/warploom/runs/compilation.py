@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from warploom.backend import Options, compile_kernel
-from warploom.code.instruction import Code
+from warploom.base.errors import WarploomError
+from warploom.base.progress import activity
+from warploom.chip.machines import Machine
+from warploom.chip.machines.loader import check as check_machine
+from warploom.chip.sm import baseline_policies, compile_code
+from warploom.chip.sm.occupancy import occupancy, rounded
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.ptx.module import Module
+from warploom.compiler.sass.settling import settle
+from warploom.compiler.sass.uniform import as_registers_of_threads
 from warploom.designs import FIT, LEAST, Design
 from warploom.emulator.shape import USUAL_SHAPE, LaunchShape
-from warploom.errors import WarploomError
-from warploom.errors.progress import activity
-from warploom.machines import Machine
-from warploom.machines.loader import check as check_machine
-from warploom.ptx.module import Module
-from warploom.register_file import baseline_policies, compile_code
-from warploom.register_file.occupancy import occupancy, rounded
-from warploom.sass.settling import settle
-from warploom.sass.uniform import as_registers_of_threads
-from warploom.workloads.program import CompiledKernels, Kernels
+from warploom.programs.program import CompiledKernels, Kernels
 
 FEWEST_REGISTERS = 8  # that the compiler is asked to make do with when it must fit a smaller file
 MOST_REGISTERS = 255  # of a thread that an instruction of SASS can name
@@ -60,11 +60,20 @@ def _without_uniform_registers(module: CompiledKernels, kernel: str, limit: int 
     code = as_registers_of_threads(own)
     while code is not own and code.registers > most and own.registers > FEWEST_REGISTERS:
         too_many = code.registers - most
-        fewer = module.kernel(kernel, max(FEWEST_REGISTERS, own.registers - too_many))
+        fewer = _with_fewer(module, kernel, max(FEWEST_REGISTERS, own.registers - too_many), code.registers)
         if fewer.registers >= own.registers:
             break
         own, code = fewer, as_registers_of_threads(fewer)
     return code
+
+
+def _with_fewer(module: CompiledKernels, kernel: str, limit: int, needed: int) -> Code:
+    try:
+        return module.kernel(kernel, limit)
+    except WarploomError as problem:
+        raise WarploomError(
+            f"{problem} On a machine without uniform registers, kernel {kernel} needs {needed} registers per thread as it is."
+        ) from None
 
 
 def _for_shape(code: Code, shape: LaunchShape) -> Code:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.simulation.batch import Claim, outcomes
-from warploom.simulation.result import encoded
-from warploom.simulation.task import Task
-from warploom.simulation.workers import Workers
-from warploom.storage.locks import Lock
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.store import Store
-from warploom.sweeps.timings import Timings
+from warploom.base.errors import WarploomError
+from warploom.base.locks import Lock
+from warploom.runs.batch import Claim, outcomes
+from warploom.runs.keys import keys_of
+from warploom.runs.result import Result, encoded, result_from_dict
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.timings import Timings
+from warploom.runs.workers import Workers
 
 CLAIMS = ".claims"
 
@@ -27,7 +26,7 @@ class Claims:
         self._held: dict[str, Lock] = {}
 
     def claim(self, key: str) -> Claim:
-        """Whose a run is; it is locked if it is ours."""
+        """Claim a run, and lock it if nobody else has it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = Lock(self._folder / key)
         if not lock.acquire():
@@ -49,17 +48,17 @@ class Claims:
 
 
 def perform(
-    tasks: Sequence[Task],
+    specs: Sequence[RunSpec],
     store: Store,
     workers: Workers,
-    step: Callable[[Task], None],
-    refused: Callable[[Task, WarploomError], None] | None = None,
+    step: Callable[[RunSpec], None],
+    refused: Callable[[RunSpec, WarploomError], None] | None = None,
 ) -> None:
     """Make and store every run that is not stored yet; ``step`` is told of each that is done, here or by another process.
 
-    A task that is refused ends it all, unless there is somebody to be told of it.
+    A run that is refused ends it all, unless there is somebody to be told of it.
     """
-    keyed = dict(zip(content_keys(tasks), tasks, strict=True))
+    keyed = dict(zip(keys_of(specs), specs, strict=True))
     stored = store.keys()
     missing = [key for key in keyed if key not in stored]
     wanted = [keyed[key] for key in missing]
@@ -88,22 +87,27 @@ def perform(
         timings.write()
 
 
-def missing(tasks: Iterable[Task], store: Store) -> list[Task]:
-    """Those tasks, each once, whose results are not stored."""
+def missing(specs: Iterable[RunSpec], store: Store) -> list[RunSpec]:
+    """Those runs, each once, whose results are not stored."""
     stored = store.keys()
-    asked = list(tasks)
-    keyed = dict(zip(content_keys(asked), asked, strict=True))
-    return [task for key, task in keyed.items() if key not in stored]
+    asked = list(specs)
+    keyed = dict(zip(keys_of(asked), asked, strict=True))
+    return [spec for key, spec in keyed.items() if key not in stored]
 
 
-def load_results(tasks: Sequence[Task], store: Store) -> list[dict[str, Any]]:
-    """The stored results of tasks, each under its own task's name of the design; empty for one that is not stored."""
-    return [_under_name(store.load(key) or {}, task) for key, task in zip(content_keys(tasks), tasks, strict=True)]
+def load_results(specs: Sequence[RunSpec], store: Store) -> list[Result | None]:
+    """The stored results of runs, each under its own run's name of the design; None for one that is not stored."""
+    return [_loaded(spec, store.load(key)) for key, spec in zip(keys_of(specs), specs, strict=True)]
 
 
-def _under_name(result: dict[str, Any], task: Task) -> dict[str, Any]:
+def stored_results(specs: Sequence[RunSpec], store: Store) -> list[Result]:
+    """The same, where all of them are stored."""
+    found = [result for result in load_results(specs, store) if result is not None]
+    if len(found) < len(specs):
+        raise WarploomError(f"{store.folder}: results were removed while they were in use; start again")
+    return found
+
+
+def _loaded(spec: RunSpec, stored: dict[str, object] | None) -> Result | None:
     """A run is stored once for all names of its design."""
-    for about in (result, result.get("provenance") or {}):
-        if "design" in about:
-            about["design"]["name"] = task.design["name"]
-    return result
+    return None if stored is None else result_from_dict(stored).under_name_of(spec.design)

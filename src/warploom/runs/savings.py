@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from warploom.base.errors import WarploomError
 from warploom.designs import Design
 from warploom.designs import design as make_design
-from warploom.errors import WarploomError
-from warploom.simulation.result import Result
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
 
 
 def reference_of(point: Design) -> Design:
@@ -23,7 +24,7 @@ def reference_of(point: Design) -> Design:
 
 
 def savings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, float]:
-    """Shares of a reference's time and energy that a design saves; both as `Result.to_dict` gives them."""
+    """Shares of a reference's time and energy that a design saves; both as the fields of a `Result`."""
     energy, before = ours["energy_pj"], theirs["energy_pj"]
     return {
         "slowdown": ours["cycles"] / theirs["cycles"] - 1,
@@ -34,10 +35,17 @@ def savings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, flo
     }
 
 
+def with_savings(spec: RunSpec, result_of: Callable[[RunSpec], Result]) -> Result:
+    """The result of a run with what its design saves of the time and energy of its reference."""
+    reference = replace(spec, design=reference_of(spec.design))
+    result = result_of(spec)
+    return result if reference == spec else against(result, result_of(reference), spec.design)
+
+
 def against(result: Result, reference: Result, point: Design) -> Result:
     """The result with its savings, and what the design's policies add to them."""
     compared: dict[str, Any] = {"reference": reference.design["name"]}
-    compared |= savings({"cycles": result.cycles, "energy_pj": result.energy_pj}, vars(reference))
+    compared |= savings(vars(result), vars(reference))
     for policy in point.policies:
         if hasattr(policy, "versus"):
             compared |= policy.versus(result, reference)

@@ -8,28 +8,24 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from warploom.core.memory import memory_counters
-from warploom.core.result import TimingResult, finish_counters, merge
-from warploom.core.simulate import Simulation
-from warploom.core.tables import Tables
-from warploom.designs import Design
+from warploom.base.errors import WarploomError
+from warploom.chip.memory import memory_counters
+from warploom.chip.result import TimingResult, finish_counters, merge
+from warploom.chip.simulate import Simulation
+from warploom.chip.tables import Tables
 from warploom.emulator.emulator import ExecutedLaunch
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.simulation.compilation import physical, shrunk
-from warploom.simulation.execution import Execution
-
-LaunchNumber = tuple[str, int]  # a kernel, and which of its launches, from 0
+from warploom.runs.compilation import physical, shrunk
+from warploom.runs.execution import Execution
+from warploom.runs.spec import LaunchNumber, RunSpec
 
 
-def time_alone(
-    execution: Execution, chosen: Collection[LaunchNumber], design: Design, machine: Machine, check: bool
-) -> TimingResult:
+def time_alone(execution: Execution, spec: RunSpec) -> TimingResult:
     """Time the chosen launches, each on a chip whose caches are empty.
 
     The result is of all of them together, and ``launches`` has each with its memory's counters.
     """
-    built, architected = physical(machine, design), shrunk(machine, design)
+    design, chosen, check = spec.design, spec.launches, spec.registers_watched
+    built, architected = physical(spec.machine, design), shrunk(spec.machine, design)
     tables: Tables | None = None
     results, launches = [], []
     for name, executed in _numbered(execution, chosen):
@@ -43,10 +39,7 @@ def time_alone(
         results.append(result)
         launches.append(result.launches[0] | _about(name, executed, memory_counters(core.memory[0], core.ports)))
     widest = max(results, key=lambda result: result.warp_instructions)
-    counters = finish_counters(reduce(merge, (result.counters for result in results)))
-    for policy in design.policies:
-        if hasattr(policy, "summary"):
-            counters |= policy.summary(counters)
+    counters = finish_counters(reduce(merge, (result.counters for result in results)), design.policies)
     return TimingResult(
         cycles=sum(result.cycles for result in results),
         warp_instructions=counters["warp_instructions"],
@@ -59,14 +52,14 @@ def time_alone(
     )
 
 
-def time_in_turn(
-    execution: Execution, chosen: Collection[LaunchNumber], design: Design, machine: Machine, check: bool
-) -> TimingResult:
+def time_in_turn(execution: Execution, spec: RunSpec) -> TimingResult:
     """Time a program's launches up to the last chosen one, as they follow each other on one chip with warm caches.
 
     The result is of all that were timed; its ``launches`` has the chosen ones, each with its own share of its memory's counters.
     """
-    core = Simulation(design.policies, physical(machine, design), check=check, architected=shrunk(machine, design))
+    chosen, built = spec.launches, physical(spec.machine, spec.design)
+    architected = shrunk(spec.machine, spec.design)
+    core = Simulation(spec.design.policies, built, check=spec.registers_watched, architected=architected)
     launches: list[dict[str, Any]] = []
     before: dict[str, int] = {}
     for name, executed in _numbered(execution, chosen):

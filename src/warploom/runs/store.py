@@ -2,7 +2,7 @@
 
 A result arrives as a file of its own, written whole or not at all: ``<key>.json``, with a checksum. When there are many of them
 they are folded into ``runs-<digest>.parquet``, one row a run, whose name says what its contents must digest to. Several processes
-may read, write and fold at the same time. Whatever is damaged counts as not there.
+may read, write and fold at the same time. Whatever is damaged is treated as missing.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from warploom.storage.kept import discard, read_kept_json, read_kept_text, write_as_it_is
-from warploom.storage.locks import Lock
-from warploom.sweeps.rows import joined, pyarrow, row_of, table_of
+from warploom.base.files import make_draft
+from warploom.base.kept import discard, read_kept_json, read_kept_text, write_as_it_is
+from warploom.base.locks import Lock
+from warploom.runs.rows import joined, pyarrow, row_of, table_of
 
 FOLD_AT = 256  # results in files of their own
 MERGE_AT = 8  # tables
@@ -41,7 +41,7 @@ class Store:
     def load(self, key: str) -> dict[str, Any] | None:
         """The result under a key; None if it has not been made, not by this simulator, or is damaged."""
         alone = read_kept_json(self._alone(key))
-        if alone is not None:
+        if alone is not None and _is_whole(alone):
             return alone
         name = self._table_with(key)  # looked at second: a result is in a table before its own file goes
         if name is None:
@@ -52,10 +52,19 @@ class Store:
                 del self._folded[name]
                 return self.load(key)
             self._wholes[name] = table[_WHOLE]
-        return json.loads(self._wholes[name][self._folded[name][key]].as_py())
+        return self._sound_result(name, self._wholes[name][self._folded[name][key]].as_py())
+
+    def _sound_result(self, name: str, text: Any) -> dict[str, Any] | None:
+        """The result that a row of a table holds; a table with a row that is none is damaged, whatever its name says."""
+        with suppress(ValueError, TypeError, RecursionError):
+            if _is_whole(result := json.loads(text)):
+                return result
+        discard(self.folder / name)
+        del self._folded[name], self._wholes[name]
+        return None
 
     def save(self, key: str, file: bytes) -> None:
-        """Keep a result, encoded by `warploom.simulation.result.encode`."""
+        """Keep a result, encoded by `warploom.runs.result.encode`."""
         write_as_it_is(self._alone(key), file)
 
     def keys(self) -> set[str]:
@@ -174,8 +183,14 @@ class Store:
         if hashlib.sha256(data).hexdigest()[:_DIGEST_DIGITS] != path.stem.removeprefix("runs-"):
             discard(path)
             return None
-        file = arrow.parquet.ParquetFile(arrow.BufferReader(data))
-        return file.read(columns or [column for column in file.schema_arrow.names if column != but])
+        try:
+            file = arrow.parquet.ParquetFile(arrow.BufferReader(data))
+            if {"key", _WHOLE} <= {*file.schema_arrow.names}:
+                return file.read(columns or [column for column in file.schema_arrow.names if column != but])
+        except (arrow.ArrowException, OSError):
+            pass  # its name says what is in it, and that is no table of ours
+        discard(path)
+        return None
 
     def _write(self, table: Any) -> str:
         """Write a table under the name that its contents give it."""
@@ -203,6 +218,11 @@ def _is_result(name: str) -> bool:
     return name.endswith(".json") and not name.startswith(".")
 
 
+def _is_whole(result: Any) -> bool:
+    """Whether a stored value is a result: one always has cycles."""
+    return isinstance(result, dict) and "cycles" in result
+
+
 def _age(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
@@ -213,9 +233,8 @@ def _age(file: Path) -> int:
 @contextmanager
 def _draft(folder: Path) -> Iterator[Path]:
     """A file beside the tables that is gone when the block ends, unless it was renamed."""
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".table", dir=folder)
-    os.close(descriptor)
+    draft = make_draft(folder, suffix=".table")
     try:
-        yield Path(name)
+        yield draft
     finally:
-        Path(name).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)

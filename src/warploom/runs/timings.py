@@ -7,15 +7,14 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from warploom.simulation.task import Task
-from warploom.storage.cache import cache_directory
-from warploom.storage.kept import read_kept_json, write_kept_json
+from warploom.base.cache import Cache
+from warploom.runs.spec import RunSpec
 
+_CACHE = Cache("timings")
 KEPT = 9  # of each kind of run
 WRITE_SECONDS = 5.0  # how often what was noted is written down
 COMPILATION_SECONDS = 15.0  # of a new combination of policies, on a quiet machine
@@ -40,9 +39,9 @@ class Timings:
         self._written = clock()
         self._noted: dict[str, list[list[float]]] = {}  # by kind of run
 
-    def note(self, task: Task, seconds: float, size_bytes: int) -> None:
+    def note(self, spec: RunSpec, seconds: float, size_bytes: int) -> None:
         """Note a run."""
-        self._noted.setdefault(_name(task), []).append([seconds, size_bytes])
+        self._noted.setdefault(_name(spec), []).append([seconds, size_bytes])
         if self._clock() - self._written >= WRITE_SECONDS:
             self.write()
 
@@ -50,33 +49,29 @@ class Timings:
         """Add what was noted to what is kept."""
         noted, self._noted, self._written = self._noted, {}, self._clock()
         for name, runs in noted.items():
-            with suppress(OSError):
-                path = cache_directory("timings") / f"{name}.json"
-                write_kept_json(path, [*(read_kept_json(path) or []), *runs][-KEPT:])
+            _CACHE.write_json(f"{name}.json", [*(_CACHE.read_json(f"{name}.json") or []), *runs][-KEPT:])
 
 
-def expect(tasks: Sequence[Task]) -> Expectation:
-    """What tasks will take, from how long runs of their kind took before."""
-    kinds = Counter(_name(task) for task in tasks)
+def expect(specs: Sequence[RunSpec]) -> Expectation:
+    """What runs will take, from how long runs of their kind took before."""
+    kinds = Counter(_name(spec) for spec in specs)
     known = {name: found for name in kinds if (found := _recall(name))}
-    combinations = len({task.compiled_for for task in tasks})
+    combinations = len({spec.combination for spec in specs})
     if not known:
-        return Expectation(len(tasks), len(tasks), None, None, combinations)
+        return Expectation(len(specs), len(specs), None, None, combinations)
     usual = tuple(median(each[part] for each in known.values()) for part in (0, 1))
     seconds, size = (sum(number * known.get(name, usual)[part] for name, number in kinds.items()) for part in (0, 1))
     untimed = sum(number for name, number in kinds.items() if name not in known)
-    return Expectation(len(tasks), untimed, seconds, size, combinations)
+    return Expectation(len(specs), untimed, seconds, size, combinations)
 
 
-def _name(task: Task) -> str:
+def _name(spec: RunSpec) -> str:
     """What runs of a kind have in common. Designs are not told apart: they take about the same time."""
-    kind = (task.workload, task.size, task.code, task.machine.name, task.machine.chip.sms, task.check)
+    spec = spec.settled
+    kind = (spec.program.name, spec.size, spec.code, spec.machine.name, spec.machine.chip.sms, spec.check)
     return hashlib.sha256(json.dumps(kind).encode()).hexdigest()[:32]
 
 
 def _recall(name: str) -> tuple[Any, ...] | None:
-    try:
-        noted = read_kept_json(cache_directory("timings") / f"{name}.json")
-    except OSError:
-        return None
+    noted = _CACHE.read_json(f"{name}.json")
     return tuple(median(entry[part] for entry in noted) for part in (0, 1)) if noted else None

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.sm import baseline_policies
+from warploom.chip.sm.occupancy import occupancy
 from warploom.designs import design as make_design
-from warploom.machines import Machine, load_machine
-from warploom.register_file import baseline_policies
-from warploom.register_file.occupancy import occupancy
-from warploom.simulation.execution import Executions, execute
-from warploom.workloads.profile import profile
-from warploom.workloads.program import workload_program
-from warploom.workloads.registry import load_workload, published_rows, sets_of
+from warploom.programs.program import PTX, WorkloadOrigin
+from warploom.programs.workloads.profile import profile
+from warploom.programs.workloads.registry import load_workload, published_rows, sets_of
+from warploom.runs.execution import Executions
+from warploom.runs.spec import RunSpec
 
 
 def describe_workload(name: str, size: str, machine: Machine | str) -> dict[str, Any]:
     """A workload's row in the list: what it is, its launch, and what its execution counts."""
     workload = load_workload(name)
     chip = load_machine(machine) if isinstance(machine, str) else machine
-    execution = execute(workload_program(name), make_design("baseline"), chip, size, Executions())
+    execution = Executions().of(RunSpec(WorkloadOrigin(workload.name), make_design("baseline"), chip, size, code=PTX).settled)
     row = profile([(launch.code, trace) for launch, trace in execution.traced()])
     main, trace = next(pair for pair in execution.traced() if pair[0].code.name == row["kernel"])
     return {

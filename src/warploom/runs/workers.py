@@ -15,31 +15,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from warploom.errors import WarploomError
+from warploom.base.cache import Cache, try_cache
+from warploom.base.errors import WarploomError
+from warploom.base.kept import already_said, say_no_more
+from warploom.base.library import load_paper, outside_folders
+from warploom.base.locks import Lock
+from warploom.chip.sm import load_policy_file
+from warploom.chip.sm.user_files import loaded_policy_files
 from warploom.jit.announcement import announce_compilation
-from warploom.library import load_paper, outside_folders
-from warploom.register_file import load_policy_file
-from warploom.register_file.user_files import loaded_policy_files
-from warploom.simulation.result import Result
-from warploom.simulation.task import Task, run_task
-from warploom.storage.cache import cache_directory, try_cache
-from warploom.storage.kept import already_said, say_no_more
-from warploom.storage.locks import Lock
+from warploom.runs.execution import Executions
+from warploom.runs.result import Result
+from warploom.runs.run import run
+from warploom.runs.spec import RunSpec, spec_from_dict
 
 PolicyFiles = tuple[tuple[str, str], ...]  # path and digest
 Taken = TypeVar("Taken")
 
 
 class Workers(Protocol):
-    """Takes tasks; each becomes what is taken of its result, or the `WarploomError` that refuses it."""
+    """Takes runs; each becomes what is taken of its result, or the `WarploomError` that refuses it."""
 
     @property
     def slots(self) -> int:
-        """How many tasks it wants to have at a time."""
+        """How many runs it wants to have at a time."""
         ...
 
-    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
-        """Begin a task. ``take``, a function of a module, is called where the result is; no more than it gives travels."""
+    def submit(self, spec: RunSpec, take: Callable[[Result], Taken]) -> Future[Taken]:
+        """Begin a run. ``take``, a function of a module, is called where the result is; only its return value is sent back."""
         ...
 
 
@@ -48,10 +50,10 @@ class Here:
 
     slots = 1
 
-    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
+    def submit(self, spec: RunSpec, take: Callable[[Result], Taken]) -> Future[Taken]:
         future: Future[Taken] = Future()
         try:
-            future.set_result(take(_run(task)))
+            future.set_result(take(_run(spec)))
         except WarploomError as error:
             future.set_exception(error)
         return future
@@ -65,14 +67,14 @@ class Processes:
         self._pool = pool
         self._files = policy_files()
 
-    def submit(self, task: Task, take: Callable[[Result], Taken]) -> Future[Taken]:
+    def submit(self, spec: RunSpec, take: Callable[[Result], Taken]) -> Future[Taken]:
         with _interrupts_held_back():
-            return self._pool.submit(run_in_worker, task, take, self._files)
+            return self._pool.submit(run_in_worker, spec.to_dict(), take, self._files)
 
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """What is typed to interrupt us reaches us a moment later, and not at all the processes that are started meanwhile.
+    """Defer interrupts from the keyboard, and shield processes that are started in the meantime.
 
     A terminal sends it to them too; while they are still importing they would answer with a traceback. We end them ourselves.
     """
@@ -135,21 +137,26 @@ def policy_files() -> PolicyFiles:
     return tuple((str(file.path), file.digest) for file in loaded_policy_files())
 
 
-def run_in_worker(task: Task, take: Callable[[Result], Taken], files: PolicyFiles) -> Taken:
-    """Make a run in another process than the one that asked for it."""
-    _load_policies(files)
-    return take(_run(task))
+def run_in_worker(data: dict[str, Any], take: Callable[[Result], Taken], files: PolicyFiles) -> Taken:
+    """Make a run, as `RunSpec.to_dict` wrote it, in another process than the one that asked for it."""
+    load_policies(files)
+    return take(_run(spec_from_dict(data)))
 
 
-def _run(task: Task) -> Result:
-    with _first_of_machine(task.compiled_for):
-        result = run_task(task)
-    _compiled.add(task.compiled_for)
+def _run(spec: RunSpec) -> Result:
+    with _first_of_machine(spec.combination):
+        result = run(spec, executions=_executions(spec.execution_key))
+    _compiled.add(spec.combination)
     return result
 
 
+@functools.lru_cache(maxsize=1)
+def _executions(execution_key: tuple[Any, ...]) -> Executions:
+    return Executions()
+
+
 @functools.cache
-def _load_policies(files: PolicyFiles) -> None:
+def load_policies(files: PolicyFiles) -> None:
     """Load what the parent has loaded, exactly."""
     for path, _ in files:
         load_policy_file(path)
@@ -174,9 +181,7 @@ def _first_of_machine(combination: tuple[Any, ...]) -> Iterator[None]:
 def _compilation_lock(combination: tuple[Any, ...]) -> Lock | None:
     """The lock of a combination, once nobody else holds it; None where there can be none, and everybody compiles."""
     try:
-        folder = cache_directory("locks")
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = Lock(folder / hashlib.sha256(repr(combination).encode()).hexdigest()[:32])
+        lock = Lock(Cache("locks").make_folder() / hashlib.sha256(repr(combination).encode()).hexdigest()[:32])
         lock.acquire(wait=True)
         return lock
     except (OSError, WarploomError):

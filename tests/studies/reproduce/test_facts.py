@@ -2,11 +2,11 @@
 
 import pytest
 
-from warploom.library import paper_names
-from warploom.papers.experiment import Experiment
-from warploom.papers.facts import Fact, load_facts
-from warploom.papers.reproduce import Score, tally
-from warploom.report.reproduction import tally_lines
+from warploom.base.library import paper_names
+from warploom.show.reproduction import tally_lines
+from warploom.studies.reproduce.experiment import Experiment
+from warploom.studies.reproduce.facts import Fact, load_facts
+from warploom.studies.reproduce.reproduce import Score, tally
 
 
 @pytest.mark.parametrize("paper", paper_names())

@@ -10,18 +10,18 @@ from pathlib import Path
 import pandas
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.papers.experiment import Run
-from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
-from warploom.papers.runs import tasks_of
-from warploom.report.embedding import embedded
-from warploom.report.reproduction import write_results
-from warploom.simulation.result import encode
-from warploom.simulation.task import Task
-from warploom.simulation.workers import Here
-from warploom.sweeps.engine import perform
-from warploom.sweeps.keys import content_key, content_keys
-from warploom.sweeps.store import Store
+from warploom.base.errors import WarploomError
+from warploom.programs.replay import RecordingOrigin
+from warploom.runs.engine import perform
+from warploom.runs.keys import keys_of
+from warploom.runs.result import encode
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.workers import Here
+from warploom.show.embedding import embedded
+from warploom.show.reproduction import write_results
+from warploom.studies.reproduce.experiment import run_named
+from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 
 FIGURE = ("rfv", "figure 1")  # six runs of one combination of policies
 
@@ -52,17 +52,17 @@ def stored(folder: Path) -> list[Path]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Half of the runs, as an interruption leaves them."""
     folder = tmp_path_factory.mktemp("results")
-    tasks = tasks_of(runs_of(select(*FIGURE), "tiny"))
-    done: list[Task] = []
+    specs = runs_of(select(*FIGURE), "tiny")
+    done: list[RunSpec] = []
 
-    def interrupted(task: Task) -> None:
-        done.append(task)
+    def interrupted(spec: RunSpec) -> None:
+        done.append(spec)
         if len(done) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(tasks, Store(folder / "runs"), Here(), interrupted)
-    assert sorted(file.stem for file in stored(folder)) == sorted(content_key(task) for task in done)
+        perform(specs, Store(folder / "runs"), Here(), interrupted)
+    assert sorted(file.stem for file in stored(folder)) == sorted(spec.key for spec in done)
     return folder
 
 
@@ -76,8 +76,8 @@ def test_it_goes_on_where_it_was(folder: Path) -> None:
     assert {score["id"] for score in scores} == {"rfv.live-share-half", "rfv.live-share-vectoradd"}
     assert all({"id", "what", "paper", "ours", "unit", "verdict", "headline", "experiment"} <= set(score) for score in scores)
     assert (folder / "rfv" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
-    assert {made["program"]["workload"] for made in embedded(folder / "rfv" / "figure-1.png")} == {
-        run.workload for run in runs_of(select(*FIGURE), "tiny")
+    assert {made["spec"]["program"]["workload"] for made in embedded(folder / "rfv" / "figure-1.png")} == {
+        run.program.name for run in runs_of(select(*FIGURE), "tiny")
     }
     assert all("machine rfv" in score["provenance"] and "key " in score["provenance"] for score in scores)
     rows = pandas.read_csv(folder / "rfv" / "figure-1.csv")
@@ -104,7 +104,7 @@ def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
     table = pandas.read_parquet(folder / "results.parquet")
     assert len(table) == 6
     assert {"key", "workload", "machine", "size", "design_text", "cycles", "energy_pj.total"} <= set(table.columns)
-    assert {"version", "commit", "key", "program.seed", "technology.digest"} <= {
+    assert {"version", "commit", "key", "spec.seed", "digests.technology.digest"} <= {
         name.removeprefix("provenance.") for name in table.columns if name.startswith("provenance.")
     }
     assert table["key"].is_unique and set(table["key"]) == {file.stem for file in stored(folder)}
@@ -115,7 +115,7 @@ def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
     """What the scorecard says changes with what the simulator measured; nothing is filled in."""
     selected, store = select(*FIGURE), Store(folder / "runs")
     kept = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
-    for key in content_keys(tasks_of(runs_of(selected, "tiny"))):
+    for key in keys_of(runs_of(selected, "tiny")):
         result = store.load(key)
         assert result is not None
         for state in result["states"]:
@@ -132,22 +132,21 @@ def test_a_run_with_a_wrong_output_is_named(folder: Path) -> None:
     right = ask(folder, "--json")
     assert said not in right.stderr
     assert all(score["unverified"] == [] for score in json.loads(right.stdout))
-    store, run = Store(folder / "runs"), runs_of(select(*FIGURE), "tiny")[0]
-    (task,) = tasks_of([run])
-    result = store.load(content_key(task))
+    store, spec = Store(folder / "runs"), runs_of(select(*FIGURE), "tiny")[0]
+    result = store.load(spec.key)
     assert result is not None
-    store.save(content_key(task), encode({**result, "verified": False}))
+    store.save(spec.key, encode({**result, "verified": False}))
     wrong = ask(folder, "--json")
-    store.save(content_key(task), encode(result))
+    store.save(spec.key, encode(result))
     assert wrong.returncode == 0
-    name = f"{run.workload} with {run.design} as {task.code}"
+    name = f"{spec.program.name} with {spec.design.name} as ptx"
     assert sum(f"{name}: {said}" in line for line in wrong.stderr.splitlines()) == wrong.stderr.count(said) == 1
     assert all(score["unverified"] == [name] for score in json.loads(wrong.stdout))
 
 
 def test_a_parameter_of_a_design_makes_another_run() -> None:
-    runs = [Run("bfs", design, "rfv", "tiny") for design in ("rfv", "rfv(flag_cache=5)", "rfv", "rfv(flag_cache=2)")]
-    keys = content_keys(tasks_of(runs))
+    runs = [run_named("bfs", design, "rfv", "tiny") for design in ("rfv", "rfv(flag_cache=5)", "rfv", "rfv(flag_cache=2)")]
+    keys = keys_of(runs)
     assert keys[0] == keys[2]
     assert len(set(keys)) == 3
 
@@ -156,10 +155,10 @@ def test_recordings_take_the_places_of_the_workloads_that_they_are_named_after(t
     (tmp_path / "hotspot.wlr").touch()
     recorded = recordings_in(tmp_path)
     plain, own = runs_of(select(*FIGURE), "tiny"), runs_of(select(*FIGURE), "tiny", programs=recorded)
-    assert [run.workload for run in own] == [recorded.get(run.workload, run.workload) for run in plain]
-    assert {run.workload for run in own} - {run.workload for run in plain} == {str(tmp_path / "hotspot.wlr")}
+    assert [run.program.name for run in own] == [run.program.name for run in plain]
+    assert {run.program for run in own} - {run.program for run in plain} == {RecordingOrigin(recorded["hotspot"])}
     assert "hotspot" in unrecorded(plain)
-    assert unrecorded(own) == sorted({run.workload for run in plain} - {"hotspot"})
+    assert unrecorded(own) == sorted({run.program.name for run in plain} - {"hotspot"})
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("notes.txt", "there is no recording here"), ("hotpot.wlr", "mean 'hotspot'")])
@@ -171,9 +170,9 @@ def test_a_folder_without_fitting_recordings_is_refused(name: str, complaint: st
 
 def test_papers_that_ask_for_registers_in_numbers_and_in_words_share_a_table(tmp_path: Path) -> None:
     """One compiles for 32 registers, another for the fewest; `reproduce all` writes the runs of both."""
-    runs = [Run("vectoradd", f"max_registers={registers}", "gtx480", "tiny") for registers in ("32", "least")]
+    runs = [run_named("vectoradd", f"max_registers={registers}", "gtx480", "tiny") for registers in ("32", "least")]
     store = Store(tmp_path / "runs")
-    perform(tasks_of(runs), store, Here(), lambda task: None)
+    perform(runs, store, Here(), lambda spec: None)
     write_results(runs, store, [], tmp_path)
     table = pandas.read_parquet(tmp_path / "results.parquet")
     assert list(table["design.max_registers"]) == ["32", "least"] and table["cycles"].gt(0).all()

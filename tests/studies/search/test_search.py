@@ -15,20 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warploom as wl
+from warploom.base.errors import WarploomError
+from warploom.chip.sm import CHOICES, policies_of
 from warploom.cli.app import run_command
 from warploom.designs import design, load_design, named_designs, parse_design
-from warploom.energy import load_technology
-from warploom.errors import WarploomError
-from warploom.register_file import CHOICES, policies_of
-from warploom.report.found import found_lines, found_rows
-from warploom.simulation.simulate import simulate
-from warploom.simulation.workers import Here
-from warploom.sweeps.front import dominates, front, ranks
-from warploom.sweeps.goal import goal_from_dict, make_goal
-from warploom.sweeps.measures import measure
-from warploom.sweeps.search import Found, Search, SearchOutcome
-from warploom.sweeps.space import space_of
-from warploom.workloads.registry import workload_names
+from warploom.designs.energy import load_technology
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.simulate import simulate
+from warploom.runs.workers import Here
+from warploom.show.found import found_lines, found_rows
+from warploom.studies.search.front import dominates, front, ranks
+from warploom.studies.search.goal import goal_from_dict, make_goal
+from warploom.studies.search.journal import open_journal
+from warploom.studies.search.measures import measure
+from warploom.studies.search.search import Found, Search, SearchOutcome
+from warploom.studies.search.space import space_of
 
 optuna = pytest.importorskip("optuna")
 GOAL = {
@@ -122,13 +123,12 @@ def test_a_search_finds_designs_that_run_and_goes_on_where_it_was(tmp_path: Path
     best = load_design(tmp_path / "out" / "designs" / f"{rows[0]['name']}.toml")
     machine = wl.machine("gtx480").scaled(1)
     results = [
-        [simulate(name, point, machine, size="tiny").to_dict() for name in GOAL["workloads"]]
-        for point in (best, design("baseline"))
+        [simulate(name, point, machine, size="tiny") for name in GOAL["workloads"]] for point in (best, design("baseline"))
     ]
     table = load_technology("common")
     again = measure(*results, best, machine, table)
     assert {name: rows[0][name] for name in again} == again
-    unseen = [[simulate("nn", point, machine, size="tiny").to_dict()] for point in (best, design("baseline"))]
+    unseen = [[simulate("nn", point, machine, size="tiny")] for point in (best, design("baseline"))]
     assert rows[0]["unseen energy"] == measure(*unseen, best, machine, table)["energy"]
 
 
@@ -292,7 +292,7 @@ def test_a_start_outside_of_the_space_is_refused_before_anything_is_kept(tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("file", sorted(Path("docs/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(Path("lab/plans").glob("energy-*.toml")), ids=lambda file: file.stem)
 def test_the_goals_in_the_docs_begin_with_designs_of_their_space(file: Path) -> None:
     made = make_goal(file)
     space = space_of(made.space, made.place)
@@ -343,3 +343,24 @@ def _toml(entries: dict[str, Any]) -> str:
     return (
         "\n".join([*lines, "[space]", *(f"{json.dumps(name)} = {value(item)}" for name, item in entries["space"].items())]) + "\n"
     )
+
+
+@pytest.mark.parametrize("torn", [b'{"op_code": 4, "work', b"\0\0\0\0", "é".encode()[:1]])
+def test_a_torn_last_line_of_the_journal_is_cut_away(torn: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    journal = tmp_path / "journal.log"
+
+    def study() -> Any:
+        return optuna.create_study(storage=open_journal(optuna, journal), study_name="search", load_if_exists=True)
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study().set_user_attr("a", 1)
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + torn)
+    going_on = study()
+    assert journal.read_bytes().startswith(whole + b"{") and going_on.user_attrs == {"a": 1}
+    assert f"{journal}: its last line was torn off ({len(torn)} bytes)" in capfd.readouterr().err
+    going_on.set_user_attr("b", 2)
+    assert study().user_attrs == {"a": 1, "b": 2} and capfd.readouterr().err == ""
+    journal.write_bytes(b"nonsense\n" + whole)
+    with pytest.raises(WarploomError, match=f"^{journal}: the journal is damaged"):
+        study()

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from warploom.sweeps.statistics import estimate, t_quantile
-from warploom.sweeps.summary import MEASURES, summarise
+from warploom.studies.search.statistics import estimate, t_quantile
+from warploom.studies.sweep.summary import MEASURES, summarise
+
+pytestmark = pytest.mark.unit
 
 
 @settings(deadline=None)

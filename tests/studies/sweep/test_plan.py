@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warploom.errors import WarploomError
-from warploom.sweeps.axes import values_of
-from warploom.sweeps.expansion import Expansion, expand
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.plan import make_plan, plan_from_dict, read_plan
+from warploom.base.errors import WarploomError
+from warploom.runs.keys import keys_of
+from warploom.studies.sweep.axes import values_of
+from warploom.studies.sweep.expansion import Expansion, expand
+from warploom.studies.sweep.plan import make_plan, plan_from_dict, read_plan
 
 SMALL = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1}
 
@@ -31,8 +31,8 @@ def where(found: Expansion, *names: str) -> list[tuple[Any, ...]]:
 def test_a_grid_is_every_combination_of_its_axes() -> None:
     found = points(workloads=["vectoradd", "bfs"], designs=["baseline", "rfv"], sizes=["tiny", "small"], sms=[1, 2])
     assert len(found.points) == 2 * 2 * 2 * 2
-    assert len(set(content_keys(found.tasks))) == 16
-    assert {point.task.machine.chip.sms for point in found.points} == {1, 2}
+    assert len(set(keys_of(found.specs))) == 16
+    assert {point.spec.machine.chip.sms for point in found.points} == {1, 2}
 
 
 def test_the_same_in_a_file(tmp_path: Path) -> None:
@@ -47,13 +47,13 @@ def test_the_same_in_a_file(tmp_path: Path) -> None:
     file.write_text(file.read_text().rpartition("[[grid]]")[0])
     found = expand(read_plan(file))
     assert len(found.points) == 3 * (1 + 2)
-    assert {point.task.machine.l1.latency for point in found.points} == {20, 30, 40}
+    assert {point.spec.machine.l1.latency for point in found.points} == {20, 30, 40}
 
 
 def test_a_parameter_varies_only_designs_that_have_it() -> None:
     found = points(designs=["baseline", "rfv"], parameters={"allocation": {"shrink": [0.5, 0.75]}})
     assert where(found, "design", "allocation.shrink") == [("baseline", None), ("rfv", 0.5), ("rfv", 0.75)]
-    assert [point.task.design["allocation"].get("shrink") for point in found.points] == [None, 0.5, 0.75]
+    assert [point.spec.design.to_dict()["allocation"].get("shrink") for point in found.points] == [None, 0.5, 0.75]
 
 
 def test_policies_and_options_are_axes_too() -> None:
@@ -64,7 +64,7 @@ def test_policies_and_options_are_axes_too() -> None:
         ("two-level(active=4)", 0.5),
         ("two-level(active=4)", 1.0),
     ]
-    assert found.points[-1].task.design["scheduler"]["active"] == 4
+    assert found.points[-1].spec.design.policies.scheduler.active == 4
 
 
 def test_a_combination_that_is_refused_is_counted_with_its_reason() -> None:
@@ -93,14 +93,14 @@ def test_conditions_leave_points_out() -> None:
 def test_replicates_are_the_own_seed_and_those_that_follow() -> None:
     found = points(workloads=["vectoradd", "lib"], replicates=3)
     assert where(found, "workload", "seed") == [("vectoradd", 5), ("vectoradd", 6), ("vectoradd", 7), ("lib", None)]
-    assert [point.task.seed for point in found.points] == [None, 6, 7, None]
+    assert [point.spec.seed for point in found.points] == [5, 6, 7, None]
     assert "not random" in next(iter(found.skipped)) and sum(found.skipped.values()) == 2
 
 
 def test_without_a_code_each_machine_has_its_usual_one() -> None:
     found = points(machines=["gtx480", "hopper"])
     assert where(found, "machine", "code") == [("gtx480", "ptx"), ("hopper", "sm_90")]
-    assert [point.task.code for point in found.points] == ["ptx", "sm_90"]
+    assert [point.spec.code for point in found.points] == ["ptx", "sm_90"]
     assert where(points(machines=["gtx480", "hopper"], codes="sm_75"), "code") == [("sm_75",), ("sm_75",)]
 
 
@@ -122,6 +122,7 @@ def test_overlapping_grids_make_each_run_once() -> None:
         ({"seeds": [-1]}, "a seed is a whole number from 0"),
         ({"seeds": [1], "replicates": 2}, "exclude each other"),
         ({"replicates": 0}, "replicates must be a whole number from 1"),
+        ({"replicates": 1_000_000}, "replicates must be 100,000 at most, not 1,000,000"),
         ({"parameters": {"allocation": {"shrunk": 1}}}, "no policy has 'allocation.shrunk'; did you mean 'allocation.shrink'"),
         ({"parameters": {"allocation": {"shrink": 0.5}}}, "none of the designs (baseline) has 'allocation.shrink'"),
         ({"overrides": {"latency": 3}}, "a machine has no 'latency'; write table.key"),
@@ -134,7 +135,7 @@ def test_overlapping_grids_make_each_run_once() -> None:
         ({"where": "__import__('os')"}, "cannot stand in a condition"),
         ({"where": "size is 3"}, "cannot stand in a condition"),
         ({"where": "size <"}, "is not a condition"),
-        ({"where": "size + 1 == 2"}, "cannot be reckoned with"),
+        ({"where": "size + 1 == 2"}, "which cannot be used in arithmetic"),
         ({"where": "size < 3"}, "cannot be compared"),
         ({"where": "1 / 0 == 1"}, "division by zero"),
         ({"seeds": {"from": 0, "to": 10**9, "step": 1}}, "100,000 are the most"),
@@ -209,4 +210,4 @@ def test_expansion_counts_every_combination_once(
     assert len(identities) == len(everything.points)
     assert {tuple(point.coordinates.items()) for point in found.points} <= identities
     assert len(found.points) + found.skipped[f"it does not fulfil `{kept}`"] == len(everything.points)
-    assert len(set(content_keys(everything.tasks))) == len(everything.points)
+    assert len(set(keys_of(everything.specs))) == len(everything.points)

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import warploom as wl
-from warploom.errors import WarploomError
-from warploom.simulation.task import run_task
-from warploom.sweeps.expansion import expand
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.plan import plan_from_dict
+from support.places import DATA
+from warploom.base.errors import WarploomError
+from warploom.runs.keys import keys_of
+from warploom.runs.run import run
+from warploom.studies.sweep.expansion import expand
+from warploom.studies.sweep.plan import plan_from_dict
 
-RECORDING = Path(__file__).parents[1] / "data" / "recordings" / "symbols.wlr"
+RECORDING = DATA / "recordings" / "symbols.wlr"
 KERNEL = """
 extern "C" __global__ void scale(float* out, const float* in, float factor) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +47,7 @@ def test_they_run_and_give_what_a_single_run_gives(plan: dict[str, Any], tmp_pat
     table = made.table()
     assert not made.refused and list(table["plan.workload"]) == ["vectoradd", str(RECORDING), "scale", "longer"]
     assert list(table["workload"][2:]) == ["scale:scale", "scale:scale"] and table["key"].nunique() == 4
-    alone = [run_task(point.task) for point in made.points]
+    alone = [run(point.spec) for point in made.points]
     assert list(table["cycles"]) == [result.cycles for result in alone]
     assert alone[1].verified and table["verified"][1]
     assert made.missing() == []
@@ -67,7 +68,7 @@ def test_conditions_know_them_by_name(plan: dict[str, Any]) -> None:
 
 def test_a_key_follows_what_is_in_the_files(plan: dict[str, Any], tmp_path: Path) -> None:
     def keys(plan: dict[str, Any]) -> list[str]:
-        return content_keys(expand(plan_from_dict(plan)).tasks)
+        return keys_of(expand(plan_from_dict(plan)).specs)
 
     before = keys(plan)
     (tmp_path / "number.h").write_text("#define NUMBER 1.0f\n")
@@ -77,9 +78,6 @@ def test_a_key_follows_what_is_in_the_files(plan: dict[str, Any], tmp_path: Path
     with_header = keys(changed(plan, **here))
     assert [a == b for a, b in zip(before, with_header, strict=True)] == [True, True, False, True]
     (tmp_path / "number.h").write_text("#define NUMBER 3.0f\n")
-    from warploom.workloads.own_kernel import _contents
-
-    _contents.cache_clear()  # as another process would find it
     assert keys(changed(plan, **here))[2] not in (with_header[2], before[2])
     moved = tmp_path / "moved.wlr"
     moved.write_bytes(RECORDING.read_bytes())
@@ -90,7 +88,7 @@ def test_a_key_follows_what_is_in_the_files(plan: dict[str, Any], tmp_path: Path
     ("entries", "sentence"),
     [
         ({"file": "none.cu"}, "there is no such file"),
-        ({"file": "none.txt"}, "is no kernel file; its name ends in .cu, .ptx"),
+        ({"file": "none.txt"}, "is not a kernel file; its name must end in .cu, .ptx"),
         ({"grid": 0}, "write one to three whole numbers from 1"),
         ({"argument": []}, "'argument' is not an entry of a kernel; did you mean 'arguments'"),
         ({"arguments": "out=f32[128]"}, "arguments is a list of texts"),
@@ -98,6 +96,7 @@ def test_a_key_follows_what_is_in_the_files(plan: dict[str, Any], tmp_path: Path
         ({"shared_bytes": -1}, "shared_bytes is a whole number from 0"),
         ({"kernel": "scala"}, "there is no kernel 'scala'; did you mean 'scale'"),
         ({"memory": "loose"}, "choose strict or lenient"),
+        ({"options": ["-DN=4", "--std=c++17", "--time=times.csv"]}, "option '--time=times.csv' may write files; leave it out"),
     ],
 )
 def test_a_wrong_kernel_is_one_sentence(plan: dict[str, Any], entries: dict[str, Any], sentence: str) -> None:

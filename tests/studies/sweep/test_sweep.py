@@ -13,15 +13,15 @@ from random import Random
 
 import pandas
 import pytest
-from sweeping import begin, complete, outcome
 
 import warploom as wl
-from warploom.simulation.task import run_task
-from warploom.storage.locks import Lock
-from warploom.sweeps.engine import CLAIMS
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.store import FOLD_AT, Store
-from warploom.sweeps.sweep import prepare
+from support.sweeping import begin, complete, outcome
+from warploom.base.locks import Lock
+from warploom.runs.engine import CLAIMS
+from warploom.runs.keys import keys_of
+from warploom.runs.run import run
+from warploom.runs.store import FOLD_AT, Store
+from warploom.studies.sweep.sweep import prepare
 
 TINY = 'workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n'  # runs of a fraction of a second
 TINY_PLAN = {"workloads": "vectoradd", "sizes": "tiny", "sms": 1}
@@ -102,7 +102,7 @@ def test_two_processes_share_a_folder_and_make_each_run_once(plan: Path, tmp_pat
 
 def test_a_run_that_another_process_is_making_is_left_to_it_until_it_dies(tmp_path: Path) -> None:
     planned = prepare(TINY_PLAN, tmp_path)
-    (key,) = content_keys(planned.tasks)
+    (key,) = keys_of(planned.specs)
     claims = planned.store.folder / CLAIMS
     claims.mkdir(parents=True)
     (claims / key).touch()  # left by a process that is dead: it is not locked
@@ -120,9 +120,9 @@ def test_in_python_with_provenance_and_another_seed(tmp_path: Path) -> None:
     assert len(table) == 4 and table["key"].nunique() == 2  # two names of the same design
     assert list(table["design.name"]) == ["baseline", "baseline", "scheduler=gto", "scheduler=gto"]
     made_from = [json.loads(text) for text in table["made_from"]]
-    assert [each["program"]["seed"] for each in made_from] == [5, 7, 5, 7]
-    assert all({"version", "sources", "environment", "policies", "machine", "technology"} <= each.keys() for each in made_from)
-    alone = run_task(made.points[1].task)
+    assert [each["spec"]["seed"] for each in made_from] == [5, 7, 5, 7]
+    assert all({"version", "sources", "environment", "spec", "digests"} <= each.keys() for each in made_from)
+    alone = run(made.points[1].spec)
     assert (alone.cycles, alone.energy_pj["total"]) == (table["cycles"][1], table["energy_pj.total"][1])
     summary = made.summary()
     assert list(summary["runs"]) == [2, 2] and list(summary["design"]) == ["baseline", "scheduler=gto"]

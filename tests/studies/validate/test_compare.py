@@ -6,8 +6,10 @@ import math
 
 import pytest
 
-from warploom.validation.compare import Compared, compared, correlation, summaries
-from warploom.validation.recorded import MeasuredLaunch
+from warploom.studies.validate.compare import Compared, compared, correlation, summaries
+from warploom.studies.validate.recorded import MeasuredLaunch
+
+pytestmark = pytest.mark.unit
 
 
 def _measured(program: str, part: str, cycles: float, instructions: int = 100, **traffic: int) -> MeasuredLaunch:

@@ -6,13 +6,14 @@ from collections import Counter
 
 import pytest
 
+from support.executed import executed
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
-from warploom.emulator.budget import DEFAULT_BUDGET
-from warploom.machines import load_machine
 from warploom.programs.named import program_named
-from warploom.simulation.execution import run_program
-from warploom.validation.programs import CODE, described_program
-from warploom.validation.recorded import SINGLE_SIZES, folder_of, read_launches
+from warploom.studies.validate.programs import CODE, described_program
+from warploom.studies.validate.recorded import SINGLE_SIZES, folder_of, read_launches
+
+pytestmark = pytest.mark.oracle
 
 H200 = folder_of("h200")
 _, MEASURED = read_launches(H200)
@@ -31,7 +32,7 @@ def test_every_launch_executes_as_many(name: str, size: str) -> None:
     single = size in SINGLE_SIZES
     program = described_program(H200.parent / "kernels", name) if single else program_named(name, CODE)
     design, machine = parse_design("modern"), load_machine("hopper")
-    made = run_program(program, design, machine, "small", record=False, check=False, budget=DEFAULT_BUDGET)
+    made = executed(program, design, machine, "small")
     ours, seen = {}, Counter[str]()
     for launch in made.launches:
         kernel = launch.code.name

@@ -7,13 +7,15 @@ import functools
 import numpy as np
 import pytest
 
-from warploom.core.context import code_table
-from warploom.core.pipeline.pipes import Pipe
-from warploom.machines import load_machine
-from warploom.sass.module import from_cubin
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
-from warploom.validation.microbenchmarks.template import KERNEL, LEAST, from_instructions, usable_registers
-from warploom.validation.recorded import folder_of, read_numbers
+from warploom.chip.context import code_table
+from warploom.chip.machines import load_machine
+from warploom.chip.pipeline.pipes import Pipe
+from warploom.compiler.sass.module import from_cubin
+from warploom.studies.validate.recorded import folder_of, read_numbers
+from warploom_lab.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
+from warploom_lab.microbenchmarks.template import KERNEL, LEAST, from_instructions, usable_registers
+
+pytestmark = pytest.mark.oracle
 
 MEASURED = {one.name: one.value for one in read_numbers(folder_of("h200"))[1] if one.name.startswith("latency.")}
 NOT_SEEN = ("latency.SEL.b",)  # its predicate is true: the operand is never the result

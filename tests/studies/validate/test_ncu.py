@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
-from warploom.validation.ncu import METRICS, read_profile
-from warploom.validation.programs import initial_value
-from warploom.validation.split import HELD_OUT
+from warploom.studies.validate.ncu import METRICS, read_profile
+from warploom.studies.validate.programs import initial_value
+from warploom.studies.validate.split import HELD_OUT
 
 SOURCE = 'extern "C" __global__ void twice(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }\n'
 LAUNCH = {"kernel": "twice", "grid": [4], "block": [64], "args": [{"name": "x", "type": "f32[256]", "init": "i * 0.5"}]}
@@ -98,3 +98,45 @@ def test_bad_input_is_one_sentence(folder: Path, change, complaint: str, capsys:
 def test_an_argument_that_cannot_be_made(argument: dict[str, str]) -> None:
     with pytest.raises(WarploomError, match=r"an argument .* needs a 'type'"):
         initial_value(argument)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.__builtins__['__import__']('os').system('true')",
+        "().__class__.__base__.__subclasses__()",
+        "np.load('x.npy')",
+        "np.where.__globals__",
+        "__import__('os')",
+        "[i for i in i]",
+        "(lambda: i)()",
+        "np.abs(i, out=i)",
+        "9**9**9",
+        "1 << 1000000",
+        "'a' * 99",
+        "i < i < i",
+        "+".join("i" * 300),
+        "(" * 300,
+    ],
+)
+def test_an_expression_runs_nobodys_python(text: str) -> None:
+    with pytest.raises(WarploomError, match=r"needs a 'type'"):
+        initial_value({"type": "f32[4]", "init": text})
+
+
+def test_an_array_larger_than_a_device_is_refused() -> None:
+    with pytest.raises(WarploomError, match="at most 2 GiB"):
+        initial_value({"type": "f32[1099511627776]", "init": "0"})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("(i % 3) * 0.5 - 1", [-1, -0.5, 0, -1]),
+        ("np.where(i == 2, -1, i // 2)", [0, 0, -1, 1]),
+        ("i * 2654435761 >> 9 & 3", [0, 0, 1, 2]),
+        ("np.cumsum(2 ** i) - (i < 1)", [0, 3, 7, 15]),
+    ],
+)
+def test_an_expression_of_the_elements_number(text: str, values: list[float]) -> None:
+    assert initial_value({"type": "f64[4]", "init": text}).tolist() == values

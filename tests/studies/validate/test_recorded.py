@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.validation.recorded import KERNELS, SINGLE_SIZES, folder_of, read_launches, read_numbers, read_table
-from warploom.validation.split import ADJUST, HELD_OUT, part_of
-from warploom.workloads.registry import workload_names
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.programs.workloads.registry import workload_names
+from warploom.studies.validate.recorded import KERNELS, SINGLE_SIZES, folder_of, read_launches, read_numbers, read_table
+from warploom.studies.validate.split import ADJUST, HELD_OUT, part_of
 
 H200 = folder_of("h200")
 HELD_OUT_WORKLOADS = [

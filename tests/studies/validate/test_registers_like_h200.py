@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from register_patterns import modelled, slopes
 
-from warploom.validation.microbenchmarks.slopes import Slope
-from warploom.validation.recorded import folder_of, read_numbers
+from support.register_patterns import modelled, slopes
+from warploom.studies.validate.recorded import folder_of, read_numbers
+from warploom_lab.microbenchmarks.slopes import Slope
+
+pytestmark = pytest.mark.oracle
 
 MEASURED = {number.name: number.value for number in read_numbers(folder_of("h200"))[1]}
 GROUPS = ("bank.", "read.", "reuse.", "shared_bank.", "lost.")

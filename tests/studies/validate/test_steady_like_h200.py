@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.validation.microbenchmarks import Microbenchmark, steady
-from warploom.validation.recorded import folder_of, read_numbers
-from warploom.validation.runs import run_numbers
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.studies.validate.recorded import folder_of, read_numbers
+from warploom.studies.validate.runs import run_numbers
+from warploom_lab.microbenchmarks import Microbenchmark, steady
+
+pytestmark = pytest.mark.oracle
 
 MEASURED = {number.name: number for number in read_numbers(folder_of("h200"))[1]}
 ONE_NUMBER = 0.06  # cycles by which launches and sub-cores may differ

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.sass.module import from_ptx
+from warploom.compiler.sass.toolchain import is_installed
 from warploom.emulator.shape import LaunchShape
+from warploom.emulator.trace.store import TraceStore
 from warploom.programs.device import Device
-from warploom.sass.module import from_ptx
-from warploom.sass.toolchain import is_installed
-from warploom.trace.store import TraceStore
 
 SIZE, TILE = 512, 16
 REPEATS = 3
@@ -30,7 +30,7 @@ def in_machine_code(ptx: str) -> Callable[[str, LaunchShape], Code]:
 
 def bench_emulator() -> dict[str, dict[str, float]]:
     """Warp instructions per second of processor time on one core, after warm-up; the best of a few runs."""
-    ptx = (resources.files("warploom.workloads") / "matrixmul" / "kernel.ptx").read_text()
+    ptx = (resources.files("warploom.programs.workloads") / "matrixmul" / "kernel.ptx").read_text()
     random = np.random.default_rng(1)
     a, b = (random.uniform(-1, 1, (SIZE, SIZE)).astype(np.float32) for _ in range(2))
     results = {}

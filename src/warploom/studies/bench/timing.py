@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Code
-from warploom.core.chip import reset_chip, run_chip
-from warploom.core.simulate import Simulation, time_launches
+from warploom.chip.machines import load_machine
+from warploom.chip.run_chip import reset_chip, run_chip
+from warploom.chip.simulate import Simulation, time_launches
+from warploom.chip.sm import Policies, baseline_policies, make_policy
+from warploom.compiler.code.instruction import Code
+from warploom.emulator.trace.format import Trace
+from warploom.emulator.trace.store import TraceStore
 from warploom.jit import specialised_anew
-from warploom.machines import load_machine
 from warploom.programs.device import Device
-from warploom.register_file import Policies, baseline_policies, make_policy
-from warploom.trace.format import Trace
-from warploom.trace.store import TraceStore
 
 REPEATS = 3
 VECTOR = 1 << 18
@@ -107,7 +107,7 @@ Traced = tuple[Code, Trace]
 
 
 def _workload(name: str) -> str:
-    return (resources.files("warploom.workloads") / name / "kernel.ptx").read_text()
+    return (resources.files("warploom.programs.workloads") / name / "kernel.ptx").read_text()
 
 
 def _vectoradd(device: Device) -> None:

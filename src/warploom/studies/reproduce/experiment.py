@@ -13,28 +13,43 @@ A paper's module lists its figures and tables::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
+
+from warploom.base.checks import check_words
+from warploom.chip.machines import Machine, load_machine
+from warploom.designs import parse_design
+from warploom.programs.named import origin_named
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
 
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One simulation, by name."""
+def run_named(
+    workload: str,
+    design: str = "baseline",  # any text that `warploom.designs` understands
+    machine: str = "gtx480",
+    size: str = "small",
+    technology: str = "",  # a technology table; empty: the machine's own
+    check: Iterable[str] = (),  # what is watched, see `warploom.base.checks`
+    code: str = "",  # what is executed; empty: what the paper names, or the machine's usual code
+    sms: int = 0,  # fewer SMs, with their share of the memory system, so that a small grid fills them; 0: all of the machine's
+) -> RunSpec:
+    """A run by the names of its parts."""
+    chip, watched = _machine(machine, sms), check_words(check)
+    return RunSpec(origin_named(workload), parse_design(design), chip, size, code=code, technology=technology, check=watched)
 
-    workload: str
-    design: str = "baseline"  # any text that `warploom.designs` understands
-    machine: str = "gtx480"
-    size: str = "small"
-    technology: str = ""  # a technology table; empty: the machine's own
-    check: bool = False  # whether the shadow checker watches
-    code: str = ""  # what is executed; empty: the machine's usual code
-    sms: int = 0  # fewer SMs, with their share of the memory system, so that a small grid fills them; 0: all of the machine's
+
+@cache
+def _machine(name: str, sms: int) -> Machine:
+    machine = load_machine(name)
+    return machine.scaled(sms) if sms else machine
 
 
-Results = Mapping[Run, dict[str, Any]]  # what `Result.to_dict` gave
+Results = Mapping[RunSpec, Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +101,5 @@ class Figure:
 
     place: str  # "figure 9", "table 5": as in the facts
     title: str
-    runs: Callable[[str], Sequence[Run]]  # by size
+    runs: Callable[[str], Sequence[RunSpec]]  # by size
     evaluate: Callable[[Results, str], Outcome]  # results and size

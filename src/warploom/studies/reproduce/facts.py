@@ -16,9 +16,9 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import find_paper
+from warploom.base.errors import WarploomError
+from warploom.base.library import find_paper
+from warploom.base.spelling import did_you_mean
 
 MEANINGS = ("value", "at-most", "at-least")  # the number itself, or a bound
 REPRODUCED, SAME_DIRECTION, DIFFERS, DERIVED = VERDICTS = ("reproduced", "same direction", "differs", "derived")

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.library import find_paper, paper_names
-from warploom.library.shelves import ALL
-from warploom.papers.experiment import Experiment, Figure, Outcome, Run
-from warploom.papers.facts import VERDICTS, Fact, load_facts
-from warploom.papers.runs import tasks_of
+from warploom.base.errors import WarploomError
+from warploom.base.library import find_paper, paper_names
+from warploom.base.library.shelves import ALL
+from warploom.base.spelling import did_you_mean
+from warploom.programs.named import origin_named
+from warploom.programs.program import WorkloadOrigin
 from warploom.programs.recording import SUFFIX
-from warploom.programs.replay import is_recording
-from warploom.simulation.provenance import Provenance, described, provenance_from_dict
-from warploom.simulation.task import Task
-from warploom.sweeps.engine import load_results, missing, perform
-from warploom.sweeps.store import Store
-from warploom.sweeps.sweep import hire
-from warploom.workloads.registry import workload_names
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.engine import missing, perform, stored_results
+from warploom.runs.provenance import Provenance, described
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.studies.reproduce.experiment import Experiment, Figure, Outcome
+from warploom.studies.reproduce.facts import VERDICTS, Fact, load_facts
+from warploom.studies.sweep.sweep import hire
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def recordings_in(folder: Path) -> dict[str, str]:
 
 def runs_of(
     selected: Sequence[tuple[str, Figure]], size: str, code: str | None = None, programs: Mapping[str, str] | None = None
-) -> list[Run]:
+) -> list[RunSpec]:
     """Every run that some experiments need, each once.
 
     ``code`` is executed instead of what the papers or machines name, and recordings (by workload) instead of workloads.
@@ -113,15 +113,16 @@ def runs_of(
     return list(dict.fromkeys(_as_asked(run, paper, code, programs) for paper, figure in selected for run in figure.runs(size)))
 
 
-def unrecorded(runs: Sequence[Run]) -> list[str]:
+def unrecorded(runs: Sequence[RunSpec]) -> list[str]:
     """The workloads among some runs for which there is no recording."""
-    return sorted({run.workload for run in runs if not is_recording(run.workload)})
+    return sorted({run.program.name for run in runs if isinstance(run.program, WorkloadOrigin)})
 
 
-def _as_asked(run: Run, paper: str, code: str | None, programs: Mapping[str, str] | None) -> Run:
+def _as_asked(run: RunSpec, paper: str, code: str | None, programs: Mapping[str, str] | None) -> RunSpec:
     """A run with the code that was asked for, else with the paper's; one that names its code itself is there to differ."""
-    program = (programs or {}).get(run.workload, run.workload)
-    return replace(run, workload=program, code=run.code or code or find_paper(paper).code)
+    recorded = (programs or {}).get(run.program.name)
+    program = origin_named(recorded) if recorded else run.program
+    return replace(run, program=program, code=run.code or code or find_paper(paper).code)
 
 
 def reproduce(
@@ -129,7 +130,7 @@ def reproduce(
     size: str,
     store: Store,
     jobs: int,
-    step: Callable[[Task], None],
+    step: Callable[[RunSpec], None],
     code: str | None = None,
     programs: Mapping[str, str] | None = None,
     scheduler: str | None = None,
@@ -139,19 +140,18 @@ def reproduce(
     ``jobs`` processes of this machine make it, one for each core where it is 0, or the workers of a Dask ``scheduler``.
     """
     runs = runs_of(selected, size, code, programs)
-    tasks = tasks_of(runs)
-    with hire(jobs, scheduler if missing(tasks, store) else None) as workers:  # what is stored needs no cluster
-        perform(tasks, store, workers, step)
-    results = dict(zip(runs, load_results(tasks, store), strict=True))
+    with hire(jobs, scheduler if missing(runs, store) else None) as workers:  # what is stored needs no cluster
+        perform(runs, store, workers, step)
+    results = dict(zip(runs, stored_results(runs, store), strict=True))
     wrong = {
-        run: f"{run.workload} with {run.design} as {task.code}"
-        for run, task in zip(runs, tasks, strict=True)
-        if results[run].get("verified") is False
+        run: f"{run.program.name} with {run.design.name} as {result.spec.code}"
+        for run, result in results.items()
+        if result.verified is False
     }
     for paper, figure in selected:
         asked = {run: _as_asked(run, paper, code, programs) for run in figure.runs(size)}
         needed = {run: results[made] for run, made in asked.items()}
-        made_from = tuple(provenance_from_dict(result.get("provenance"), "a stored run") for result in needed.values())
+        made_from = tuple(result.provenance for result in needed.values())
         unverified = tuple(dict.fromkeys(wrong[made] for made in asked.values() if made in wrong))
         yield Reproduction(paper, figure, figure.evaluate(needed, size), made_from, unverified)
 

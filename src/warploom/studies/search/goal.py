@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from warploom.energy import Technology, load_technology
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.machines import Machine, load_machine
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.chip.machines import Machine, load_machine
+from warploom.designs.energy import Technology, load_technology
 from warploom.programs.named import chosen_programs
-from warploom.simulation.simulate import default_technology
-from warploom.sweeps.measures import MEASURES
-from warploom.sweeps.plan import dotted, read_toml, refused_at
-from warploom.workloads.program import check_code, check_size
+from warploom.programs.program import check_code, check_size
+from warploom.runs.spec import default_technology
+from warploom.studies.search.measures import MEASURES
+from warploom.studies.sweep.plan import dotted, read_toml, refused_at
 
 _CONSTRAINT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)\s*")
 
@@ -40,7 +40,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search is after. Measures are relative; see `warploom.sweeps.measures`."""
+    """What a search is after. Measures are relative; see `warploom.studies.search.measures`."""
 
     workloads: tuple[str, ...]  # in the order in which designs are tried on them
     test: tuple[str, ...] = ()  # workloads that the search never sees; what it found is run on them at the end

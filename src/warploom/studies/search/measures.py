@@ -6,13 +6,13 @@ Energy and time are relative to the machine's usual design; file, storage and ar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from warploom.chip.machines import Machine
 from warploom.designs import Design, added_area
-from warploom.energy import Technology
-from warploom.machines import Machine
-from warploom.simulation.compilation import physical
+from warploom.designs.energy import Technology
+from warploom.runs.compilation import physical
+from warploom.runs.result import Result
 
 MEASURES = {
     "energy": "energy of the register file, the mean over workloads",
@@ -22,22 +22,21 @@ MEASURES = {
     "storage": "bits of the register file and of all that the design adds to it",
     "area": "chip area of the register file and of all that the design adds to it",
 }
-Numbers = Mapping[str, Any]  # what is stored of a result
 
 
 def measure(
-    results: Sequence[Numbers], references: Sequence[Numbers], design: Design, machine: Machine, technology: Technology
+    results: Sequence[Result], references: Sequence[Result], design: Design, machine: Machine, technology: Technology
 ) -> dict[str, float]:
     """The measures of a design from its results and those of the usual one, in the same order of workloads."""
-    times = [ours["cycles"] / base["cycles"] for ours, base in zip(results, references, strict=True)]
-    energies = [ours["energy_pj"]["total"] / base["energy_pj"]["total"] for ours, base in zip(results, references, strict=True)]
+    times = [ours.cycles / base.cycles for ours, base in zip(results, references, strict=True)]
+    energies = [ours.energy_pj["total"] / base.energy_pj["total"] for ours, base in zip(results, references, strict=True)]
     whole_bits = 32 * machine.sm.registers_per_sm
-    bits = 8 * results[0]["register_file_bytes"]
+    bits = 8 * results[0].register_file_bytes
     return {
         "energy": math.fsum(energies) / len(energies),
         "time": math.exp(math.fsum(map(math.log, times)) / len(times)),
         "slowest": max(times),
         "file": bits / whole_bits,
-        "storage": (bits + max(result["storage_bits"] for result in results)) / whole_bits,
+        "storage": (bits + max(result.storage_bits for result in results)) / whole_bits,
         "area": (bits + added_area(design, physical(machine, design), technology)) / whole_bits,
     }

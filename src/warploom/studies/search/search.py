@@ -9,22 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
 from warploom.designs import Design, parse_design
 from warploom.designs.design import from_dict
-from warploom.errors import WarploomError
-from warploom.simulation.task import Task
-from warploom.simulation.workers import Workers
-from warploom.storage.files import replace_file
-from warploom.sweeps.engine import load_results, perform
-from warploom.sweeps.front import front, ranks
-from warploom.sweeps.goal import Goal, make_goal
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.measures import measure
-from warploom.sweeps.plan import refused_at
-from warploom.sweeps.searchers import Searcher
-from warploom.sweeps.space import SearchSpace, space_of
-from warploom.sweeps.store import Store
-from warploom.sweeps.sweep import hire
+from warploom.programs.named import origin_named
+from warploom.runs.engine import perform, stored_results
+from warploom.runs.keys import keys_of
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.workers import Workers
+from warploom.studies.search.front import front, ranks
+from warploom.studies.search.goal import Goal, make_goal
+from warploom.studies.search.journal import open_journal
+from warploom.studies.search.measures import measure
+from warploom.studies.search.searchers import Searcher
+from warploom.studies.search.space import SearchSpace, space_of
+from warploom.studies.sweep.plan import refused_at
+from warploom.studies.sweep.sweep import hire
 
 DEFAULT_FOLDER = "results/search"
 FEW = 4  # designs that must have been measured at a stage before any is stopped there
@@ -114,9 +116,8 @@ class Search:
     def _open_study(self) -> Any:
         optuna = self._optuna
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        backend = optuna.storages.journal.JournalFileBackend(str(self.folder / "journal.log"))
         study = optuna.create_study(
-            storage=optuna.storages.JournalStorage(backend),
+            storage=open_journal(optuna, self.folder / "journal.log"),
             study_name="search",
             directions=["minimize"] * len(self.goal.objectives),
             load_if_exists=True,
@@ -225,29 +226,24 @@ class Search:
 
     def _measure(self, designs: Sequence[Design], workloads: Sequence[str]) -> Iterator[dict[str, float] | WarploomError]:
         """The measures of designs on workloads, or why one cannot be run."""
-        usual = self._tasks(parse_design(self.chip.design), workloads)
-        asked = [self._tasks(design, workloads) for design in designs]
+        usual = self._specs(parse_design(self.chip.design), workloads)
+        asked = [self._specs(design, workloads) for design in designs]
         refused: dict[str, WarploomError] = {}
-        tasks = [task for group in asked for task in group]
-        perform(usual, self.store, self.workers, lambda task: None)
-        perform(
-            tasks,
-            self.store,
-            self.workers,
-            lambda task: None,
-            lambda task, error: refused.update({content_keys([task])[0]: error}),
-        )
-        references = load_results(usual, self.store)
+        specs = [spec for group in asked for spec in group]
+        perform(usual, self.store, self.workers, lambda spec: None)
+        perform(specs, self.store, self.workers, lambda spec: None, lambda spec, error: refused.update({spec.key: error}))
+        references = stored_results(usual, self.store)
         for design, group in zip(designs, asked, strict=True):
-            errors = [refused[key] for key in content_keys(group) if key in refused]
+            errors = [refused[key] for key in keys_of(group) if key in refused]
             if errors:
                 yield errors[0]
             else:
-                yield measure(load_results(group, self.store), references, design, self.chip, self.technology)
+                yield measure(stored_results(group, self.store), references, design, self.chip, self.technology)
 
-    def _tasks(self, design: Design, workloads: Sequence[str]) -> list[Task]:
-        goal = self.goal
-        return [Task(name, design.to_dict(), self.chip, goal.size, goal.technology or None, code=goal.code) for name in workloads]
+    def _specs(self, design: Design, workloads: Sequence[str]) -> list[RunSpec]:
+        goal, programs = self.goal, [origin_named(name) for name in workloads]
+        said: dict[str, Any] = {"size": goal.size, "technology": goal.technology, "code": goal.code}
+        return [RunSpec(program, design, self.chip, **said) for program in programs]
 
     def _refuse(self, trial: Any, reason: str) -> None:
         trial.set_user_attr(_REASON, reason)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from warploom.storage.locks import Lock
+from warploom.base.locks import Lock
 
 FOLDER = ".searching"
 _TURN = "turn"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.chip.sm import CHOICES, make_policy, policies_of
 from warploom.designs import Design
 from warploom.designs.design import OPTIONS, from_dict
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.register_file import CHOICES, make_policy, policies_of
-from warploom.sweeps.axes import limit_of, values_of
-from warploom.sweeps.plan import refused_at
+from warploom.studies.sweep.axes import limit_of, values_of
+from warploom.studies.sweep.plan import refused_at
 
 WIDE = 100  # a range of whole numbers whose ends have this ratio is searched by factors, not by steps
 

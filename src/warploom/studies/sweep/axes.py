@@ -6,9 +6,9 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
-MOST = 100_000  # values of a range
+MOST = 100_000  # values of a range, or inputs of a workload
 _RANGE = 'a range is { from = 1, to = 2, step = 0.5 }, or { from = 1, to = 64, count = 7 } with `scale = "log"` if wanted'
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
 
 LONGEST = 400  # characters of a condition
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
@@ -75,7 +75,9 @@ class Condition:
     def _number(self, node: ast.AST, values: Mapping[str, Any]) -> Any:
         value = self._value(node, values)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise WarploomError(f"{self.place}: in {self.text!r}, {ast.unparse(node)} is {value!r} and cannot be reckoned with")
+            raise WarploomError(
+                f"{self.place}: in {self.text!r}, {ast.unparse(node)} is {value!r}, which cannot be used in arithmetic"
+            )
         return value
 
     def _arithmetic(self, op: ast.operator, left: Any, right: Any) -> Any:

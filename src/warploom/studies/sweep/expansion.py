@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any
 
+from warploom.base.checks import check_words
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.sm import CHOICES, make_policy, policies_of
 from warploom.designs import Design, parse_design
 from warploom.designs.design import OPTIONS, from_dict
-from warploom.designs.grammar import parse_items
-from warploom.energy import load_technology
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.machines import Machine, load_machine
-from warploom.register_file import CHOICES, make_policy, policies_of
-from warploom.simulation.caches import COLD, check_caches
-from warploom.simulation.task import Task
-from warploom.sweeps.axes import limit_of, values_of
-from warploom.sweeps.conditions import read_condition
-from warploom.sweeps.plan import Plan, refused_at
-from warploom.sweeps.programs import planned_programs
-from warploom.workloads.program import check_code, check_size
+from warploom.designs.energy import load_technology
+from warploom.programs.program import check_code, check_size
+from warploom.runs.caches import COLD, check_caches
+from warploom.runs.spec import RunSpec, changed_design, policy_table
+from warploom.studies.sweep.axes import MOST, values_of
+from warploom.studies.sweep.conditions import read_condition
+from warploom.studies.sweep.plan import Plan, refused_at
+from warploom.studies.sweep.planned_programs import planned_programs, seeds_of, sizes_of
 
 MOST_POINTS = 10_000_000  # combinations that are looked at
 COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "caches", "technology", "seed")
@@ -31,10 +31,10 @@ COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "caches",
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a plan: where it stands on the plan's axes, and the task."""
+    """One run of a plan, and where it stands on the plan's axes."""
 
     coordinates: Mapping[str, Any]
-    task: Task
+    spec: RunSpec
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Expansion:
     skipped: Counter[str] = field(default_factory=Counter)
 
     @property
-    def tasks(self) -> list[Task]:
-        """The tasks of all points."""
-        return [point.task for point in self.points]
+    def specs(self) -> list[RunSpec]:
+        """The runs of all points."""
+        return [point.spec for point in self.points]
 
 
 def expand(plan: Plan) -> Expansion:
@@ -55,7 +55,7 @@ def expand(plan: Plan) -> Expansion:
     found = Expansion()
     seen: set[tuple[Any, ...]] = set()
     grids = [_Grid(grid, found.skipped) for grid in plan.grids or (plan,)]
-    run = {program.name for grid in grids for program in grid.programs}
+    run = {name for grid in grids for name in grid.programs}
     idle = [name for grid in grids for name in grid.kernels if name not in run]
     if idle:
         raise WarploomError(f"{plan.place}, kernels: nothing runs {idle[0]!r}; name it among the workloads")
@@ -93,6 +93,7 @@ class _Grid:
         self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
         self.replicates = self._whole("replicates", plan.replicates)
         self.check = plan.check
+        self.checks = check_words(bool(plan.check))
         self._check_entries()
         known = {*COORDINATES, *CHOICES, *OPTIONS, *self.parameters, *self.overrides, *_parameters_of_all()}
         texts = [] if plan.where in ((), []) else self._axis("where", plan.where)
@@ -101,17 +102,17 @@ class _Grid:
     def points(self) -> Iterator[Point]:
         """Every combination that makes sense."""
         machines = self._machines()
-        asked = list(product(self.programs, machines, self.codes, self.caches, self.technologies))
+        asked = list(product(self.programs.items(), machines, self.codes, self.caches, self.technologies))
         for text, base in self.designs:
             for varied, design in self._varied(text, base):
-                for program, ((machine_name, sms, changed), chip), asked_code, caches, technology in asked:
+                for (name, program), ((machine_name, sms, changed), chip), asked_code, caches, technology in asked:
                     code = asked_code or chip.code
-                    sizes = program.sizes(self.sizes, self.skipped)
+                    sizes = sizes_of(program, name, self.sizes, self.skipped)
                     with refused_at(self.place):
-                        seeds = program.seeds(self.seeds, self.replicates, self.skipped)
+                        seeds = seeds_of(program, name, self.seeds, self.replicates, self.skipped)
                     for size, seed in product(sizes, seeds):
                         where = {
-                            "workload": program.name,
+                            "workload": name,
                             "design": text,
                             **varied,
                             "machine": machine_name,
@@ -121,11 +122,11 @@ class _Grid:
                             "code": code,
                             **({"caches": caches} if self.caches != [COLD] else {}),
                             **({"technology": technology} if technology else {}),
-                            "seed": program.seed if seed is None else seed,
+                            "seed": seed,
                         }
                         if self._wanted(where, design):
-                            run = Task(program.workload, design.to_dict(), chip, size, technology or None, self.check)
-                            yield Point(where, replace(run, code=code, seed=seed, kernel=program.kernel, caches=caches))
+                            said = (size, seed, code, technology, caches, self.checks)
+                            yield Point(where, RunSpec(program, design, chip, *said))
 
     def _wanted(self, where: Mapping[str, Any], design: Design) -> bool:
         if not self.conditions:
@@ -143,14 +144,14 @@ class _Grid:
         inner = {name: values for name, values in self.parameters.items() if name not in choices}
         for chosen in _combinations(choices):
             try:
-                outer = _changed(base, chosen)
+                outer = changed_design(base, chosen)
             except WarploomError as error:
                 self.skipped[str(error)] += 1
                 continue
             own = {name: values for name, values in inner.items() if _has(outer, name)}
             for values in _combinations(own):
                 try:
-                    design = _changed(outer, values)
+                    design = changed_design(outer, values)
                 except WarploomError as error:
                     self.skipped[str(error)] += 1
                     continue
@@ -182,6 +183,8 @@ class _Grid:
 
     def _whole(self, name: str, value: Any) -> int:
         lowest = 1 if name == "replicates" else 0
+        if name == "replicates" and isinstance(value, int) and value > MOST:
+            raise WarploomError(f"{self.place}: replicates must be {MOST:,} at most, not {value:,}")
         if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
             raise WarploomError(f"{self.place}: {name} must be a whole number from {lowest}, not {value!r}")
         return value
@@ -201,7 +204,7 @@ class _Grid:
                 raise WarploomError(f"{self.place}, parameters: none of the designs ({designs}) has {name!r}")
         for choice, value in ((name, value) for name in CHOICES for value in self.parameters.get(name, ())):
             with refused_at(f"{self.place}, parameters"):  # misspelt, it is no combination without sense
-                table = _policy_table(choice, value)
+                table = policy_table(choice, value)
                 make_policy(choice, table.pop("policy"), **table)
         with refused_at(self.place):
             for technology in filter(None, self.technologies):
@@ -220,30 +223,6 @@ class _Grid:
 
 def _combinations(axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
     return (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
-
-
-def _changed(base: Design, values: Mapping[str, Any]) -> Design:
-    """A design with other policies, parameters and options, by dotted names."""
-    tables = base.to_dict()
-    for name, value in values.items():
-        choice, dot, parameter = name.partition(".")
-        if dot:
-            tables[choice] = {**tables[choice], parameter: value}
-        elif choice in CHOICES:
-            tables[choice] = _policy_table(choice, value)
-        else:
-            tables[choice] = limit_of(value) if choice == "max_registers" else value
-    return from_dict(tables, base.name)
-
-
-def _policy_table(choice: str, value: Any) -> dict[str, Any]:
-    """A policy with its parameters, such as ``two-level(active=8)``, as the table of a design."""
-    if not isinstance(value, str):
-        raise WarploomError(f"{choice}: it wants the name of a policy, not {value!r}")
-    (item, *others) = parse_items(f"{choice}={value}")
-    if others or not item.name:
-        raise WarploomError(f"{choice}: it wants one policy, such as two-level(active=8), not {value!r}")
-    return {"policy": item.name, **item.parameters}
 
 
 def _keys_of(machine: Machine) -> Iterator[str]:

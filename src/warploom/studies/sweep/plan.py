@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.errors.names import did_you_mean
-from warploom.simulation.caches import COLD
+from warploom.base.errors import WarploomError
+from warploom.base.spelling import did_you_mean
+from warploom.base.toml import parse_toml
+from warploom.runs.caches import COLD
 
 Axis = Any  # one value, a list of values, or a range as a table
 
@@ -24,7 +24,7 @@ class Plan:
     (``scheduler``), or an option of designs (``register_file``, ``max_registers``); ``overrides`` are numbers of the machines
     (``l1.latency``). A design whose policy does not have a parameter is run once instead of once for each of its values.
     ``workloads`` are names of workloads and sets, files of recordings, and names that ``kernels`` gives to kernels of the user's
-    own, each a table as `warploom.workloads.own_kernel.own_kernel_from_dict` reads it.
+    own, each a table as `warploom.programs.own_kernel.own_kernel_from_dict` reads it.
     ``replicates`` runs every workload with so many seeds, its own and those that follow; ``seeds`` names them. ``where`` are
     conditions that points must fulfil. ``grids`` are further plans, each with what it says itself in place of what this one says.
     """
@@ -69,11 +69,9 @@ def read_plan(path: str | Path) -> Plan:
 def read_toml(path: str | Path, what: str) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_toml(Path(path).read_bytes(), str(path))
     except OSError as error:
         raise WarploomError(f"{path}: the {what} cannot be read ({error.strerror or error})") from None
-    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
-        raise WarploomError(f"{path}: not valid TOML: {error}") from None
 
 
 def plan_from_dict(data: Mapping[str, Any], place: str = "plan") -> Plan:

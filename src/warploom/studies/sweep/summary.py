@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from warploom.sweeps.statistics import estimate
+from warploom.studies.search.statistics import estimate
 
 MEASURES = ("cycles", "ipc", "occupancy", "energy_pj.total")
+
+
+def varying_axes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The coordinates in which the rows of a summary differ; workload and design where they differ in none."""
+    axes = dict.fromkeys(name for row in rows for name in row if name != "runs" and name.removesuffix(" ±") not in MEASURES)
+    return [name for name in axes if len({str(row.get(name)) for row in rows}) > 1] or ["workload", "design"]
 
 
 def summarise(rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:

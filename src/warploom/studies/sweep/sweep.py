@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warploom.errors import WarploomError
-from warploom.simulation.task import Task
-from warploom.simulation.workers import Workers, local_workers
-from warploom.storage.files import replace_file
-from warploom.sweeps.engine import missing, perform
-from warploom.sweeps.expansion import Expansion, Point, expand
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.plan import Plan, make_plan
-from warploom.sweeps.rows import pyarrow
-from warploom.sweeps.store import Store
-from warploom.sweeps.summary import summarise
-from warploom.sweeps.timings import Expectation, expect
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
+from warploom.runs.engine import missing, perform
+from warploom.runs.keys import keys_of
+from warploom.runs.rows import pyarrow
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.timings import Expectation, expect
+from warploom.runs.workers import Workers, local_workers
+from warploom.studies.sweep.expansion import Expansion, Point, expand
+from warploom.studies.sweep.plan import Plan, make_plan
+from warploom.studies.sweep.summary import summarise
 
 if TYPE_CHECKING:
     import pandas
@@ -47,13 +47,13 @@ class Sweep:
         return Store(self.folder / "runs")
 
     @property
-    def tasks(self) -> list[Task]:
-        """The tasks of all points."""
-        return [point.task for point in self.points]
+    def specs(self) -> list[RunSpec]:
+        """The runs of all points."""
+        return [point.spec for point in self.points]
 
-    def missing(self) -> list[Task]:
+    def missing(self) -> list[RunSpec]:
         """What has not been made yet."""
-        return missing(self.tasks, self.store)
+        return missing(self.specs, self.store)
 
     def expectation(self) -> Expectation:
         """What the missing runs will take."""
@@ -64,10 +64,10 @@ class Sweep:
         pandas = _pandas()
         stored = self.store.rows()
         rows = {key: row for row, key in enumerate(stored["key"].to_pylist())}
-        keys = content_keys(self.tasks)
+        keys = keys_of(self.specs)
         there = [(key, point) for key, point in zip(keys, self.points, strict=True) if key in rows]
         numbers = stored.take(pyarrow().array([rows[key] for key, _ in there], "int64")).to_pandas()
-        numbers["design.name"] = [point.task.design["name"] for _, point in there]
+        numbers["design.name"] = [point.spec.design.name for _, point in there]
         axes = list(dict.fromkeys(name for _, point in there for name in point.coordinates))
         where = {f"{AXIS}{name}": [point.coordinates.get(name) for _, point in there] for name in axes}
         used = numbers.dropna(axis="columns", how="all")  # other plans in the folder have columns of their own
@@ -101,7 +101,7 @@ def sweep(
     *,
     jobs: int = 0,
     scheduler: str | None = None,
-    step: Callable[[Task], None] = lambda task: None,
+    step: Callable[[RunSpec], None] = lambda spec: None,
 ) -> Sweep:
     """Make every run of a plan that the folder does not hold yet, and write the table of all of them.
 
@@ -123,16 +123,16 @@ def prepare(plan: Plan | Mapping[str, Any] | str | Path, folder: str | Path = DE
     return Sweep(Path(folder), tuple(expansion.points), expansion.skipped)
 
 
-def make(planned: Sweep, workers: Workers, step: Callable[[Task], None] = lambda task: None) -> None:
+def make(planned: Sweep, workers: Workers, step: Callable[[RunSpec], None] = lambda spec: None) -> None:
     """Make what is missing; what is refused is counted. The tables are written however it ends."""
 
-    def refuse(task: Task, error: WarploomError) -> None:
+    def refuse(spec: RunSpec, error: WarploomError) -> None:
         planned.refused[str(error)] += 1
 
     try:
-        perform(planned.tasks, planned.store, workers, step, refuse)
+        perform(planned.specs, planned.store, workers, step, refuse)
     finally:
-        if not planned.store.keys().isdisjoint(content_keys(planned.tasks)):
+        if not planned.store.keys().isdisjoint(keys_of(planned.specs)):
             planned.write()
 
 
@@ -143,7 +143,7 @@ def hire(jobs: int, scheduler: str | None) -> Iterator[Workers]:
         with local_workers(jobs or os.cpu_count() or 1) as local:
             yield local
     else:
-        from warploom.sweeps.cluster import cluster_workers
+        from warploom.runs.cluster import cluster_workers
 
         with cluster_workers(scheduler) as distant:
             yield distant

@@ -21,7 +21,9 @@ class Launch:
     cubin: bytes
     grid: int
     block: int
-    arguments: tuple[tuple[str, Any], ...]  # ("out", words), ("u32", value), ("memory", {...}): see validation/measure.py
+    arguments: tuple[
+        tuple[str, Any], ...
+    ]  # ("out", words), ("u32", value), ("memory", {...}): see gpu/measure.py of the laboratory
     kernel: str = "bench"
     shared_bytes: int = 0
     repeats: int = 3

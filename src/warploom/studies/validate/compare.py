@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.trace.format import SECTOR_BYTES
-from warploom.validation.recorded import SINGLE_SIZES, MeasuredLaunch
-from warploom.validation.split import PARTS
+from warploom.emulator.trace.format import SECTOR_BYTES
+from warploom.studies.validate.recorded import SINGLE_SIZES, MeasuredLaunch
+from warploom.studies.validate.split import PARTS
 
 DRAM_TRAFFIC = ("dram_read_bytes", "dram_write_bytes")
 TRAFFIC = ("l1_load_sectors", "l2_sectors", *DRAM_TRAFFIC)

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.validation.recorded import OWN_SIZE, MeasuredLaunch
-from warploom.validation.split import HELD_OUT
+from warploom.base.errors import WarploomError
+from warploom.studies.validate.recorded import OWN_SIZE, MeasuredLaunch
+from warploom.studies.validate.split import HELD_OUT
 
 CYCLES = "sm__cycles_active.max"
 COUNTERS = {  # what a record calls them, and Nsight Compute

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from warploom.errors import WarploomError
-from warploom.validation.microbenchmarks.benchmark import Launch
-from warploom.workloads.program import Program
-from warploom.workloads.workload import Arrays, Gpu
+from warploom.base.errors import WarploomError
+from warploom.programs.program import Program
+from warploom.programs.workloads.workload import Arrays, Gpu
+from warploom.studies.validate.benchmark import Launch
+from warploom.studies.validate.expressions import elements
 
 CODE = "sm_90"
 _TYPES = {
     "f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
     "u8": np.uint8, "u16": np.uint16,
 }  # fmt: skip
+_LARGEST = 2 << 30  # bytes of an array
 _REPS = 2  # the place of the template's argument that says how often its region runs
 
 
@@ -28,7 +30,7 @@ def described_program(folder: Path, name: str) -> Program:
     try:
         about = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
         code = {"cubin": compiled.read_bytes()} if compiled.is_file() else {"source": source.read_text(encoding="utf-8")}
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
     for key in ("kernel", "grid", "block", "args"):
         if key not in about:
@@ -52,15 +54,14 @@ def _described(gpu: Gpu, argument: dict[str, Any]) -> Any:
 
 
 def initial_value(argument: dict[str, Any]) -> Any:
-    """An argument before the launch, an array or a number: an expression of ``i``, the element's number.
-
-    Expressions are evaluated as Python: the descriptions are files of the project, or of whoever asks for them.
-    """
+    """An argument before the launch, an array or a number: an expression of ``i``, the element's number."""
     try:
         base, _, size = argument["type"].rstrip("]").partition("[")
+        kind = np.dtype(_TYPES[base])
+        if int(size or 0) * kind.itemsize > _LARGEST:
+            raise ValueError("an array has at most 2 GiB")
         i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
-        value = np.asarray(eval(argument["init"], {"np": np, "__builtins__": {}}, {"i": i}))
-        return np.broadcast_to(value, i.shape).astype(_TYPES[base])[()]
+        return np.broadcast_to(np.asarray(elements(argument["init"], i)), i.shape).astype(kind)[()]
     except Exception as problem:  # an expression can fail in any way
         raise WarploomError(
             f"an argument {argument!r} needs a 'type' such as f32[1024] ({', '.join(_TYPES)}) and an 'init' in i: {problem}"
@@ -81,7 +82,7 @@ def microbenchmark_program(launch: Launch, reps: int | None) -> Program:
 
 
 def _passed(gpu: Gpu, kind: str, value: Any) -> Any:
-    """One argument of a microbenchmark's launch, as `validation/measure.py` makes it on a GPU."""
+    """One argument of a microbenchmark's launch, as `lab/src/warploom_lab/gpu/measure.py` makes it on a GPU."""
     if kind == "u32":
         return np.uint32(value)
     if kind == "u64":
@@ -116,8 +117,7 @@ def _chase(gpu: Gpu, size: int, stride: int, random: bool) -> Any:
 
 def _program(name: str, host: Any, cubin: bytes = b"", source: str = "") -> Program:
     place = f"{name}.cu" if source else f"{name}.cubin"
-    origin = {"name": name}
-    return Program(name, "", place, lambda _size: {}, host, origin=origin, sized=False, code=CODE, cubin=cubin, source=source)
+    return Program(name, "", place, lambda _size: {}, host, sized=False, code=CODE, cubin=cubin, source=source)
 
 
 def launches_named(launches: Sequence[Launch]) -> dict[str, Launch]:

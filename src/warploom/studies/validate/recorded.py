@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.storage.files import replace_file
-from warploom.validation.split import part_of
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
+from warploom.studies.validate.laboratory import INSTALL, devices
+from warploom.studies.validate.split import part_of
 
-IN_PACKAGE = Path(__file__).parent / "devices"  # where a wheel has them
-IN_CHECKOUT = Path(__file__).parents[3] / "validation"
 KERNELS, MICROBENCHMARKS = "kernels.tsv", "microbenchmarks.tsv"
 OWN_SIZE, FRESH_SIZE = "own", "fresh"
 SINGLE_SIZES = (OWN_SIZE, FRESH_SIZE)  # of kernels that a JSON file describes, in place of a workload's sizes
@@ -68,11 +67,16 @@ class MeasuredNumber:
 
 
 def folder_of(device: str) -> Path:
-    """The folder with a device's measurements: by the device's name among ours, or a path."""
-    for place in (Path(device), IN_PACKAGE / device, IN_CHECKOUT / device):
+    """The folder with a device's measurements: by the device's name among those of the laboratory, or a path."""
+    laboratory = devices()
+    for place in (Path(device), *([laboratory / device] if laboratory else ())):
         if (place / KERNELS).is_file():
             return place
-    known = sorted(file.parent.name for root in (IN_PACKAGE, IN_CHECKOUT) for file in root.glob(f"*/{KERNELS}"))
+    if laboratory is None:
+        raise WarploomError(
+            f"measurements {device!r}: there is no {KERNELS}; those of chips come with the laboratory: {INSTALL}."
+        )
+    known = sorted(file.parent.name for file in laboratory.glob(f"*/{KERNELS}"))
     raise WarploomError(f"measurements {device!r}: there is no {KERNELS}; recorded are {', '.join(known) or 'none'}.")
 
 

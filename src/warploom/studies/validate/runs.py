@@ -6,36 +6,39 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import Machine
 from warploom.designs import parse_design
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.simulation.caches import COLD
-from warploom.simulation.simulate import simulate
-from warploom.simulation.task import Task
-from warploom.simulation.workers import Workers
-from warploom.sweeps.engine import load_results, perform
-from warploom.sweeps.store import Store
-from warploom.validation.compare import Compared, compared
-from warploom.validation.microbenchmarks import Microbenchmark, ModelRun
-from warploom.validation.programs import CODE, described_program, launches_named, microbenchmark_program
-from warploom.validation.recorded import SINGLE_SIZES, MeasuredLaunch, MeasuredNumber
+from warploom.programs.named import origin_named
+from warploom.runs.caches import COLD
+from warploom.runs.engine import load_results, perform
+from warploom.runs.simulate import simulate
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.workers import Workers
+from warploom.studies.validate.benchmark import Microbenchmark, ModelRun
+from warploom.studies.validate.compare import Compared, compared
+from warploom.studies.validate.programs import CODE, described_program, launches_named, microbenchmark_program
+from warploom.studies.validate.recorded import SINGLE_SIZES, MeasuredLaunch, MeasuredNumber
 
 Step = Callable[[str], None]
 
 
-def tasks_of(
+def specs_of(
     measured: Iterable[MeasuredLaunch], machine: Machine, design: str, caches: str = COLD
-) -> dict[tuple[str, str], Task]:
+) -> dict[tuple[str, str], RunSpec]:
     """One run for each workload and size: the launches that were measured of it."""
     chosen: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for launch in measured:
         if launch.size not in SINGLE_SIZES:
             chosen.setdefault((launch.program, launch.size), []).append((launch.kernel, launch.launch))
-    point = parse_design(design).to_dict()
-    return {
-        (program, size): Task(program, point, machine, size, code=CODE, launches=tuple(sorted(launches)), caches=caches)
-        for (program, size), launches in chosen.items()
-    }
+    point = parse_design(design)
+
+    def spec(program: str, size: str, launches: Iterable[tuple[str, int]]) -> RunSpec:
+        origin, chosen = origin_named(program), tuple(sorted(launches))
+        return RunSpec(origin, point, machine, size, code=CODE, caches=caches, launches=chosen)
+
+    return {(program, size): spec(program, size, launches) for (program, size), launches in chosen.items()}
 
 
 def run_kernels(
@@ -43,17 +46,17 @@ def run_kernels(
     refused: Callable[[str, WarploomError], None], caches: str = COLD,
 ) -> list[Compared]:  # fmt: skip
     """Every measured launch beside ours; a program that the model refuses is told of and left out."""
-    tasks = tasks_of(measured, machine, design, caches)
+    specs = specs_of(measured, machine, design, caches)
     perform(
-        list(tasks.values()),
+        list(specs.values()),
         store,
         workers,
-        lambda task: step(f"{task.workload} {task.size}"),
-        lambda task, error: refused(f"{task.workload} {task.size}", error),
+        lambda spec: step(f"{spec.program.name} {spec.size}"),
+        lambda spec, error: refused(f"{spec.program.name} {spec.size}", error),
     )
     ours: dict[tuple[str, str, str, int], dict[str, Any]] = {}
-    for (program, size), result in zip(tasks, load_results(list(tasks.values()), store), strict=True):
-        for launch in result.get("kernels", ()):
+    for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
+        for launch in result.kernels if result is not None else ():
             ours[program, size, launch["kernel"], launch["launch"]] = launch
     for one in measured:
         if one.size in SINGLE_SIZES:

@@ -1,0 +1,138 @@
+"""A run, from the value that says what is asked for to its result: compile, execute, verify, time, account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.chip.observers import make_observers
+from warploom.chip.result import TimingResult, states_over_time
+from warploom.chip.simulate import Progress, Receive, Simulation
+from warploom.designs import storage_bits
+from warploom.designs.energy import load_technology, power_over_time
+from warploom.jit.announcement import seconds_compiling
+from warploom.runs.accounting import accounted, run_facts
+from warploom.runs.caches import COLD
+from warploom.runs.compilation import physical, shrunk
+from warploom.runs.execution import Execution, Executions, run_program
+from warploom.runs.provenance import provenance_of
+from warploom.runs.result import Emulation, Result
+from warploom.runs.selected import time_alone, time_in_turn
+from warploom.runs.spec import RunSpec
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks on while a run is timed; nobody changes anything of it. Chosen launches are not watched.
+
+    ``observers`` are given by name or made; what they saw is in the result's ``observed``. ``receive`` takes events while the run
+    goes on, instead of the result: it is called with the observer's name, the code that runs and a list of them.
+    """
+
+    observers: Sequence[Any] = ()
+    receive: Receive | None = None
+    progress: Progress | None = None
+
+
+NOBODY = Watch()
+
+
+def run(spec: RunSpec, watch: Watch = NOBODY, executions: Executions | None = None) -> Result:
+    """Make a run. ``executions`` keeps what has been executed, for a caller that runs a program under several designs."""
+    clock = _Clock()
+    spec = spec.settled
+    execution = (executions if executions is not None else Executions()).of(spec)
+    timing = _timed(execution, spec, watch)
+    table, facts = load_technology(spec.technology), run_facts(timing.cycles, spec.design, spec.machine)
+    energy = accounted(timing.counters, spec.design, table, facts)
+    return Result(
+        provenance=provenance_of(spec),
+        verified=execution.verified,
+        doubt=execution.doubt,
+        findings=tuple(map(str, execution.findings)),
+        cycles=timing.cycles,
+        warp_instructions=timing.warp_instructions,
+        ipc=timing.ipc,
+        occupancy=timing.occupancy,
+        ctas_per_sm=timing.ctas_per_sm,
+        registers_per_thread=timing.registers_per_thread,
+        register_file_bytes=facts.register_file_bytes,
+        counters=timing.counters,
+        energy_pj=energy.picojoules(),
+        storage_bits=storage_bits(spec.design, facts.machine),
+        wall_seconds=clock.seconds,
+        compile_seconds=clock.compiling,
+        kernels=timing.launches,
+        energy_terms=energy.terms,
+        power=power_over_time(timing.samples, energy, table, facts),
+        states=states_over_time(timing.samples, facts.cycle_time),
+        observed=timing.observed,
+    )
+
+
+class _Clock:
+    """How long a run takes from now on, without what is compiled for it, and how long that takes."""
+
+    def __init__(self) -> None:
+        self._started, self._compiled = time.perf_counter(), seconds_compiling()
+
+    @property
+    def compiling(self) -> float:
+        """Seconds that went into compiling."""
+        return seconds_compiling() - self._compiled
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that went into everything else."""
+        return time.perf_counter() - self._started - self.compiling
+
+
+class RunOnce:
+    """Makes runs of one program, each once; equal ones may differ in the names of their designs."""
+
+    def __init__(self) -> None:
+        self.executions = Executions()
+        self._made: dict[RunSpec, Result] = {}
+
+    def __call__(self, spec: RunSpec) -> Result:
+        """The result of a run."""
+        if spec not in self._made:
+            self._made[spec] = run(spec, executions=self.executions)
+        return self._made[spec].under_name_of(spec.design)
+
+
+def run_untimed(spec: RunSpec, executions: Executions | None = None) -> Emulation:
+    """Execute a run's program without timing it, and compare its output with the reference."""
+    clock = _Clock()
+    spec = spec.settled
+    program = (executions if executions is not None else Executions()).program(spec)
+    execution = run_program(program, spec, record=False)
+    return Emulation(
+        provenance=provenance_of(spec),
+        verified=execution.verified,
+        doubt=execution.doubt,
+        findings=tuple(map(str, execution.findings)),
+        warp_instructions=sum(launch.stats.warp_instructions for launch in execution.launches),
+        thread_instructions=sum(launch.stats.thread_instructions for launch in execution.launches),
+        wall_seconds=clock.seconds,
+        compile_seconds=clock.compiling,
+    )
+
+
+def _timed(execution: Execution, spec: RunSpec, watch: Watch) -> TimingResult:
+    """Time the launches that are asked for: all, one after the other, or the chosen ones."""
+    if spec.launches:
+        return (time_alone if spec.caches == COLD else time_in_turn)(execution, spec)
+    core = Simulation(
+        spec.design.policies,
+        physical(spec.machine, spec.design),
+        check=spec.registers_watched,
+        architected=shrunk(spec.machine, spec.design),
+        observers=make_observers(watch.observers),
+        receive=watch.receive,
+    )
+    for launch, trace in execution.traced():
+        core.launch(launch.code, trace, watch.progress, None if spec.caches == COLD else launch.copied)
+    return core.result()

@@ -1,1 +1,0 @@
-"""From a program, a design and a machine to a result."""

@@ -1,0 +1,1 @@
+"""Questions that take many runs: sweeps, searches, papers' figures, comparison with real chips, speed."""

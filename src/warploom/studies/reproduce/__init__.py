@@ -1,0 +1,1 @@
+"""Papers' figures as experiments, published numbers and verdicts."""

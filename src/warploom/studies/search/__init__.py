@@ -1,0 +1,1 @@
+"""A search for designs that meet a goal."""

@@ -1,8 +1,0 @@
-"""Helpers that this folder shares with the timing core's tests."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
