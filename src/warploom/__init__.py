@@ -16,48 +16,48 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from warploom.base.errors import WarploomError as WarploomError
+    from warploom.base.library import load_paper as load_paper
+    from warploom.chip.machines import load_machine as machine
     from warploom.designs import Design as Design
     from warploom.designs import design as design
-    from warploom.energy import load_technology as technology
-    from warploom.errors import WarploomError as WarploomError
-    from warploom.library import load_paper as load_paper
-    from warploom.machines import load_machine as machine
+    from warploom.designs.energy import load_technology as technology
     from warploom.programs import Device as Device
-    from warploom.programs import program as program
-    from warploom.report.profile import profile as profile
-    from warploom.report.reproduction import figure as figure
-    from warploom.simulation.result import Result as Result
-    from warploom.simulation.result import to_table as to_table
-    from warploom.simulation.simulate import emulate as emulate
-    from warploom.simulation.simulate import simulate as simulate
-    from warploom.sweeps.plan import Plan as Plan
-    from warploom.sweeps.search import search as search
-    from warploom.sweeps.sweep import sweep as sweep
-    from warploom.workloads.registry import load_workload as workload
-    from warploom.workloads.registry import workload_names as workload_names
-    from warploom.workloads.registry import workload_set as workload_set
+    from warploom.programs.own import program as program
+    from warploom.programs.workloads.registry import load_workload as workload
+    from warploom.programs.workloads.registry import workload_names as workload_names
+    from warploom.programs.workloads.registry import workload_set as workload_set
+    from warploom.runs.result import Result as Result
+    from warploom.runs.result import to_table as to_table
+    from warploom.runs.simulate import emulate as emulate
+    from warploom.runs.simulate import simulate as simulate
+    from warploom.show.profile import profile as profile
+    from warploom.show.reproduction import figure as figure
+    from warploom.studies.search.search import search as search
+    from warploom.studies.sweep.plan import Plan as Plan
+    from warploom.studies.sweep.sweep import sweep as sweep
 
 _HOMES = {
     "Design": ("warploom.designs", "Design"),
     "Device": ("warploom.programs", "Device"),
-    "Plan": ("warploom.sweeps.plan", "Plan"),
-    "Result": ("warploom.simulation.result", "Result"),
-    "WarploomError": ("warploom.errors", "WarploomError"),
+    "Plan": ("warploom.studies.sweep.plan", "Plan"),
+    "Result": ("warploom.runs.result", "Result"),
+    "WarploomError": ("warploom.base.errors", "WarploomError"),
     "design": ("warploom.designs", "design"),
-    "figure": ("warploom.report.reproduction", "figure"),
-    "profile": ("warploom.report.profile", "profile"),
-    "program": ("warploom.programs", "program"),
-    "emulate": ("warploom.simulation.simulate", "emulate"),
-    "load_paper": ("warploom.library", "load_paper"),
-    "machine": ("warploom.machines", "load_machine"),
-    "search": ("warploom.sweeps.search", "search"),
-    "simulate": ("warploom.simulation.simulate", "simulate"),
-    "sweep": ("warploom.sweeps.sweep", "sweep"),
-    "technology": ("warploom.energy", "load_technology"),
-    "to_table": ("warploom.simulation.result", "to_table"),
-    "workload": ("warploom.workloads.registry", "load_workload"),
-    "workload_names": ("warploom.workloads.registry", "workload_names"),
-    "workload_set": ("warploom.workloads.registry", "workload_set"),
+    "figure": ("warploom.show.reproduction", "figure"),
+    "profile": ("warploom.show.profile", "profile"),
+    "program": ("warploom.programs.own", "program"),
+    "emulate": ("warploom.runs.simulate", "emulate"),
+    "load_paper": ("warploom.base.library", "load_paper"),
+    "machine": ("warploom.chip.machines", "load_machine"),
+    "search": ("warploom.studies.search.search", "search"),
+    "simulate": ("warploom.runs.simulate", "simulate"),
+    "sweep": ("warploom.studies.sweep.sweep", "sweep"),
+    "technology": ("warploom.designs.energy", "load_technology"),
+    "to_table": ("warploom.runs.result", "to_table"),
+    "workload": ("warploom.programs.workloads.registry", "load_workload"),
+    "workload_names": ("warploom.programs.workloads.registry", "workload_names"),
+    "workload_set": ("warploom.programs.workloads.registry", "workload_set"),
 }
 __all__ = [
     "Design",

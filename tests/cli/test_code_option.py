@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from support.places import DATA
 from warploom.cli.app import run_command
-from warploom.papers.experiment import Run
-from warploom.papers.reproduce import runs_of, select
-from warploom.papers.runs import tasks_of
-from warploom.sweeps.keys import content_keys
+from warploom.runs.keys import keys_of
+from warploom.studies.reproduce.experiment import run_named
+from warploom.studies.reproduce.reproduce import runs_of, select
 
-CUBIN = Path(__file__).parents[1] / "data" / "h200" / "cubin" / "vecadd.cubin"
+CUBIN = DATA / "h200" / "cubin" / "vecadd.cubin"
 KERNEL = """
 extern "C" __global__ void scale(float* out, const float* in, float by, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -57,9 +57,9 @@ def test_a_machine_s_usual_code_is_run(capsys: pytest.CaptureFixture[str]) -> No
     for further in ([], ["--code", "ptx"]):
         status, out, _ = _run(capsys, *words, *further)
         assert status == 0
-        about = json.loads(out)["provenance"]["program"]
-        codes.append(about["code"])
-        assert ("ptxas" in about.get("tools", "")) == (about["code"] != "ptx")
+        about = json.loads(out)["provenance"]
+        codes.append(about["spec"]["code"])
+        assert ("ptxas" in about["digests"]["tools"]) == (about["spec"]["code"] != "ptx")
     assert codes == ["sm_86", "ptx"]
 
 
@@ -74,11 +74,11 @@ def test_a_result_in_machine_code_is_made_again(capsys: pytest.CaptureFixture[st
 
 
 def test_stored_runs_depend_on_the_code_and_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = tasks_of([Run("vectoradd", size="tiny", code=code) for code in ("", "ptx", "sm_80", "sm_90")])
-    keys = content_keys(tasks)
+    specs = [run_named("vectoradd", size="tiny", code=code) for code in ("", "ptx", "sm_80", "sm_90")]
+    keys = keys_of(specs)
     assert keys[0] == keys[1] and len(set(keys)) == 3
-    monkeypatch.setattr("warploom.sweeps.keys.tool_versions", lambda: "ptxas 99")
-    other = content_keys(tasks)
+    monkeypatch.setattr("warploom.runs.keys.tool_versions", lambda: "ptxas 99")
+    other = keys_of(specs)
     assert other[:2] == keys[:2] and other[3] != keys[3]
 
 

@@ -21,8 +21,8 @@ SUMMARY = {
 YOUNGEST = '''
 from typing import NamedTuple
 
-from warploom.register_file import policy
-from warploom.register_file.bits import lowest
+from warploom.chip.sm import policy
+from warploom.chip.sm.bits import lowest
 
 
 @policy
@@ -101,6 +101,38 @@ def test_machines_with_the_source_of_every_number(warploom):
     assert machine["sm"]["warps_per_sm"] == 48
 
 
+def test_machine_keys_say_what_they_mean(warploom):
+    keys = warploom("machines", "--keys")
+    assert keys["l2.latency"] == {
+        "unit": "cycles",
+        "allowed": "1 to 1,000",
+        "meaning": "Time from the crossbar to the tags of a slice.",
+    }
+    assert keys["l2.far_cycles"]["unless_set"] == 0
+    assert set(warploom("machines", "far", "--keys")) == {"l2.far_cycles"}
+    of_machine = warploom("machines", "gtx480", "--keys")["keys"]
+    assert of_machine["chip.sms"]["value"] == 15 and "GPGPU-Sim" in of_machine["chip.sms"]["source"]
+    assert not any(key.startswith("sub_core.") for key in of_machine)
+
+
+def test_counters_say_what_they_mean_and_who_counts_them(warploom):
+    (held,) = warploom("counters", "acquire_wait")
+    assert held["unit"] == "cycles" and "allocation=regmutex" in held["counted_by"]
+    assert {"rf_reads", "l1_hits", "mean_lifetime"} <= {counter["name"] for counter in warploom("counters")}
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["machines", "l2.latncy", "--keys"], "no key contains 'l2.latncy'"),
+        (["counters", "rf_raeds"], "no counter contains 'rf_raeds'; did you mean 'rf_reads'?"),
+    ],
+)
+def test_a_misspelt_key_or_counter_is_one_sentence(capsys, words, complaint):
+    assert run_command(words) == 2
+    assert complaint in capsys.readouterr().err
+
+
 def test_a_policy_of_ones_own_is_listed(tmp_path):
     # In a process of its own: what is registered stays registered.
     import subprocess
@@ -149,17 +181,22 @@ def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path):
     assert complaint == f"error: {path}:{hook}: Lowest.choose cannot be compiled: the record has no field 'turn'"
 
 
-@pytest.mark.parametrize("words", [["machines"], ["machines", "gtx480"], ["designs"]])
-def test_listings_fit_80_columns_without_breaking_words(capsys, monkeypatch, words):
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("machines", ["gpgpusim-gtx480", "16 x 128 B", "with the stages of hopper; not measured"]),
+        ("machines gtx480", ["clock_energy_mhz", "the core clock: one cycle of this model"]),
+        ("machines --keys", ["compatibility.unlisted_operations_take_one_cycle", "(128 to 4,096, a power of two)"]),
+        ("machines hopper --keys", ["sub_core.large_double_product_cycles", "[NVIDIA H200 data sheet"]),
+        ("designs", ["allocation=rfv(shrink=0.5) + power=subarray-gating(wakeup=1)", "hardware-renaming", "active-mask"]),
+        ("counters", ["inter_access_distance_of_entries", "(observer hot-spots)"]),
+    ],
+)
+def test_listings_fit_80_columns_without_breaking_words(capsys, monkeypatch, words, expected):
     monkeypatch.setenv("COLUMNS", "80")
-    assert run_command(words) == 0
+    assert run_command(words.split()) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     text = " ".join(line.strip() for line in lines)
-    whole = {
-        "machines": ["gpgpusim-gtx480", "16 x 128 B", "with the stages of hopper; not measured"],
-        "designs": ["allocation=rfv(shrink=0.5) + power=subarray-gating(wakeup=1)", "hardware-renaming", "active-mask"],
-    }
-    expected = whole[words[0]] if len(words) == 1 else ["clock_energy_mhz", "the core clock: one cycle of this model"]
     assert all(words in text for words in expected)
     assert len([line for line in lines if line.startswith("gtx480")]) <= 1

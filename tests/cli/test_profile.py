@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from support.places import DATA
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
 from warploom.cli.profile_files import parse_cycles, parse_warps
-from warploom.errors import WarploomError
 
 RUN = ["profile", "vectoradd", "--size", "tiny", "--sms", "1"]
 
@@ -96,7 +97,7 @@ def test_cycles_and_warps_are_read() -> None:
 
 
 def test_a_recording_is_profiled_like_a_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = Path(__file__).parents[1] / "data" / "recordings" / "symbols.wlr"
+    file = DATA / "recordings" / "symbols.wlr"
     assert run_command(["profile", str(file), "--sms", "1", "--json", "--out", str(tmp_path / "page.html")]) == 0
     result = json.loads(capsys.readouterr().out)
     issued = sum(row["issues"] for kernel in result["profile"] for row in kernel["instructions"])

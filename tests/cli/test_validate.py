@@ -9,7 +9,7 @@ import pytest
 
 from warploom.cli.app import run_command
 from warploom.cli.validate import _chosen
-from warploom.validation.recorded import folder_of, read_launches
+from warploom.studies.validate.recorded import folder_of, read_launches
 
 
 def _run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -77,9 +77,9 @@ def test_one_microbenchmark(capsys: pytest.CaptureFixture[str]) -> None:
         (("--machine", "gtx480", "--only", "empty", "--size", "paper"), "nothing was measured"),
         (("--machine", "gtx480", "--measured", "b200"), "recorded are h200"),
         (("--machine", "gtx480", "--out", "picture.gif"), "must end in"),
-        (("--machine", "gtx480", "--microbenchmarks", "--only", "nothing.such"), "no microbenchmark"),
+        (("--machine", "gtx480", "--microbenchmarks", "--only", "nothing.such"), "no comparable microbenchmark"),
         (("--machine", "gtx480", "--caches", "hot"), "choose cold or warm"),
-        (("--machine", "gtx480", "--microbenchmarks", "--caches", "warm"), "leave --caches away"),
+        (("--machine", "gtx480", "--microbenchmarks", "--caches", "warm"), "omit --caches"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,10 @@
-"""What the tests of reports share: a browser, and hand-written code with the tests of machine code."""
+"""What the tests of pages share: a browser."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "code"))
-from browser import COMMAND, Browser
+from support.browser import COMMAND, Browser
 
 
 @pytest.fixture

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from warploom.report.assemble import best_design, combination_rows, findings, thriftiest_at_speed
+import pytest
+
+from warploom.show.assemble import best_design, combination_rows, findings, thriftiest_at_speed
+
+pytestmark = pytest.mark.unit
 
 
 def row(design: str, time: float, energy: float) -> dict[str, object]:

@@ -6,34 +6,19 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from warploom.errors import WarploomError
-from warploom.report.charts import check_picture_name
-from warploom.report.comparison import comparison_table, draw_comparison, summary
-from warploom.simulation.result import Result, to_table
+from support.made_results import made_result
+from warploom.base.errors import WarploomError
+from warploom.runs.result import to_table
+from warploom.show.charts import check_picture_name
+from warploom.show.comparison import comparison_table, draw_comparison, summary
+
+pytestmark = pytest.mark.unit
 
 
 def result(workload, design, cycles, dynamic, leakage, overhead=0.0):
     energy = {"dynamic": dynamic, "leakage": leakage, "overhead": overhead, "total": dynamic + leakage + overhead}
-    return Result(
-        workload=workload,
-        design={"name": design},
-        machine="gtx480",
-        size="tiny",
-        technology="common",
-        verified=True,
-        checked=False,
-        cycles=cycles,
-        warp_instructions=1000,
-        ipc=1000 / cycles,
-        occupancy=0.5,
-        ctas_per_sm=4,
-        registers_per_thread=16,
-        register_file_bytes=131072,
-        counters={"rf_reads": 7},
-        energy_pj=energy,
-        storage_bits=384 if overhead else 0,
-        wall_seconds=0.1,
-    )
+    numbers = {"cycles": cycles, "ipc": 1000 / cycles, "storage_bits": 384 if overhead else 0}
+    return made_result(workload, design, **numbers, counters={"rf_reads": 7}, energy_pj=energy)
 
 
 RESULTS = [

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from warploom.base.errors import WarploomError
+from warploom.base.library import papers
+from warploom.chip.sm import CHOICES, make_policy, policies_of
 from warploom.cli.app import run_command
 from warploom.designs import design, named_designs, parse_design
 from warploom.designs.drawings import _described, drawn
-from warploom.errors import WarploomError
-from warploom.library import papers
-from warploom.register_file import CHOICES, make_policy, policies_of
-from warploom.report.design_pages import about_design, design_sections
-from warploom.report.drawing import HEIGHT, WIDTH, draw_design, entry_states, file_share, said_in_box
+from warploom.show.design_pages import about_design, design_sections
+from warploom.show.drawing import HEIGHT, WIDTH, draw_design, entry_states, file_share, said_in_box
+
+pytestmark = pytest.mark.unit
 
 OURS = [(choice, name) for choice in CHOICES for name, kind in policies_of(choice).items() if "warploom." in kind.__module__]
 
@@ -28,7 +30,7 @@ def shapes(text: str, kind: str) -> list[ElementTree.Element]:
 def test_every_policy_is_described_and_its_words_fit_their_box(choice: str, name: str) -> None:
     policy = make_policy(choice, name)
     assert f"{choice}.{name}" in _described(papers())
-    assert "{" not in drawn(policy).says and len(drawn(policy).box) <= 22
+    assert "{" not in drawn(policy).says + drawn(policy).box and len(drawn(policy).box) <= 22
     assert " ".join(said_in_box(drawn(policy))) == drawn(policy).says
 
 

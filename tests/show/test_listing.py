@@ -1,12 +1,15 @@
 import io
 
-from assembler import assemble
-from random_kernels import options, random_kernel
+import pytest
 from rich.console import Console
 
-from warploom.backend.allocate import allocate
-from warploom.code.instruction import Code
-from warploom.report.listing import inspect_summary, render_listing
+from support.assembler import assemble
+from support.random_kernels import options, random_kernel
+from warploom.compiler.backend.allocate import allocate
+from warploom.compiler.code.instruction import Code
+from warploom.show.listing import inspect_summary, render_listing
+
+pytestmark = pytest.mark.unit
 
 
 def drawn(code: Code, width: int = 100, **how) -> list[str]:

@@ -4,19 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import Browser
 
-from warploom.backend import Options, compile_kernel
+from support.browser import Browser
+from warploom.chip.machines import load_machine
+from warploom.compiler.backend import Options, compile_kernel
+from warploom.compiler.ptx import parse
 from warploom.designs import design
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart
-from warploom.ptx import parse
-from warploom.report.charts import draw
-from warploom.report.embedding import embedded
-from warploom.report.page import Page, PageFigure, WorkloadSection, listing_of, write_page
-from warploom.simulation.provenance import provenance_from_dict, provenance_of
-from warploom.workloads.program import workload_program
+from warploom.programs.named import origin_named
+from warploom.programs.program import workload_program
+from warploom.runs.provenance import provenance_from_dict, provenance_of
+from warploom.runs.spec import RunSpec
+from warploom.show.charts import draw
+from warploom.show.embedding import embedded
+from warploom.show.page import Page, PageFigure, WorkloadSection, listing_of, write_page
+from warploom.studies.reproduce.experiment import Chart
 
 ROWS = [{"workload": name, "design": design, "energy": value} for name, design, value in (("a", "x", 0.5), ("a", "y", 0.25))]
 
@@ -72,8 +73,7 @@ def test_a_browser_draws_it(page: Path, browser: Browser) -> None:
 
 def test_the_page_says_where_its_numbers_are_from(tmp_path: Path) -> None:
     machine = load_machine("gtx480", **{"l1.mshrs": 8})
-    about = {"size": "tiny", "technology": load_technology("common"), "technology_file": "", "check": True, "max_instructions": 9}
-    made = provenance_of(workload_program("vectoradd"), design("rfv"), machine, **about)
+    made = provenance_of(RunSpec(origin_named("vectoradd"), design("rfv"), machine, "tiny", check=("registers",)).settled)
     path = tmp_path / "report.html"
     write_page(Page("A report", "of a test", [row("baseline", 1.0)], "made up", made_from=[made]), path)
     text = path.read_text()

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DARK, Browser
 
+from support.browser import DARK, Browser
+from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
-from warploom.energy import load_technology
-from warploom.machines import load_machine
-from warploom.papers.experiment import Chart
-from warploom.report.charts import altair, draw
-from warploom.report.design_pages import design_sections
-from warploom.report.embedding import embedded
-from warploom.report.figures import energy_against_time, matrix
-from warploom.report.page import HOT_SPOTS, KernelListing, Page, PageFigure, WorkloadSection, write_page
-from warploom.simulation.provenance import provenance_of
-from warploom.workloads.program import workload_program
+from warploom.programs.named import origin_named
+from warploom.runs.provenance import provenance_of
+from warploom.runs.spec import RunSpec
+from warploom.show.charts import altair, draw
+from warploom.show.design_pages import design_sections
+from warploom.show.embedding import embedded
+from warploom.show.figures import energy_against_time, matrix
+from warploom.show.page import HOT_SPOTS, KernelListing, Page, PageFigure, WorkloadSection, write_page
+from warploom.studies.reproduce.experiment import Chart
 
 
 def run(workload: str, design: str, cycles: int) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def test_names_and_keys_are_there_for_keyboard_and_screen_reader(page: Path, bro
 
 
 def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
-    from warploom.report.runs import thinned
+    from warploom.show.runs import thinned
 
     rows = [{"seconds": at * 1e-6, "on": 0.123456789, "live": at / 300} for at in range(1, 257)]
     few = thinned(rows, ("on", "live"))
@@ -286,19 +286,9 @@ def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
     long = [[float(at), *([0.1234] * 6)] for at in range(64)]
     designs, workloads = range(26), range(12)
     many = [run(f"workload{w}", f"design{d}", 1000) | {"states": long, "power": long} for w in workloads for d in designs]
-    made = provenance_of(
-        workload_program("vectoradd"),
-        parse_design("rfv"),
-        load_machine("gtx480"),
-        size="tiny",
-        technology=load_technology("common"),
-        technology_file="",
-        check=False,
-        max_instructions=9,
-    )
-    every = [
-        replace(made, program=made.program | {"size": w}, design=made.design | {"name": d}) for w in workloads for d in designs
-    ]
+    made = provenance_of(RunSpec(origin_named("vectoradd"), parse_design("rfv"), load_machine("gtx480"), "tiny").settled)
+    points = [replace(made.spec.design, name=f"design{d}") for d in designs]
+    every = [replace(made, spec=replace(made.spec, seed=w, design=point)) for w in workloads for point in points]
     listing = KernelListing("kernel", "." * 250 * 150, [hot(pc, 10**6) for pc in range(250)])
     sections = [WorkloadSection(f"workload{w}", "", {}, [listing]) for w in workloads]
     parts = {"time": 1.0, "energy": 1.0, "dynamic": 0.5, "leakage": 0.5, "overhead": 0.0, "register_file_bytes": 1024}

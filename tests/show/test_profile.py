@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from warploom.chip.machines import load_machine
+from warploom.chip.observers.hot_spots import COLUMNS, COUNTERS_OF
+from warploom.chip.sm.layout import COUNTERS, STALLS
 from warploom.designs import named_designs
-from warploom.energy.account import READS, WIRES, WRITES
-from warploom.machines import load_machine
-from warploom.observers.hot_spots import COLUMNS, COUNTERS_OF
+from warploom.designs.energy.account import READS, WIRES, WRITES
 from warploom.programs.named import program_named
-from warploom.register_file.layout import COUNTERS, STALLS
-from warploom.report.profile import ORDERS, TABLES, KernelProfile, paired, profile, source_lines, warp_cycles
-from warploom.simulation.result import Result
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import workload_program
+from warploom.programs.program import workload_program
+from warploom.runs.result import Result
+from warploom.runs.simulate import simulate
+from warploom.show.profile import ORDERS, TABLES, KernelProfile, paired, profile, source_lines, warp_cycles
 
 CACHED = "searched-half"  # a register cache above compressed registers that sleep, lanes gated, half the file
 RENAMED = "gpu-shrink"  # instructions of its own in the code, warps that wait for registers

@@ -7,8 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 import warploom as wl
-from warploom.errors import WarploomError
-from warploom.simulation.result import Result
+from support.made_results import made_result
+from warploom.base.errors import WarploomError
+
+pytestmark = pytest.mark.unit
 
 
 class Cells(HTMLParser):
@@ -44,10 +46,7 @@ def test_a_machine_shows_what_it_has() -> None:
 
 def test_a_result_shows_time_and_energy() -> None:
     energy = {"dynamic": 1000.0, "leakage": 2000.0, "overhead": 0.0, "total": 3000.0}
-    about = {"machine": "gtx480", "size": "tiny", "technology": "common", "verified": True, "checked": False}
-    numbers = {"cycles": 1234, "warp_instructions": 2468, "ipc": 2.0, "occupancy": 0.5, "ctas_per_sm": 4}
-    sizes = {"registers_per_thread": 16, "register_file_bytes": 131072, "storage_bits": 0, "wall_seconds": 0.1}
-    result = Result(workload="<mine>", design={"name": "a & b"}, **about, **numbers, **sizes, counters={}, energy_pj=energy)
+    result = made_result("<mine>", "a & b", cycles=1234, warp_instructions=2468, energy_pj=energy)
     html = result._repr_html_()
     assert "<mine>" not in html
     shown = Cells(html).texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warploom.cli.output import named_table, narrow_table, results_console
-from warploom.cli.run import _print_results
-from warploom.report.reproduction import SCORE_HEADINGS, score_rows
+from warploom.cli.output import named_table, narrow_table, plain_table, print_table, results_console
+from warploom.cli.run import _print_results, show
+from warploom.show.reproduction import SCORE_HEADINGS, score_rows
+
+pytestmark = pytest.mark.unit
 
 LONG = "rfc + encoding=bdi + warped-rf + power=trimodal"
 
@@ -24,10 +27,11 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 def result(design: str) -> Any:
     energy = {"dynamic": 1e8, "leakage": 1e8, "overhead": 1e7, "total": 2.1e8}
     counters = {"rf_reads": 10**7, "rf_writes": 10**7, "bank_conflicts": 10**6, "allocated_fraction": 0.5, "live_fraction": 0.5}
-    numbers = {"cycles": 12_345_678, "ipc": 1.5, "warp_instructions": 10**8, "occupancy": 1.0, "wall_seconds": 12.3}
+    numbers = {"cycles": 12_345_678, "ipc": 1.5, "warp_instructions": 10**8, "occupancy": 1.0}
     sizes = {"registers_per_thread": 32, "ctas_per_sm": 8, "register_file_bytes": 131072, "storage_bits": 545_856}
-    about = {"workload": "matrixmul", "design": {"name": design}, "verified": True}
-    return SimpleNamespace(**about, **numbers, **sizes, counters=counters, energy_pj=energy)
+    about = {"workload": "matrixmul", "design": {"name": design}, "verified": True, "verdict": "yes"}
+    inside = {"provenance": None, "energy_terms": (), "kernels": [], "wall_seconds": 12.3, "compile_seconds": 0.0}
+    return SimpleNamespace(**about, **numbers, **sizes, **inside, counters=counters, energy_pj=energy)
 
 
 def test_many_designs_stand_in_several_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,3 +67,33 @@ def test_a_long_name_stands_above_its_numbers_where_there_is_no_room_beside_them
         if width == 80
         else ["short 1,234 +5.0% exact", f"{names[1]} 1,234 +5.0% exact"]
     )
+
+
+def test_a_narrow_terminal_keeps_every_column_whole(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table = plain_table("design", "cycles", "energy", "verified", "and one more")
+    table.add_row("compiler-spill", "12,345,678", "100.0%", "yes", "0.000")
+    print_table(table)
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert all(word in printed.split() for word in ("compiler-spill", "12,345,678", "100.0%", "verified", "0.000"))
+
+
+def test_a_pipe_has_no_margin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    names = ["baseline", "rfc", "gpu-shrink", LONG, "regmutex-paired", "hardware-renaming"]
+    _print_results([result(name) for name in names])
+    printed = capsys.readouterr().out
+    (heading,) = [line for line in printed.splitlines() if "regmutex-paired" in line]
+    assert LONG in heading and max(map(len, printed.splitlines())) < 200  # whole, and not filled up with blanks
+
+
+def test_a_table_for_a_spreadsheet_and_for_a_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    show([result(name) for name in ("baseline", LONG)], several=True, json=False, power=False, csv=True)
+    heading, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert heading[:4] == ["program", "design", "verified", "cycles"] and [row[1] for row in rows] == ["baseline", LONG]
+    assert rows[0][3] == "12345678" and len({len(row) for row in (heading, *rows)}) == 1
+    show([result("half_file")], several=True, json=False, power=False, latex=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(r"\begin{tabular}{llr") and lines[-1] == r"\end{tabular}"
+    assert r"half\_file" in lines[4] and r"100\%" in lines[4] and lines[4].count(" & ") == lines[2].count(" & ")

@@ -9,14 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from warploom import __version__
+from warploom.base.errors import WarploomError
+from warploom.base.files import abandon_drafts
 from warploom.cli import (
     bench,
+    bundle,
     cache,
+    cite,
     compare,
+    compile,
+    counters,
     designs,
     exec,
     inspect,
     machines,
+    new,
     profile,
     report,
     reproduce,
@@ -26,9 +33,12 @@ from warploom.cli import (
     validate,
     workloads,
 )
+from warploom.cli.check_option import joined
 from warploom.cli.heartbeat import heartbeat
+from warploom.cli.help import epilog, with_help
+from warploom.cli.interrupts import prompt_interrupts
+from warploom.cli.names_first import with_names_first
 from warploom.cli.output import message
-from warploom.errors import WarploomError
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -38,10 +48,9 @@ UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__nam
 app = typer.Typer(
     help="A laboratory for GPU register files.",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
 )
 for command in (
     run,
@@ -54,13 +63,19 @@ for command in (
     report,
     validate,
     inspect,
+    bundle,
+    compile,
     designs,
     machines,
+    new,
+    counters,
     workloads,
+    cite,
     bench,
     cache,
 ):
-    app.command(name=command.__name__.rpartition(".")[2])(command.command)
+    name = command.__name__.rpartition(".")[2]
+    app.command(name=name, epilog=epilog(name))(with_help(name, with_names_first(command.command)))
 
 
 @app.callback()
@@ -78,14 +93,24 @@ def common(
 
 def main() -> None:
     """Run the command line and exit: 0, or 2 with one sentence on standard error."""
-    sys.exit(run_command(sys.argv[1:]))
+    sys.exit(_without_output() or run_command(sys.argv[1:]))
+
+
+def _without_output() -> int:
+    """An exit code where standard output is closed. The next file to be opened would take its place, and get the results."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+    if sys.stdout is not None:
+        return 0
+    message("error: standard output is closed; lead it to a file or to /dev/null")
+    return EXIT_BAD_INPUT
 
 
 def run_command(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
-        with heartbeat():
-            code = app(arguments, standalone_mode=False)
+        with heartbeat(live=arguments[:1] != ["exec"]), prompt_interrupts(_give_up):
+            code = app(joined(arguments), prog_name="warploom", standalone_mode=False)
         sys.stdout.flush()  # a full disk may be noticed only now
     except UsageError as error:
         message(f"error: {_sentence(error)}")
@@ -93,9 +118,14 @@ def run_command(arguments: list[str]) -> int:
     except WarploomError as error:
         message(f"error: {error}")
         return EXIT_BAD_INPUT
-    except BrokenPipeError:  # the reader of our output, `head` perhaps, has gone
-        sys.stderr.close()
+    except (BrokenPipeError, SystemExit) as ended:  # what prints may turn the first into the second
+        if isinstance(ended, SystemExit) and not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        _close_output()
         return 0
+    except MemoryError as error:
+        message(f"error: there is not enough memory{_wanted(error)}; take a smaller size or fewer --jobs, or allow more of it")
+        return EXIT_BAD_INPUT
     except OSError as error:  # a file that cannot be read or written
         message(f"error: {error.filename or 'the output'}: {error.strerror or error}")
         _close_output()
@@ -113,6 +143,19 @@ def _close_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _give_up() -> None:
+    """End the process at once, and leave nothing half-written."""
+    abandon_drafts()
+    message("interrupted")
+    sys.stderr.flush()
+    os._exit(EXIT_INTERRUPTED)
+
+
+def _wanted(error: MemoryError) -> str:
+    """What NumPy says that it wanted."""
+    return f" ({error})" if str(error) else ""
 
 
 def _sentence(error: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from warploom.cli.output import message, plain_table, print_json, results_console
+from warploom.cli.output import message, plain_table, print_json, print_table
 
 PARTS = ("emulator", "timing", "compile")
 COMPILED = (
@@ -31,17 +31,17 @@ def command(
     chosen = {name: parse_design(name).policies for name in names}
     results: dict[str, dict[str, dict[str, float]]] = {}
     if only in (None, "emulator"):
-        from warploom.bench.emulator import bench_emulator
+        from warploom.studies.bench.emulator import bench_emulator
 
         message("measuring the emulator ...")
         results["emulator"] = bench_emulator()
     if only in (None, "timing"):
-        from warploom.bench.timing import bench_timing
+        from warploom.studies.bench.timing import bench_timing
 
         message("measuring the timing core ...")
         results["timing"] = bench_timing(chosen or None)
     if only in (None, "compile"):
-        from warploom.bench.timing import bench_compilation
+        from warploom.studies.bench.timing import bench_compilation
 
         message("measuring how long new combinations of policies take to compile ...")
         results["compile"] = bench_compilation(chosen or {name: parse_design(name).policies for name in COMPILED})
@@ -54,4 +54,4 @@ def command(
             speeds = [figures.get(key) for key in ("warp_instructions_per_second", "cycles_per_second")]
             seconds = f"{figures['seconds']:.1f}" if part == "compile" else ""
             table.add_row(part, case, *(f"{speed:,.0f}" if speed else "" for speed in speeds), seconds)
-    results_console().print(table)
+    print_table(table)

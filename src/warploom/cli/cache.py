@@ -13,9 +13,9 @@ def command(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of it; it is made again when it is needed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one object per part.")] = False,
 ) -> None:
-    """Show what is kept in the cache: compiled code and traces. WARPLOOM_CACHE names its folder."""
-    from warploom.errors import WarploomError
-    from warploom.storage import cache
+    """Show what is kept in the cache: compiled code, traces, machine code. WARPLOOM_CACHE names its folder."""
+    from warploom.base import cache
+    from warploom.base.errors import WarploomError
 
     try:
         before = cache.holdings()
@@ -24,14 +24,14 @@ def command(
     except cache.NoCache as error:
         raise WarploomError(f"there is no cache: {error}") from None
     if clear:
-        message(f"removed {_size(sum(part.bytes for part in before))} from {cache.cache_directory()}")
+        message(f"removed {_size(sum(part.bytes for part in before))} from {cache.cache_root()}")
     parts = cache.holdings()
     if json:
         print_json(
             [
                 {
                     "part": part.part,
-                    "what": cache.PARTS[part.part],
+                    "what": cache.PARTS[part.part].what,
                     "folder": str(part.folder),
                     "entries": part.entries,
                     "bytes": part.bytes,
@@ -40,7 +40,7 @@ def command(
             ]
         )
         return
-    rows = [((cache.PARTS[part.part], f"{part.entries:,}", _size(part.bytes)), str(part.folder)) for part in parts]
+    rows = [((cache.PARTS[part.part].what, f"{part.entries:,}", _size(part.bytes)), str(part.folder)) for part in parts]
     narrow_table(results_console(), ("what", "entries", "size"), rows)
 
 

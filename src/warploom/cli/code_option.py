@@ -14,6 +14,6 @@ Code = Annotated[
 
 def check_given(code: str | None) -> str | None:
     """A code that was asked for, or an error that lists what there is."""
-    from warploom.workloads.program import check_code
+    from warploom.programs.program import check_code
 
     return None if code is None else check_code(code)

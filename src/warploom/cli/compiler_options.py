@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-Include = Annotated[list[str] | None, typer.Option("--include", "-I", help="Of a .cu file: a folder of headers. Repeatable.")]
-Define = Annotated[list[str] | None, typer.Option("--define", "-D", help="Of a .cu file: a macro, N or N=4. Repeatable.")]
-Standard = Annotated[str | None, typer.Option(help="Of a .cu file: the language, such as c++17.")]
+Include = Annotated[list[str] | None, typer.Option("--include", "-I", help="Folder of headers for a .cu file. Repeatable.")]
+Define = Annotated[list[str] | None, typer.Option("--define", "-D", help="Macro for a .cu file, N or N=4. Repeatable.")]
+Standard = Annotated[str | None, typer.Option(help="Language standard for a .cu file, such as c++17.")]
 NvrtcOption = Annotated[
-    list[str] | None, typer.Option(help="Of a .cu file: any further option of NVRTC, such as --use_fast_math. Repeatable.")
+    list[str] | None, typer.Option(help="Further option for NVRTC, with a .cu file, such as --use_fast_math. Repeatable.")
 ]
 
 

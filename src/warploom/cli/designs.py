@@ -21,15 +21,15 @@ def command(
     ] = None,
     machine: Annotated[str, typer.Option(help="The machine that storage is counted for.")] = "gtx480",
     out: Annotated[
-        Path | None, typer.Option(help="Of one design: draw it, or write a page about it.", metavar="FILE.svg|html")
+        Path | None, typer.Option(help="File for a drawing of one design, or a page about it.", metavar="FILE.svg|html")
     ] = None,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the named designs with their six choices, and every policy with its parameters; or show one design in full."""
+    from warploom.chip.machines import load_machine
     from warploom.designs import describe_designs, describe_policies
-    from warploom.machines import load_machine
 
     load_papers(paper)
     load_policies(policy)
@@ -60,14 +60,14 @@ def command(
 
 def _show_one(text: str, machine: str, out: Path | None, json: bool) -> None:
     """What one design is and does: in words here, as a drawing or a page in a file."""
+    from warploom.base.errors import WarploomError
+    from warploom.base.files import replace_file
+    from warploom.chip.machines import load_machine
     from warploom.designs import parse_design, storage_bits
     from warploom.designs.grammar import format_value
-    from warploom.errors import WarploomError
-    from warploom.machines import load_machine
-    from warploom.report.design_pages import about_design, choice_rows, design_facts, design_page
-    from warploom.report.drawing import draw_design
-    from warploom.report.page import write_page
-    from warploom.storage.files import replace_file
+    from warploom.show.design_pages import about_design, choice_rows, design_facts, design_page
+    from warploom.show.drawing import draw_design
+    from warploom.show.page import write_page
 
     design, chip = parse_design(text), load_machine(machine)
     if out is not None:

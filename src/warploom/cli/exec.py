@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from warploom.base.files import replace_file
+from warploom.cli.check_option import Check
+from warploom.cli.code_option import Code
 from warploom.cli.machine_options import MachineName, Overrides, Sms
-from warploom.cli.output import message, plain_table, results_console
+from warploom.cli.output import message, plain_table, print_table
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Caches, Check, MaxInstructions, PolicyFiles, load_policies
+from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, check_order, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
+from warploom.emulator.turns import USUAL
 
 
 def command(
@@ -21,13 +26,14 @@ def command(
     ],
     design: Annotated[str | None, typer.Option(help="A design: a name, a combination or a .toml file.")] = None,
     machine: MachineName = "gtx480",
-    code: Annotated[str, typer.Option(help="What is executed: ptx, or machine code such as sm_90.")] = "ptx",
+    code: Code = None,
     technology: Annotated[
         str | None, typer.Option(help="An energy table's name or .toml file; else the machine's own, or 'common'.")
     ] = None,
     emulate_only: Annotated[bool, typer.Option("--emulate-only", help="Execute the kernels without timing them.")] = False,
     caches: Caches = "cold",
-    check: Check = False,
+    check: Check = "",
+    order: Order = USUAL,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
         bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
@@ -39,6 +45,13 @@ def command(
         str,
         typer.Option(help="strict: an access that misses its array is an error; lenient: as hardware, only far from all arrays."),
     ] = "strict",
+    error_exitcode: Annotated[
+        int,
+        typer.Option("--error-exitcode", help="Exit with this code if a check found something or a kernel was stopped.", min=0),
+    ] = 0,
+    report: Annotated[
+        Path | None, typer.Option(help="Write kernels and what was found as a JUnit report, for CI.", metavar="FILE.xml")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing about the kernels at the end.")] = False,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
@@ -46,23 +59,27 @@ def command(
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
 ) -> int:
-    """Run a CUDA program that was linked with `nvcc -cudart shared`; its kernels are executed and timed here, without a GPU.
+    """Run a CUDA program, unchanged; its kernels are executed and timed here, without a GPU.
 
-    The exit code is the program's own. Elapsed times of events are the simulated ones. At the end, each kernel's time and the
-    energy of the register file are printed.
+    The exit code is the program's own, unless --error-exitcode says otherwise. Elapsed times of events are the simulated ones.
+    At the end, each kernel's time and the energy of the register file are printed.
     """
+    from warploom.base.checks import FAULTS, check_words
     from warploom.cli.machine_options import chosen_machine
     from warploom.designs import parse_design
-    from warploom.energy import load_technology
+    from warploom.designs.energy import load_technology
     from warploom.jit.announcement import announce_compilation
     from warploom.programs.beside import BesideGpu
+    from warploom.programs.process import ProcessOrigin
+    from warploom.programs.program import check_code, is_lenient
     from warploom.programs.recorder import Recorder
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
     from warploom.programs.server import run_program
-    from warploom.simulation.caches import check_caches
-    from warploom.simulation.executing import ProgramRun
-    from warploom.workloads.program import check_code, is_lenient
+    from warploom.runs.caches import check_caches
+    from warploom.runs.junit import write_junit
+    from warploom.runs.live import ProgramRun
+    from warploom.runs.spec import RunSpec
 
     load_papers(paper)
     load_policies(policy)
@@ -71,17 +88,21 @@ def command(
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chip = chosen_machine(machine, override or (), sms)
-    run = ProgramRun(
+    spec = RunSpec(
+        ProcessOrigin(tuple(program), is_lenient(memory)),
         parse_design(design or chip.design),
         chip,
-        check_code(code),
-        not emulate_only,
-        check,
-        max_instructions,
-        is_lenient(memory),
-        load_technology(technology) if technology is not None else None,
-        check_caches(caches),
+        code=check_code(code or chip.code),
+        technology=technology or "",
+        caches=check_caches(caches),
+        check=check_words(check),
+        order=check_order(order),
+        budget=max_instructions,
+        timed=not emulate_only,
     )
+    if technology is not None:
+        load_technology(technology)
+    run = ProgramRun(spec)
     announce_compilation()
     started = time.perf_counter()
     writers: list[RecordingWriter] = []
@@ -103,44 +124,37 @@ def command(
         ending = f"ended with exit code {status}" if status < 128 else f"was ended by signal {status - 128}"
     finally:
         for writer in writers:
-            writer.finish(ending)
-            message(f"wrote {writer.path}")
+            if writer.finish(ending):
+                message(f"wrote {writer.path}")
     run.account()
     if summary is not None:
-        _write_summary(summary, run, program)
+        with replace_file(summary) as draft:
+            draft.write_text(json.dumps(run.to_dict(), indent=2) + "\n")
+    if report is not None:
+        write_junit(report, program[0], run.kernels.values(), run.findings, time.perf_counter() - started)
     if not quiet and run.kernels:
         _print_summary(run, time.perf_counter() - started)
-    return status
-
-
-def _write_summary(path: Path, run: object, program: list[str]) -> None:
-    import json
-
-    from warploom.simulation.executing import ProgramRun
-    from warploom.storage.files import replace_file
-
-    assert isinstance(run, ProgramRun)
-    about = {"program": program, "design": run.design.to_dict(), "machine": run.machine.name, "code": run.code}
-    with replace_file(path) as draft:
-        draft.write_text(json.dumps(about | {"kernels": [each.to_dict() for each in run.kernels.values()]}, indent=2) + "\n")
+    for finding in run.findings:
+        if finding.check != FAULTS:  # those have been told when they came
+            message(f"error: {finding}")
+    return error_exitcode if error_exitcode and any(run.findings) else status
 
 
 def _print_summary(run: object, seconds: float) -> None:
     """On standard error, for standard output is the program's."""
-    from rich.console import Console
-
-    from warploom.simulation.executing import ProgramRun
-    from warploom.workloads.custom import kernel_titles
+    from warploom.programs.custom import kernel_titles
+    from warploom.runs.live import ProgramRun
 
     assert isinstance(run, ProgramRun)
     titles = kernel_titles(run.kernels)
-    timed = ("cycles", "us", "nJ") if run.timed else ()
+    timed = ("cycles", "us", "nJ") if run.spec.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for name, total in run.kernels.items():
         row = [titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
         if total.cycles is not None and total.seconds is not None and total.energy_pj is not None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
-    Console(stderr=True, width=results_console().width).print(table)
-    energy = "; nJ: the register file's energy" if run.timed else ""
-    message(f"design {run.design.name}, machine {run.machine.name}, code {run.code}, {seconds:.1f} seconds{energy}")
+    print_table(table, stderr=True)
+    energy = "; nJ: the register file's energy" if run.spec.timed else ""
+    spec = run.spec
+    message(f"design {spec.design.name}, machine {spec.machine.name}, code {spec.code}, {seconds:.1f} seconds{energy}")

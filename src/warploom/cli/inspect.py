@@ -8,8 +8,9 @@ import typer
 
 from warploom.cli.code_option import Code
 from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard, compiler_options
-from warploom.cli.output import message, plain_table, print_json, results_console
+from warploom.cli.output import message, plain_table, print_json, print_table, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
+from warploom.cli.run_options import MaxRegisters, PolicyFiles, load_policies
 
 EXIT_REFUSED = 2
 
@@ -20,10 +21,11 @@ def command(
         typer.Argument(help="A workload, a .cu, .ptx, .cubin or .fatbin file, or a recording (.wlr).", metavar="FILE|WORKLOAD"),
     ],
     kernel: Annotated[str | None, typer.Option(help="Only this kernel.")] = None,
-    max_registers: Annotated[int | None, typer.Option(help="Registers per thread at most; the rest is spilled.")] = None,
+    max_registers: MaxRegisters = None,
     design: Annotated[str | None, typer.Option(help="Show the code that this design runs.")] = None,
     machine: Annotated[str, typer.Option(help="The machine that a design compiles for.")] = "gtx480",
     paper: PaperFolders = None,
+    policy: PolicyFiles = None,
     code: Code = None,
     include: Include = None,
     define: Define = None,
@@ -32,16 +34,17 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON: one summary per kernel.")] = False,
 ) -> int:
     """Show a kernel's code with live registers beside each instruction, blocks, loops and register pressure."""
+    from warploom.base.errors import WarploomError
+    from warploom.chip.machines import load_machine
     from warploom.designs import describe_code, parse_design
-    from warploom.errors import WarploomError
-    from warploom.machines import load_machine
+    from warploom.programs.custom import find_kernel, is_file_name, read_source
+    from warploom.programs.program import workload_program
     from warploom.programs.replay import is_recording
-    from warploom.report.listing import inspect_summary, render_listing
-    from warploom.simulation.compilation import compile_for
-    from warploom.workloads.custom import find_kernel, is_file_name, read_source
-    from warploom.workloads.program import workload_program
+    from warploom.runs.compilation import compile_for
+    from warploom.show.listing import inspect_summary, render_listing
 
     load_papers(paper)
+    load_policies(policy)
     chip = load_machine(machine)
     if is_recording(target):
         return _inspect_recording(target, code or chip.code, json)
@@ -76,7 +79,7 @@ def command(
 def _inspect_recording(path: str, code: str, json: bool) -> int:
     """Kernels, launches, registers and bytes of a recorded program."""
     from warploom.programs.contents import recording_contents
-    from warploom.workloads.custom import kernel_titles
+    from warploom.programs.custom import kernel_titles
 
     contents = recording_contents(path, code)
     if json:
@@ -87,7 +90,7 @@ def _inspect_recording(path: str, code: str, json: bool) -> int:
     for row in contents.kernels:
         registers = "refused" if row.registers is None else str(row.registers)
         table.add_row(titles[row.kernel], f"{row.launches:,}", registers, f"{row.blocks:,}", row.threads)
-    results_console().print(table)
+    print_table(table)
     print(contents.sentence)
     for problem in contents.refused:
         message(f"error: {problem}")

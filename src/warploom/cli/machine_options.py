@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 if TYPE_CHECKING:
-    from warploom.machines import Machine
+    from warploom.chip.machines import Machine
 
 MachineName = Annotated[str, typer.Option(help="A machine's name or .toml file.")]
 Overrides = Annotated[list[str] | None, typer.Option(help="Change a machine's number.", metavar="KEY=VALUE")]
-Sms = Annotated[int | None, typer.Option(help="So many SMs, with their share of L2 and bandwidth.")]
+Sms = Annotated[int | None, typer.Option(help="Number of SMs; L2 and bandwidth shrink in proportion.")]
 
 
 def chosen_machine(name: str, overrides: Sequence[str], sms: int | None) -> Machine:
     """The machine that ``--machine``, ``--override`` and ``--sms`` describe together."""
-    from warploom.machines import load_machine
+    from warploom.chip.machines import load_machine
 
     machine = load_machine(name, **_parsed(overrides))
     return machine if sms is None else machine.scaled(sms)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +13,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,13 +26,48 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from warploom.errors.progress import Activity, activity, under_way
-from warploom.simulation.result import plain
+from warploom.base.progress import Activity, activity, under_way
+from warploom.runs.values import plain
+
+_NO_MARGIN = 10_000
+
+
+class _ResultsConsole(Console):
+    """A console whose reader may go: that is no failure."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def results_console() -> Console:
-    """The console for what was asked for."""
-    return Console(highlight=False)
+    """The console for what was asked for. In a file or a pipe there is no margin: its lines are as long as tables want."""
+    erase_live_line()
+    whole = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return _ResultsConsole(highlight=False, width=_NO_MARGIN if whole else None)
+
+
+def print_table(table: Table, *, stderr: bool = False) -> None:
+    """Print a table with every column whole: where the terminal is too narrow for it, its lines are longer than the terminal."""
+    console = messages_console() if stderr else results_console()
+    lacking = Measurement.get(console, console.options.update_width(_NO_MARGIN), table).maximum - console.width
+    if lacking > 0:
+        console.width += _make_narrower(table, lacking)
+    console.print(table)
+
+
+def _make_narrower(table: Table, lacking: int) -> int:
+    """Take so much from the widest columns, from none below its longest word; what is lacking still."""
+    texts = [[str(column.header), *map(str, column.cells)] for column in table.columns]
+    widths = [max(map(len, each)) for each in texts]
+    words = [max(len(word) for text in each for word in [*text.split(), ""]) for each in texts]
+    least = [width if column.no_wrap else word for column, width, word in zip(table.columns, widths, words, strict=True)]
+    while lacking and widths != least:
+        _, place = max((width, place) for place, width in enumerate(widths) if width > least[place])
+        widths[place] -= 1
+        lacking -= 1
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width = width
+    return lacking
 
 
 def messages_console() -> Console:
@@ -39,7 +77,27 @@ def messages_console() -> Console:
 
 def message(text: str) -> None:
     """One line on standard error."""
+    erase_live_line()
     print(text, file=sys.stderr)
+
+
+_ERASE = "\r\x1b[K"  # for a terminal: go to the line's beginning, and empty it
+_live_line_is_shown = False
+
+
+def show_live_line(text: str) -> None:
+    """Show a line on the terminal in place of the one before; what is printed next through this module stands in its place."""
+    global _live_line_is_shown
+    _live_line_is_shown = True
+    print(f"{_ERASE}{text[: shutil.get_terminal_size().columns - 1]}", end="\r", file=sys.stderr, flush=True)
+
+
+def erase_live_line() -> None:
+    """Take the live line away, if there is one."""
+    global _live_line_is_shown
+    if _live_line_is_shown:
+        _live_line_is_shown = False
+        print(_ERASE, end="", file=sys.stderr, flush=True)
 
 
 def plain_table(*headings: str, title: str | None = None, numbers_from: int = 1) -> Table:
@@ -92,6 +150,7 @@ def named_table(console: Console, title: str, headings: Sequence[str], rows: Seq
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
+    erase_live_line()
     print(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
@@ -118,7 +177,7 @@ def bar_is_shown() -> bool:
 def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]:
     """A progress bar on standard error if that is a terminal; yields ``step(description)``, to call after each item.
 
-    Where there is no terminal, what it would show is told to `warploom.errors.progress`, and so to the heartbeat.
+    Where there is no terminal, what it would show is told to `warploom.base.progress`, and so to the heartbeat.
     """
     global _bars
     console = messages_console()
@@ -126,6 +185,7 @@ def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]
     if total > 1:  # from how long the first ones took
         columns.append(TimeRemainingColumn())
     shown = console.is_terminal and not quiet
+    erase_live_line()
     with (
         activity(what) as known,
         Progress(*columns, _UnderWay(known), console=console, transient=True, disable=not shown) as progress,

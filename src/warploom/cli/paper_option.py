@@ -1,4 +1,4 @@
-"""The option by which commands are told of a paper's folder outside of the package."""
+"""The option that names a paper's folder outside the package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PaperFolders = Annotated[
 
 def load_papers(folders: Sequence[Path] | None) -> None:
     """Load the papers of the folders that ``--paper`` names."""
-    from warploom.library import load_paper
+    from warploom.base.library import load_paper
 
     for folder in folders or ():
         load_paper(folder)

@@ -7,16 +7,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from warploom.core.simulate import Receive
-from warploom.errors import WarploomError
-from warploom.machines import Machine
-from warploom.observers.pipeline_log import PipelineLog
-from warploom.observers.timeline import Timeline
-from warploom.observers.window import ALL, warp_mask
-from warploom.report.kanata import KanataWriter
-from warploom.report.perfetto import TimelineWriter
-from warploom.simulation.result import Result
-from warploom.storage.files import replace_file
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
+from warploom.chip.machines import Machine
+from warploom.chip.observers.pipeline_log import PipelineLog
+from warploom.chip.observers.timeline import Timeline
+from warploom.chip.observers.window import ALL, warp_mask
+from warploom.chip.simulate import Receive
+from warploom.runs.result import Result
+from warploom.show.kanata import KanataWriter
+from warploom.show.perfetto import TimelineWriter
 
 TIMELINE_CYCLES, PIPELINE_CYCLES = 100_000, 5_000  # that are written unless others are asked for
 
@@ -37,10 +37,10 @@ class Watched:
         self.observers: list[Any] = []
         if timeline is not None:
             first, last = parse_cycles(cycles, TIMELINE_CYCLES)
-            self.observers.append(Timeline(first, last, sm, mask))
+            self.observers.append(Timeline._make((first, last, sm, mask)))
         if pipeline is not None:
             first, last = parse_cycles(cycles, PIPELINE_CYCLES)
-            self.observers.append(PipelineLog(first, last, sm, mask))
+            self.observers.append(PipelineLog._make((first, last, sm, mask)))
         self.writers: dict[str, Any] = {}
         self.notes: list[str] = []  # what is to be said of the files at the end
 

@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from warploom.report.profile import ORDERS, KernelProfile, Row, lost_cycles, mostly, paired, scheduler_count, warp_cycles
-from warploom.simulation.result import Result
+from warploom.programs.custom import kernel_titles
+from warploom.runs.result import Result
+from warploom.show.limits import limit_lines, use_lines
+from warploom.show.profile import ORDERS, KernelProfile, Row, lost_cycles, mostly, paired, scheduler_count, warp_cycles
 
 _LAST = {  # the last column: what rows are ordered by, or conflicts where that has a column already
     "stalls": "stalls",
@@ -27,10 +29,14 @@ def print_profile(
 ) -> None:
     """One design: the hottest rows of each kernel, then why warps and schedulers waited."""
     console.print(f"[bold]{result.workload} under {result.design['name']}[/]: {result.cycles:,} cycles, IPC {result.ipc:.2f}")
+    width = min(console.width, 100)
+    for text in (*limit_lines(result, width), *use_lines(result, width)):
+        console.print(text, soft_wrap=True)
+    titles = kernel_titles([kernel.kernel for kernel in kernels])
     for kernel in kernels:
         total = kernel.total()
         launches = f"{kernel.launches} launch{'es' if kernel.launches != 1 else ''}"
-        console.print(f"\nkernel {_cut(kernel.kernel, 40)}, {launches}: {kernel.cycles:,} cycles")
+        console.print(f"\nkernel {_cut(titles[kernel.kernel], 60)}, {launches}: {kernel.cycles:,} cycles")
         rows = _rows(kernel, by)
         key = ORDERS[sort][0] if by == "instruction" or sort != "pc" else lambda row: -row[by]
         shown = sorted(rows, key=key, reverse=True)
@@ -64,19 +70,21 @@ def print_comparison(
     console.print(f"[bold]{names[1]} beside {names[0]}[/]: {verdict}")
     schedulers = scheduler_count(first)
     kernels = {kernel.kernel: kernel for kernel in first_kernels}
+    titles = kernel_titles(list(kernels))
     for kernel in second_kernels:
         if kernel.kernel not in kernels:
             continue
-        width = max(20, console.width - 57)
-        console.print(f"\nkernel {_cut(kernel.kernel, 40)}: cycles in which a scheduler issued nothing, on average")
+        lost = lost_cycles(paired(kernels[kernel.kernel].rows, kernel.rows))[: top or None]
+        texts = [row["instruction"] or "(no instruction)" for row, *_ in lost]
+        width = _room(console, 57, texts)
+        console.print(f"\nkernel {_cut(titles[kernel.kernel], 60)}: cycles in which a scheduler issued nothing, on average")
         heading = f"{'before':>9} {'after':>9} {'change':>9}"
         _line(console, f"{'pc':>4} {'line':>5} {'instruction':{width}} {heading} because of", "dim")
-        for row, before, after, reason in lost_cycles(paired(kernels[kernel.kernel].rows, kernel.rows))[: top or None]:
-            text = _cut(row["instruction"] or "(no instruction)", width)
+        for (row, before, after, reason), text in zip(lost, texts, strict=True):
             pc, line = _place(row)
             change = (after - before) / schedulers
             numbers = f"{before / schedulers:9,.0f} {after / schedulers:9,.0f} {change:+9,.0f}"
-            _line(console, f"{pc:>4} {line:>5} {text:{width}} {numbers} {reason}")
+            _line(console, f"{pc:>4} {line:>5} {_cut(text, width):{width}} {numbers} {reason}")
         old, new = kernels[kernel.kernel].total()["stalls"], kernel.total()["stalls"]
         changes = {reason: (new.get(reason, 0) - old.get(reason, 0)) / schedulers for reason in (*old, *new)}
         ordered = sorted(changes.items(), key=lambda item: -abs(item[1]))
@@ -93,19 +101,16 @@ def _place(row: Row) -> tuple[str, str]:
 
 
 def _print_rows(console: Console, rows: Sequence[Row], total: Row, lines: Sequence[str], by: str, sort: str) -> None:
-    width = max(20, console.width - 56)
+    texts = [row["instruction"] or "(no instruction)" if by == "instruction" else _text_of(row, by, lines) for row in rows]
+    width = _room(console, 56, texts)
     last = _LAST.get(sort, "confl.")
     value = ORDERS[sort if sort in _LAST else "conflicts"][0]
     first = f"{'pc':>4} {'line':>5}" if by == "instruction" else f"{by:>10}"
     what = "instruction" if by in ("instruction", "loop", "block") else "source"
     _line(console, f"{first} {what:{width}} {'issues':>9} {'time':>6} {'mostly for':16} {last:>9}", "dim")
     everything = max(1, warp_cycles(total))
-    for row in rows:
-        if by == "instruction":
-            pc, line = _place(row)
-            place, text = f"{pc:>4} {line:>5}", row["instruction"] or "(no instruction)"
-        else:
-            place, text = f"{row[by]:>10}", _text_of(row, by, lines)
+    for row, text in zip(rows, texts, strict=True):
+        place = "{:>4} {:>5}".format(*_place(row)) if by == "instruction" else f"{row[by]:>10}"
         numbers = f"{row['issues']:9,} {warp_cycles(row) / everything:6.1%} {mostly(row):16} {value(row):9,.0f}"
         _line(console, f"{place} {_cut(text, width):{width}} {numbers}")
 
@@ -123,6 +128,11 @@ def _print_reasons(console: Console, title: str, cycles: Mapping[str, int], rest
     total = max(1, sum(spent.values()))
     ordered = sorted(spent.items(), key=lambda item: -item[1])
     console.print(f"{title}: " + ", ".join(f"{reason} {value / total:.1%}" for reason, value in ordered if value))
+
+
+def _room(console: Console, taken: int, texts: Sequence[str]) -> int:
+    """The width of a column of texts beside columns that take so much: that of the longest, or as much as there is."""
+    return max(20, min(console.width - taken, max(map(len, texts), default=0)))
 
 
 def _cut(text: str, width: int) -> str:

@@ -10,31 +10,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warploom.cli.code_option import Code, check_given
-from warploom.cli.machine_options import MachineName
-from warploom.cli.output import message, progress_bar, results_console
-from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Check, Jobs, PolicyFiles, Scheduler, Size, load_policies
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.cli.option_groups import with_groups
+from warploom.cli.output import message, print_table, progress_bar, results_console
+from warploom.cli.run_options import AS_USUAL, Jobs, RunOptions, Scheduler
 
 if TYPE_CHECKING:
-    from warploom.report.profile import KernelProfile
+    from warploom.runs.spec import RunSpec
+    from warploom.show.profile import KernelProfile
 
 
+@with_groups(how=RunOptions)
 def command(
-    workloads: Annotated[str, typer.Option(help="Workloads and sets, with commas.")] = "hotspot,bfs,lib,matrixmul",
+    workloads: Annotated[
+        str, typer.Option(help="Workloads and sets, with commas.", show_default="hotspot, bfs, lib, matrixmul")
+    ] = "hotspot,bfs,lib,matrixmul",
     designs: Annotated[
         str | None, typer.Option(help="Named designs, with commas; else all published ones and their limits.")
     ] = None,
     design: Annotated[list[str] | None, typer.Option(help="Also this design, as text or .toml file. Repeatable.")] = None,
     combinations: Annotated[bool, typer.Option(help="Also the combinations of published designs.")] = True,
-    machine: MachineName = "gtx480",
-    size: Size = "small",
-    code: Code = None,
-    technology: Annotated[str, typer.Option(help="One energy table for all designs.")] = "common",
-    check: Check = False,
-    policy: PolicyFiles = None,
-    paper: PaperFolders = None,
+    how: RunOptions = AS_USUAL,
     hot_spots: Annotated[
         bool, typer.Option(help="Also run the first design once more to see what each instruction costs.")
     ] = True,
@@ -44,65 +40,54 @@ def command(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("results/report.html"),
 ) -> int:
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
-    from warploom.papers.experiment import Run
-    from warploom.papers.runs import tasks_of
-    from warploom.programs.named import chosen_programs
-    from warploom.report.assemble import assemble, read_scores
-    from warploom.report.combinations import COMBINATIONS, published_designs
-    from warploom.report.comparison import comparison_table
-    from warploom.report.page import write_page
-    from warploom.simulation.provenance import described
-    from warploom.simulation.result import result_from_dict
-    from warploom.sweeps.engine import load_results, missing, perform
-    from warploom.sweeps.store import Store
-    from warploom.sweeps.sweep import hire
-    from warploom.workloads.program import check_size
+    from warploom.designs import parse_design
+    from warploom.programs.named import chosen_programs, origin_named
+    from warploom.runs.engine import missing, perform, stored_results
+    from warploom.runs.provenance import described
+    from warploom.runs.spec import COMMON_TECHNOLOGY
+    from warploom.runs.store import Store
+    from warploom.show.assemble import assemble, read_scores
+    from warploom.show.combinations import COMBINATIONS, published_designs
+    from warploom.show.comparison import comparison_table
+    from warploom.show.page import write_page
+    from warploom.studies.sweep.sweep import hire
 
-    load_papers(paper)
-    check_size(size)
-    asked = check_given(code) or ""
+    chip = how.load()
     if out.suffix.lower() != ".html":
         raise WarploomError(f"--out {out}: the page's name must end in .html")
-    load_policies(policy)
     names = designs.split(",") if designs else published_designs()
     texts = list(dict.fromkeys([*names, *(design or ()), *(COMBINATIONS if combinations else ())]))
-    programs = chosen_programs([workloads])
-    runs = [Run(name, text, machine, size, technology, check, asked) for name in programs for text in texts]
+    programs, points = [origin_named(name) for name in chosen_programs([workloads])], [parse_design(text) for text in texts]
+    specs = [how.spec(program, point, chip) for program in programs for point in points]
+    if how.technology is None:
+        specs = [spec.vary("technology", COMMON_TECHNOLOGY) for spec in specs]  # one table for all designs
     store = Store(results / "runs")
-    tasks = tasks_of(runs)
-    to_make = missing(tasks, store)
+    to_make = missing(specs, store)
     with progress_bar(len(to_make), "running") as step, hire(jobs, scheduler if to_make else None) as workers:
-        perform(tasks, store, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
-    loaded = [result_from_dict(result) for result in load_results(tasks, store)]
+        perform(specs, store, workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
+    loaded = stored_results(specs, store)
     out.parent.mkdir(parents=True, exist_ok=True)
-    profiles = _profiles(programs, asked, texts[0], machine, size, technology) if hot_spots else {}
+    profiles = _profiles([spec for spec in specs if spec.design is points[0]]) if hot_spots else {}
     page = assemble(loaded, COMBINATIONS, read_scores(results), profiles, "warploom " + shlex.join(sys.argv[1:]))
     write_page(page, out)
     console = results_console()
-    console.print(comparison_table(loaded)[-1])
-    print(described([result.provenance for result in loaded if result.provenance]))
+    print_table(comparison_table(loaded)[-1])
+    print(described([result.provenance for result in loaded]))
     for sentence in page.findings:
         console.print(sentence)
     message(f"the report is in {out.resolve()}")
     return 0
 
 
-def _profiles(
-    programs: Sequence[str], code: str, design: str, machine: str, size: str, technology: str
-) -> dict[str, list[KernelProfile]]:
-    """What each instruction of the workloads costs under one design."""
-    from warploom.designs import parse_design
-    from warploom.machines import load_machine
-    from warploom.programs.named import program_named
-    from warploom.report.profile import profile
-    from warploom.simulation.simulate import simulate
+def _profiles(specs: Sequence[RunSpec]) -> dict[str, list[KernelProfile]]:
+    """What each instruction of some runs' programs costs."""
+    from warploom.runs.run import Watch, run
+    from warploom.show.profile import profile
 
-    found, point, chip = {}, parse_design(design), load_machine(machine)
-    with progress_bar(len(programs), "profiling") as step:
-        for name in programs:
-            step(name, 0)
-            program = program_named(name, code or chip.code)
-            watched = simulate(program, point, chip, size=size, technology=technology, observers=["hot-spots"])
-            found[watched.workload] = profile(watched)
-            step(name)
+    found = {}
+    with progress_bar(len(specs), "profiling") as step:
+        for spec in specs:
+            step(spec.program.name, 0)
+            found[spec.program.name] = profile(run(spec, Watch(["hot-spots"])))
+            step(spec.program.name)
     return found

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from warploom.base.errors import WarploomError
+from warploom.base.library.shelves import expected_names
 from warploom.cli.code_option import Code, check_given
+from warploom.cli.figure_options import FigureWidth, FontSize, NoProvenance, setting
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run_options import Jobs, Scheduler, Size
-from warploom.errors import WarploomError
-from warploom.library.shelves import expected_names
 
 
 def command(
@@ -28,21 +29,28 @@ def command(
     jobs: Jobs = 0,
     scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
+    pictures: Annotated[str, typer.Option(help="Format of the pictures: png, svg, pdf or html.")] = "png",
+    width: FigureWidth = None,
+    font_size: FontSize = None,
+    no_provenance: NoProvenance = False,
     folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
-    from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
-    from warploom.papers.runs import tasks_of
-    from warploom.report.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
-    from warploom.simulation.provenance import described
-    from warploom.sweeps.engine import missing as missing_of
-    from warploom.sweeps.store import Store
-    from warploom.workloads.program import check_size
+    from warploom.programs.program import check_size
+    from warploom.runs.engine import missing as missing_of
+    from warploom.runs.provenance import described
+    from warploom.runs.store import Store
+    from warploom.show.charts import PICTURES
+    from warploom.show.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
+    from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 
     load_papers(folders)
     check_size(size)
     check_given(code)
+    set_as = setting(width, font_size, no_provenance)
+    if f".{pictures}" not in PICTURES:
+        raise WarploomError(f"--pictures {pictures}: choose png, svg, pdf or html")
     if figure is not None and table is not None:
         raise WarploomError("--figure and --table exclude each other; ask for one of them")
     place = f"figure {figure}" if figure is not None else f"table {table}" if table is not None else None
@@ -54,17 +62,17 @@ def command(
     runs = runs_of(selected, size, code, recorded)
     if recorded and (lacking := unrecorded(runs)):
         message(f"no recording of {', '.join(lacking)}: our workloads are run in their places")
-    missing = missing_of(tasks_of(runs), store)
+    missing = missing_of(runs, store)
     if missing:
         message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running") as step:
-        made = reproduce(selected, size, store, jobs, lambda task: step(task.workload), code, recorded, scheduler)
+        made = reproduce(selected, size, store, jobs, lambda spec: step(spec.program.name), code, recorded, scheduler)
         for item in made:
-            write_reproduction(item, out)
+            write_reproduction(item, out, set_as, pictures)
             done.append(item)
     for run in dict.fromkeys(run for item in done for run in item.unverified):
-        message(f"warning: {run}: the output differs from the reference; its numbers are used all the same")
+        message(f"warning: {run}: the output differs from the reference; its numbers are still used")
     scores = scorecard(done)
     write_results(runs, store, scores, out)
     if json:

@@ -1,4 +1,4 @@
-"""``warploom search``: designs that serve a goal."""
+"""``warploom search``: designs that meet a goal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warploom.cli.run_options import PolicyFiles, Scheduler, load_policies
 def command(
     goal: Annotated[Path, typer.Argument(help="The goal, a .toml file.", metavar="GOAL.toml")],
     out: Annotated[Path, typer.Option(help="The folder of the search. Several processes may share it.")] = Path("results/search"),
-    trials: Annotated[int | None, typer.Option(help="So many designs in place of what the goal says.", min=1)] = None,
+    trials: Annotated[int | None, typer.Option(help="Number of designs to try; overrides the goal's `trials`.", min=1)] = None,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help="A bound in place of those that the goal names: 'time <= 1.01', 'area <= 1.1'. Repeatable."),
@@ -29,11 +29,11 @@ def command(
     """Search for designs that no other beats. It goes on where it was interrupted, or where another process is."""
     from dataclasses import replace
 
-    from warploom.errors import WarploomError
+    from warploom.base.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.report.found import found_lines, found_rows, write_found
-    from warploom.sweeps.goal import make_goal, read_constraint
-    from warploom.sweeps.search import search
+    from warploom.show.found import found_lines, found_rows, write_found
+    from warploom.studies.search.goal import make_goal, read_constraint
+    from warploom.studies.search.search import search
 
     load_papers(paper)
     load_policies(policy)

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warploom.cli.output import message, plain_table, print_json, progress_bar, results_console
+from warploom.cli.figure_options import (
+    Csv,
+    FigureWidth,
+    FontSize,
+    Latex,
+    NoProvenance,
+    check_form,
+    print_in_form,
+    setting,
+)
+from warploom.cli.output import message, plain_table, print_json, progress_bar
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import EXIT_WRONG_OUTPUT
 from warploom.cli.run_options import Jobs, PolicyFiles, Scheduler, load_policies
@@ -15,7 +25,7 @@ from warploom.cli.run_options import Jobs, PolicyFiles, Scheduler, load_policies
 if TYPE_CHECKING:
     from collections import Counter
 
-    from warploom.sweeps.sweep import Sweep
+    from warploom.studies.sweep.sweep import Sweep
 
 SHOWN_ROWS = 40
 _SHOWN = {  # heading: measure, its unit in the measure's, how it is written
@@ -32,16 +42,28 @@ def command(
     ),
     jobs: Jobs = 0,
     scheduler: Scheduler = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the summary: .png, .svg, .pdf or .html.")] = None,
+    width: FigureWidth = None,
+    font_size: FontSize = None,
+    no_provenance: NoProvenance = False,
+    csv: Csv = False,
+    latex: Latex = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs, how long, how much disk.")] = False,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summary, or with --dry-run what is to be done.")] = False,
 ) -> int:
     """Run every combination of a plan that makes sense. What has been run is kept: after an interruption it goes on."""
-    from warploom.errors import WarploomError
+    from warploom.base.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
-    from warploom.sweeps.sweep import RESULTS, hire, make, prepare
+    from warploom.show.charts import check_picture_name
+    from warploom.show.sweep import draw_summary
+    from warploom.studies.sweep.sweep import RESULTS, hire, make, prepare
 
+    check_form(csv, latex, json)
+    set_as = setting(width, font_size, no_provenance)
+    if picture is not None:
+        check_picture_name(picture, "--picture")
     load_papers(paper)
     load_policies(policy)
     if out.exists() and not out.is_dir():
@@ -54,7 +76,7 @@ def command(
     _say(planned.skipped, "left out")
     announce_compilation()
     with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
-        make(planned, workers, lambda task: step(f"{task.workload} {task.design['name']}"))
+        make(planned, workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
     _say(planned.refused, "refused")
     summary = planned.summary().to_dict("records")
     if not summary:
@@ -62,8 +84,11 @@ def command(
     if json:
         print_json(summary)
     else:
-        _print_summary(summary)
+        _print_summary(summary, csv, latex)
         message(f"wrote {out / RESULTS}, one row a run")
+    if picture is not None:
+        draw_summary(summary, picture, set_as)
+        message(f"wrote {picture}")
     wrong = planned.wrong_outputs()
     for name in wrong:
         message(f"error: {name}: the output differs from the reference")
@@ -73,7 +98,7 @@ def command(
 def _say_what_is_to_be_done(planned: Sweep, jobs: int, json: bool) -> int:
     import os
 
-    from warploom.sweeps.timings import COMPILATION_SECONDS
+    from warploom.runs.timings import COMPILATION_SECONDS
 
     expected, processes = planned.expectation(), jobs or os.cpu_count() or 1
     if json:
@@ -103,24 +128,24 @@ def _say(reasons: Counter[str], what: str) -> None:
         message(f"{what}, {number:,}: {reason}")
 
 
-def _print_summary(rows: list[dict[str, Any]]) -> None:
-    """The first rows of the summary: what varies, and measures with their intervals."""
-    from warploom.sweeps.summary import MEASURES
+def _print_summary(rows: list[dict[str, Any]], csv: bool, latex: bool) -> None:
+    """The rows of the summary, on a terminal the first: what varies, and measures with their intervals."""
+    from warploom.studies.sweep.summary import varying_axes
 
     if not rows:
         return
-    axes = dict.fromkeys(name for row in rows for name in row if name != "runs" and name.removesuffix(" ±") not in MEASURES)
-    varying = [name for name in axes if len({str(row.get(name)) for row in rows}) > 1] or ["workload", "design"]
+    varying = varying_axes(rows)
+    shown = rows if csv or latex else rows[:SHOWN_ROWS]
     table = plain_table(*varying, "runs", *_SHOWN, numbers_from=len(varying))
     table.padding = (0, 1, 0, 0)
     for column in table.columns[len(varying) :]:  # a narrow terminal folds names, not numbers
         column.no_wrap = True
-    for row in rows[:SHOWN_ROWS]:
+    for row in shown:
         where = ("-" if _absent(row.get(name)) else str(row[name]) for name in varying)
         table.add_row(*where, str(row["runs"]), *(_with_interval(row, *shown) for shown in _SHOWN.values()))
-    results_console().print(table)
-    if len(rows) > SHOWN_ROWS:
-        message(f"and {len(rows) - SHOWN_ROWS:,} rows more in the folder's summary.parquet")
+    print_in_form(table, csv, latex)
+    if len(rows) > len(shown):
+        message(f"and {len(rows) - len(shown):,} rows more in the folder's summary.parquet")
 
 
 def _with_interval(row: dict[str, Any], measure: str, unit: float, form: str) -> str:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warploom.cli.output import message, named_table, plain_table, print_json, progress_bar, results_console
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.cli.figure_options import FigureWidth, FontSize, NoProvenance, setting
+from warploom.cli.output import message, named_table, plain_table, print_json, print_table, progress_bar, results_console
 
 if TYPE_CHECKING:
-    from warploom.validation.compare import Compared, Summary
-    from warploom.validation.recorded import MeasuredLaunch, MeasuredNumber
+    from warploom.show.setting import Setting
+    from warploom.studies.validate.compare import Compared, Summary
+    from warploom.studies.validate.recorded import MeasuredLaunch, MeasuredNumber
 
 _TITLES = {"own": "single kernels", "fresh": "fresh single kernels"}
 _TRAFFIC = {"L1": "l1_load_sectors", "L2": "l2_sectors", "read": "dram_read_bytes", "write": "dram_write_bytes"}
@@ -56,19 +58,23 @@ def command(
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
     out: Annotated[
         Path | None,
-        typer.Option(help="Draw ours over measured: .png, .svg or .html; else a picture is put beside the stored runs."),
+        typer.Option(help="Draw ours over measured: .png, .svg, .pdf or .html; else a picture is put beside the stored runs."),
     ] = None,
+    width: FigureWidth = None,
+    font_size: FontSize = None,
+    no_provenance: NoProvenance = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summaries and every launch.")] = False,
 ) -> int:
     """Compare a machine with recorded measurements: cycles, instructions, traffic, microbenchmarks. No GPU is needed."""
     from warploom.cli.machine_options import chosen_machine
     from warploom.jit.announcement import announce_compilation
-    from warploom.report.charts import check_picture_name
-    from warploom.simulation.caches import WARM, check_caches
-    from warploom.validation.ncu import read_profile
-    from warploom.validation.recorded import folder_of, read_launches, read_numbers, with_caches_as_left
+    from warploom.runs.caches import WARM, check_caches
+    from warploom.show.charts import check_picture_name
+    from warploom.studies.validate.ncu import read_profile
+    from warploom.studies.validate.recorded import folder_of, read_launches, read_numbers, with_caches_as_left
 
     check_caches(caches)
+    set_as = setting(width, font_size, no_provenance)
     if out is not None:
         check_picture_name(out)
     chip = chosen_machine(machine, override or (), None)
@@ -78,9 +84,9 @@ def command(
     announce_compilation()
     if microbenchmarks:
         if caches == WARM:
-            raise WarploomError("microbenchmarks fill the caches themselves: leave --caches away")
+            raise WarploomError("microbenchmarks warm the caches themselves; omit --caches")
         facts, numbers = read_numbers(folder_of(measured))
-        return _microbenchmarks(numbers, facts, names, chip, point, out, json)
+        return _microbenchmarks(numbers, facts, names, chip, point, out, set_as, json)
     if printed is not None:
         kernels, title = printed.parent, printed.stem
         facts, launches = read_profile(printed, kernels)
@@ -91,13 +97,13 @@ def command(
         if caches == WARM:
             launches = with_caches_as_left(launches)
     picture = out or (None if json else _usual_picture(store, chip.name, title, caches))
-    return _kernels(_chosen(launches, size, names, part), facts, kernels, chip, point, caches, jobs, store, picture, json)
+    return _kernels(_chosen(launches, size, names, part), facts, kernels, chip, point, caches, jobs, store, picture, set_as, json)
 
 
 def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, ...], part: str | None) -> list[MeasuredLaunch]:
     """The launches that were asked for; an error names what there is not."""
-    from warploom.errors.names import did_you_mean
-    from warploom.validation.split import PARTS
+    from warploom.base.spelling import did_you_mean
+    from warploom.studies.validate.split import PARTS
 
     measured = {launch.size for launch in launches}
     sizes = [word.strip() for word in size.split(",")] if size else sorted(measured)
@@ -119,16 +125,16 @@ def _chosen(launches: list[MeasuredLaunch], size: str | None, names: tuple[str, 
 
 def _kernels(
     launches: list[MeasuredLaunch], facts: dict[str, Any], kernels: Path, chip: Any, design: str, caches: str, jobs: int,
-    store: Path, picture: Path | None, json: bool,
+    store: Path, picture: Path | None, set_as: Setting, json: bool,
 ) -> int:  # fmt: skip
-    from warploom.report.validation import draw_validation
-    from warploom.simulation.workers import local_workers
-    from warploom.sweeps.store import Store
-    from warploom.validation.compare import summaries
-    from warploom.validation.recorded import SINGLE_SIZES
-    from warploom.validation.runs import run_kernels, tasks_of
+    from warploom.runs.store import Store
+    from warploom.runs.workers import local_workers
+    from warploom.show.validation import draw_validation
+    from warploom.studies.validate.compare import summaries
+    from warploom.studies.validate.recorded import SINGLE_SIZES
+    from warploom.studies.validate.runs import run_kernels, specs_of
 
-    steps = len(tasks_of(launches, chip, design, caches)) + sum(launch.size in SINGLE_SIZES for launch in launches)
+    steps = len(specs_of(launches, chip, design, caches)) + sum(launch.size in SINGLE_SIZES for launch in launches)
     kept = Store(store)
     with progress_bar(steps, "simulating") as step, local_workers(jobs or os.cpu_count() or 1) as workers:
         rows = run_kernels(launches, chip, design, kept, workers, kernels, step, _refused, caches)
@@ -136,7 +142,7 @@ def _kernels(
         raise WarploomError("nothing could be compared: the machine refuses every kernel")
     totals = summaries(rows, chip.chip.sms)
     if picture is not None:
-        draw_validation(rows, f"{chip.name} beside {facts['name']}{_WITH_CACHES[caches]}", picture)
+        draw_validation(rows, f"{chip.name} beside {facts['name']}{_WITH_CACHES[caches]}", picture, set_as)
         message(f"wrote {picture}")
     if json:
         print_json(
@@ -194,9 +200,9 @@ def _plain(summary: Summary) -> dict[str, Any]:
 
 def _print_rows(rows: list[Compared]) -> None:
     """A table for each part and size: the kernel, with the number of its launch where it has several."""
-    from warploom.validation.recorded import SINGLE_SIZES
-    from warploom.validation.split import PARTS
-    from warploom.workloads.workload import SIZES
+    from warploom.programs.workloads.workload import SIZES
+    from warploom.studies.validate.recorded import SINGLE_SIZES
+    from warploom.studies.validate.split import PARTS
 
     console = results_console()
     traffic = _traffic_of(rows)
@@ -257,7 +263,7 @@ def _print_summaries(totals: list[Summary], traffic: list[str]) -> None:
     if not _MEANT.keys() - traffic:
         table.add_row("median error, DRAM reads and writes", *(_percent(one.dram_error, ".1%") for one in totals))
         table.add_row("launches that write to DRAM", *(str(one.writing) for one in totals))
-    results_console().print(table)
+    print_table(table)
 
 
 def _percent(value: float | None, form: str) -> str:
@@ -271,21 +277,22 @@ def _microbenchmarks(
     chip: Any,
     design: str,
     out: Path | None,
+    set_as: Setting,
     json: bool,
 ) -> int:
-    from warploom.report.validation import draw_numbers
-    from warploom.validation.microbenchmarks import all_microbenchmarks
-    from warploom.validation.runs import run_numbers
+    from warploom.show.validation import draw_numbers
+    from warploom.studies.validate.laboratory import microbenchmarks
+    from warploom.studies.validate.runs import run_numbers
 
     recorded = {number.name for number in numbers}
-    shown = [one for one in all_microbenchmarks() if one.model is not None and one.model.reading in recorded]
+    shown = [one for one in microbenchmarks() if one.model is not None and one.model.reading in recorded]
     chosen = [one for one in shown if not names or one.name.startswith(names)]
     if not chosen:
-        raise WarploomError(f"--only {','.join(names)}: no microbenchmark that the model can show begins so")
+        raise WarploomError(f"--only {','.join(names)}: no comparable microbenchmark has a name that starts with that")
     with progress_bar(len(chosen), "simulating") as step:
         pairs = run_numbers(chosen, numbers, chip, design, step, _refused)
     if out is not None:
-        draw_numbers(pairs, f"microbenchmarks: {chip.name} beside {facts['name']}", out)
+        draw_numbers(pairs, f"microbenchmarks: {chip.name} beside {facts['name']}", out, set_as)
         message(f"wrote {out}")
     if json:
         print_json({"machine": chip.name, "measured": facts, "numbers": [
@@ -295,7 +302,7 @@ def _microbenchmarks(
     table = plain_table("microbenchmark", "measured", "ours", "difference", "unit")
     for one, ours in pairs:
         table.add_row(one.name, f"{one.value:,.2f}", f"{ours:,.2f}", f"{ours - one.value:+,.2f}", one.unit)
-    results_console().print(table)
+    print_table(table)
     same = sum(abs(ours - one.value) < 0.05 for one, ours in pairs)
     print(f"{same} of {len(pairs)} agree within 0.05; measured on {facts['name']}, {facts['date']}")
     return 0

@@ -18,9 +18,9 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the workloads with their sets, launch, registers, divergence and dynamic instructions."""
-    from warploom.simulation.description import describe_workload
-    from warploom.workloads.program import check_size
-    from warploom.workloads.registry import workload_set
+    from warploom.programs.program import check_size
+    from warploom.programs.workloads.registry import workload_set
+    from warploom.runs.traits import describe_workload
 
     load_papers(paper)
     check_size(size)

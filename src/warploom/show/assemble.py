@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.papers.experiment import Row
-from warploom.report.combinations import LIMITS
-from warploom.report.comparison import by_design, summary
-from warploom.report.design_pages import design_sections, papers_of
-from warploom.report.figures import report_figures
-from warploom.report.page import Page, WorkloadSection, listing_of
-from warploom.report.profile import KernelProfile
-from warploom.report.reproduction import SCORECARD
-from warploom.report.runs import run_entries
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.result import Result
-from warploom.storage.kept import read_kept_json
-from warploom.workloads.registry import load_workload
+from warploom.base.kept import read_kept_json
+from warploom.programs.program import WorkloadOrigin
+from warploom.programs.workloads.registry import load_workload
+from warploom.runs.compilation import compile_for
+from warploom.runs.result import Result
+from warploom.show.combinations import LIMITS
+from warploom.show.comparison import by_design, summary
+from warploom.show.design_pages import design_sections, papers_of
+from warploom.show.figures import report_figures
+from warploom.show.page import Page, WorkloadSection, listing_of
+from warploom.show.profile import KernelProfile
+from warploom.show.reproduction import SCORECARD
+from warploom.show.runs import run_entries
+from warploom.studies.reproduce.experiment import Row
 
 TOLERATED_SLOWDOWN = 0.02  # a design that costs more time than this is not called the best
 _LIMITS_SAY = {
@@ -81,17 +82,11 @@ def findings(rows: Sequence[Mapping[str, Any]], combinations: Mapping[str, Seque
 
 
 def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) -> WorkloadSection:
-    from warploom.designs import from_dict
-    from warploom.machines.loader import machine_from_dict
-    from warploom.programs.named import program_named
-
-    assert baseline.provenance is not None
-    about = baseline.provenance.program
-    module = program_named(about.get("recording", name), about["code"]).module()
-    title = "a recorded program" if "recording" in about else load_workload(name).title
-    machine, design = machine_from_dict(baseline.provenance.machine["numbers"], "the report"), from_dict(baseline.design)
+    spec = baseline.spec
+    module = spec.program.open(spec.code, spec.seed).module()
+    title = load_workload(name).title if isinstance(spec.program, WorkloadOrigin) else "a recorded program"
     costs = {kernel.kernel: kernel for kernel in measured}
-    codes = [compile_for(module, entry["kernel"], design, machine) for entry in _kernels(baseline)]
+    codes = [compile_for(module, entry["kernel"], spec.design, spec.machine) for entry in _kernels(baseline)]
     kernels = [listing_of(code, costs.get(code.name)) for code in codes]
     facts = {
         "registers": baseline.registers_per_thread,
@@ -143,6 +138,6 @@ def assemble(
         scores=scores,
         workloads=[_workload(result.workload, result, (profiles or {}).get(result.workload, ())) for result in baseline],
         papers=papers_of(designs),
-        made_from=[result.provenance for result in results if result.provenance is not None],
+        made_from=[result.provenance for result in results],
         command=command,
     )

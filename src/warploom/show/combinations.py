@@ -1,6 +1,6 @@
 """Designs that stand side by side in the report: the published ones, and what they give together."""
 
-from warploom.library import papers
+from warploom.base.library import papers
 
 
 def published_designs() -> list[str]:

@@ -10,12 +10,14 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from warploom.energy import PARTS
-from warploom.papers.experiment import Chart
-from warploom.report.charts import draw, save
-from warploom.simulation.provenance import described
-from warploom.simulation.result import Result
+from warploom.designs.energy import PARTS
+from warploom.runs.provenance import described
+from warploom.runs.result import Result
+from warploom.show.charts import draw, save
+from warploom.show.setting import USUAL, Setting
+from warploom.studies.reproduce.experiment import Chart, Row
 
+_ENERGY = "register file energy"
 SHORT = ("dyn.", "leak.", "over.")  # headings of the energy's parts
 
 
@@ -56,27 +58,29 @@ def summary(results: Sequence[Result]) -> list[dict[str, Any]]:
     return rows
 
 
-def comparison_table(results: Sequence[Result]) -> list[Table]:
+def comparison_table(results: Sequence[Result], *, in_sections: bool = True) -> list[Table]:
     """The tables of a comparison: every workload under every design, then each design over all workloads.
 
-    Times and energies are relative to the first design.
+    Times and energies are relative to the first design. Workloads are headings of sections, or else a column.
     """
-    each = _table("Each run", "cycles", "time", "occ.", *SHORT, "energy", "verified")
+    names = ("design",) if in_sections else ("workload", "design")
+    each = _table("Each run", names, "cycles", "time", "occ.", *SHORT, "energy", "verified")
     reference: dict[str, Result] = {}
     for r in results:
-        if r.workload not in reference:
+        if in_sections and r.workload not in reference:
             each.add_section()
             each.add_row(f"[bold]{r.workload}[/]")
         base = reference.setdefault(r.workload, r)
         each.add_row(
+            *(() if in_sections else (r.workload,)),
             r.design["name"],
             f"{r.cycles:,}",
             f"{r.cycles / base.cycles:.3f}",
             f"{r.occupancy:.0%}",
             *(f"{r.energy_pj[part] / base.energy_pj['total']:.1%}" for part in (*PARTS, "total")),
-            {True: "yes", False: "NO", None: "-"}[r.verified],
+            "-" if r.verified is None and not r.doubt else r.verdict,
         )
-    overall = _table("All workloads", "time", "occ.", *SHORT, "energy", "file", "bits")
+    overall = _table("All workloads", ("design",), "time", "occ.", *SHORT, "energy", "file", "bits")
     overall.caption = "occ.: occupancy; dyn., leak., over.: parts of the energy; bits: storage that the design adds to an SM"
     for row in summary(results):
         overall.add_row(
@@ -90,24 +94,37 @@ def comparison_table(results: Sequence[Result]) -> list[Table]:
     return [each, overall]
 
 
-def _table(title: str, *numbers: str) -> Table:
+def _table(title: str, names: Sequence[str], *numbers: str) -> Table:
     """A table of designs that gives way in their names where the terminal is narrow, never in the numbers."""
     table = Table(
         box=box.SIMPLE_HEAD, title=title, title_justify="left", caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0)
     )
-    table.add_column("design", overflow="fold")
+    for heading in names:
+        table.add_column(heading, overflow="fold")
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
-def draw_comparison(results: Sequence[Result], path: Path) -> None:
-    """Bars of time and of energy by part for every design, as a picture or a page."""
-    rows = [
+def draw_comparison(results: Sequence[Result], path: Path, setting: Setting = USUAL) -> None:
+    """Bars of time and of energy by part for every design, with a point for each workload, as a picture or a page."""
+    rows: list[Row] = [
         {"design": row["design"], "measure": measure, "part": part, "value": row[key]}
         for row in summary(results)
-        for measure, part, key in (("time", "time", "time"), *(("register file energy", part, part) for part in PARTS))
+        for measure, part, key in (("time", "time", "time"), *((_ENERGY, part, part) for part in PARTS))
     ]
-    chart = Chart("stacked", x="design", y="value", series="part", facet="measure", y_title="relative to the first design")
-    made_from = [result.provenance for result in results if result.provenance is not None]
-    save(draw(chart, rows, "Designs over all workloads", subtitle=described(made_from)), path, made_from)
+    first = {result.workload: result for result in next(iter(by_design(results).values()))}
+    spread: list[Row] = [
+        {"design": result.design["name"], "measure": measure, "workload": result.workload, "value": value}
+        for result in results
+        for measure, value in (
+            ("time", result.cycles / first[result.workload].cycles),
+            (_ENERGY, result.energy_pj["total"] / first[result.workload].energy_pj["total"]),
+        )
+    ]
+    of_first = "of the first design's" + ("; mean, and each workload" if len(first) > 1 else "")
+    chart = Chart("stacked", x="design", y="value", series="part", facet="measure", y_title=of_first)
+    made_from = [result.provenance for result in results]
+    several = spread if len(first) > 1 else []  # one workload is its own mean
+    drawn = draw(chart, rows, "Designs over all workloads", subtitle=described(made_from), spread=several, setting=setting)
+    save(drawn, path, made_from, setting)

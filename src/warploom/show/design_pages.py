@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from warploom.base.errors import WarploomError
+from warploom.base.library import papers
+from warploom.chip.machines import Machine
+from warploom.chip.sm import CHOICES
 from warploom.designs import Design, describe_policies, from_dict, named_designs, parse_design, storage_bits
 from warploom.designs.drawings import drawn
-from warploom.errors import WarploomError
-from warploom.library import papers
-from warploom.machines import Machine
-from warploom.register_file import CHOICES
-from warploom.report.drawing import draw_design
-from warploom.report.page import ChoiceRow, DesignSection, Page, PaperLink
+from warploom.show.drawing import draw_design
+from warploom.show.page import ChoiceRow, DesignSection, Page, PaperLink
 
 
 def about_design(design: Design) -> str:

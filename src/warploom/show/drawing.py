@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from textwrap import wrap
 
+from warploom.chip.sm import CHOICES, baseline_policies
 from warploom.designs import Design
 from warploom.designs.drawings import STATES, Drawn, drawn
-from warploom.register_file import CHOICES, baseline_policies
-from warploom.report.colours import FIXED
+from warploom.show.colours import FIXED
 
 WIDTH, HEIGHT = 880, 330
 _BOX_WIDTH, _BOX_HEIGHT = 186, 128

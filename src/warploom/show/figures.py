@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warploom.energy import PARTS
-from warploom.papers.experiment import Chart
-from warploom.report.charts import altair, draw
-from warploom.report.colours import BLUE, GREY
-from warploom.report.comparison import by_design
-from warploom.report.page import PageFigure
-from warploom.simulation.result import Result
+from warploom.designs.energy import PARTS
+from warploom.runs.result import Result
+from warploom.show.charts import altair, draw
+from warploom.show.colours import BLUE, GREY
+from warploom.show.combinations import LIMITS
+from warploom.show.comparison import by_design
+from warploom.show.page import PageFigure
+from warploom.show.setting import finished
+from warploom.studies.reproduce.experiment import Chart
 
 WIDTH = "container"  # that of the page
 NAMES_WIDTH = 250  # pixels, of the column of names
@@ -37,7 +39,7 @@ def report_figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result])
             "pareto",
             "Energy of the register file against time, both relative to the baseline: lower left is better. The dashed line "
             "joins the designs that no other beats in both; their names are bold. The oracles are limits, of allocation alone "
-            "and with sleeping registers.",
+            "and with sleeping registers, which nothing reaches: the line leaves them out.",
             energy_against_time(rows),
         ),
         PageFigure(
@@ -72,7 +74,8 @@ def report_figures(rows: Sequence[Mapping[str, Any]], results: Sequence[Result])
 
 
 def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The designs that no other beats in both time and energy, in order of time."""
+    """The designs that no other beats in both time and energy, in order of time; limits are none that could be chosen."""
+    rows = [row for row in rows if row["design"] not in LIMITS]
     return sorted(
         (
             row
@@ -134,7 +137,7 @@ def energy_against_time(rows: Sequence[Mapping[str, Any]]) -> Any:
             for chosen, weight in ((on_front, "bold"), (~on_front, "normal"))
         ),
     ).properties(width=WIDTH, height=max(320, 16 * len(points)))
-    return chart.properties(title=alt.TitleParams("Energy against time", anchor="start")).configure_view(stroke=None)
+    return finished(chart.properties(title=alt.TitleParams("Energy against time", anchor="start")))
 
 
 def matrix(rows: Sequence[Mapping[str, Any]], value: str, title: str, form: str, colours: Any) -> Any:
@@ -155,7 +158,7 @@ def matrix(rows: Sequence[Mapping[str, Any]], value: str, title: str, form: str,
     text = base.mark_text(fontSize=10, color=alt.expr(shade)).encode(text=alt.Text(f"{value}:Q", format=form))
     room = {"left": 5, "top": 5, "right": 30, "bottom": 5}  # for the last workload's name, which leans out
     drawn = alt.layer(cells, text).properties(width=WIDTH, height=20 * len(designs), padding=room)
-    return drawn.properties(title=alt.TitleParams(title, anchor="start")).configure_view(stroke=None)
+    return finished(drawn.properties(title=alt.TitleParams(title, anchor="start")))
 
 
 def idle_shares(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -165,10 +168,10 @@ def idle_shares(results: Sequence[Result]) -> list[dict[str, Any]]:
         shares: dict[str, float] = {}
         for result in group:
             stalls = result.counters.get("stall_cycles", {})
-            if not stalls or result.provenance is None:
+            if not stalls:
                 continue
-            numbers = result.provenance.machine["numbers"]
-            everything = result.cycles * numbers["chip"]["sms"] * numbers["sm"]["schedulers"]
+            machine = result.spec.machine
+            everything = result.cycles * machine.chip.sms * machine.sm.schedulers
             for reason, cycles in stalls.items():
                 shares[reason] = shares.get(reason, 0.0) + cycles / everything / len(group)
         rows += [{"design": name, "reason": reason, "share": share} for reason, share in shares.items() if share]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from warploom.papers.experiment import Chart
-from warploom.report.charts import draw, save
-from warploom.storage.files import replace_file
-from warploom.sweeps.measures import MEASURES
-from warploom.sweeps.search import SearchOutcome
+from warploom.base.files import replace_file
+from warploom.show.charts import draw, save
+from warploom.studies.reproduce.experiment import Chart
+from warploom.studies.search.measures import MEASURES
+from warploom.studies.search.search import SearchOutcome
 
 UNSEEN = "unseen "
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from warploom.code.instruction import Code
+from warploom.compiler.code.instruction import Code
 
 STAGE_NAMES = {"issue": "Is", "collect": "Oc", "dispatch": "Ds", "execute": "Ex", "write": "Wb"}
 WAITING = "Wt"  # the stage before issue, from when an instruction is its warp's next

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from warploom.code.convergence import meetings
-from warploom.code.divergence import analyse_divergence
-from warploom.code.graph import flow_graph
-from warploom.code.instruction import Code
-from warploom.code.liveness import Liveness, thread_liveness
-from warploom.code.loops import find_loops, loop_depths
-from warploom.code.slots import PREDICATES, REGISTER_MASK, UNIFORM, bits
+from warploom.compiler.code.convergence import meetings
+from warploom.compiler.code.divergence import analyse_divergence
+from warploom.compiler.code.graph import flow_graph
+from warploom.compiler.code.instruction import Code, Instruction
+from warploom.compiler.code.liveness import Liveness, thread_liveness
+from warploom.compiler.code.loops import find_loops, loop_depths
+from warploom.compiler.code.slots import PREDICATES, REGISTER_MASK, UNIFORM, bits
 
 _NARROWEST_TEXT = 42  # characters kept for the instruction before register columns are left out
 _DRAWN = (1 << UNIFORM) - 1  # registers and predicates of a thread
@@ -108,6 +108,8 @@ class _Listing:
         self.starts = code.block_starts()
         self.note_width = max((len(note) for note in annotations.values()), default=0)
         self.max_live = self.liveness.max_live
+        blocks = enumerate(code.blocks)
+        self.longest = max((len(self._text(number, each)) for number, block in blocks for each in block.instructions), default=0)
 
     def heading(self) -> list[Text]:
         code = self.code
@@ -129,23 +131,22 @@ class _Listing:
     def block(self, number: int) -> list[Text]:
         """The lines of one block."""
         columns = self._columns(number)
-        indent = "  " * self.depths[number]
         marks_width = len(columns.slots) + 1
         text_width = self._text_width(marks_width)
-        lines = [self._title(number, indent)]
+        lines = [self._title(number)]
         header = columns.header()
         for row, digits in enumerate(header):
             label = "live" if row == len(header) - 1 else ""
             lines.append(Text(f"{'':5} {'':{text_width}} {label:>4} {digits}", style="dim"))
         for pc in range(self.starts[number], self.starts[number + 1]):
-            lines.append(self._line(number, pc, columns, indent, text_width, marks_width))
+            lines.append(self._line(number, pc, columns, text_width, marks_width))
         if columns.left_out:
             lines.append(Text(f"{'':5} and {columns.left_out} registers live throughout, not drawn", style="dim"))
         lines.append(Text(""))
         return lines
 
-    def _title(self, number: int, indent: str) -> Text:
-        title = Text(f"{indent}B{number}", style="bold cyan")
+    def _title(self, number: int) -> Text:
+        title = Text(f"{'  ' * self.depths[number]}B{number}", style="bold cyan")
         label = self.code.blocks[number].label
         notes = [label] if label else []
         before, after = self.graph.predecessors[number], self.graph.successors[number]
@@ -161,7 +162,7 @@ class _Listing:
 
     def _text_width(self, marks_width: int) -> int:
         fixed = 5 + 1 + 1 + 4 + 1 + marks_width + (1 + self.note_width if self.note_width else 0)
-        return max(self.width - fixed, 16)
+        return max(min(self.width - fixed, self.longest), 16)
 
     def _columns(self, number: int) -> _Columns:
         """All registers of the kernel if they fit; else those of this block; else without those that only live through it."""
@@ -182,11 +183,15 @@ class _Listing:
         left_out = ((touched | live) & REGISTER_MASK & ~drawn).bit_count()
         return _Columns(slots, left_out, (drawn & REGISTER_MASK).bit_count())
 
-    def _line(self, number: int, pc: int, columns: _Columns, indent: str, text_width: int, marks_width: int) -> Text:
+    def _text(self, number: int, instruction: Instruction) -> str:
+        control = f"{instruction.control} " if instruction.control is not None else ""
+        return "  " * self.depths[number] + control + str(instruction)
+
+    def _line(self, number: int, pc: int, columns: _Columns, text_width: int, marks_width: int) -> Text:
         instruction = self.code.blocks[number].instructions[pc - self.starts[number]]
         access = self.liveness.accesses[number][pc - self.starts[number]]
         before, after = self.liveness.before[pc], self.liveness.after[pc]
-        text = indent + (f"{instruction.control} " if instruction.control is not None else "") + str(instruction)
+        text = self._text(number, instruction)
         if len(text) > text_width:
             text = text[: text_width - 1] + "…"
         pressure = self.liveness.pressure[pc]

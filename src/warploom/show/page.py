@@ -14,16 +14,16 @@ from typing import Any
 from rich.console import Console
 
 from warploom import __version__
-from warploom.code.instruction import Code
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
+from warploom.chip.sm.observing import WAIT_MEANINGS
+from warploom.compiler.code.instruction import Code
 from warploom.designs.grammar import format_value
-from warploom.errors import WarploomError
-from warploom.register_file.observing import WAIT_MEANINGS
-from warploom.report.colours import FIXED
-from warploom.report.embedding import in_script, packed
-from warploom.report.listing import render_listing
-from warploom.report.profile import KernelProfile
-from warploom.simulation.provenance import Provenance, described
-from warploom.storage.files import replace_file
+from warploom.runs.provenance import Provenance, described
+from warploom.show.colours import FIXED
+from warploom.show.embedding import in_script, packed
+from warploom.show.listing import render_listing
+from warploom.show.profile import KernelProfile
 
 LISTING_COLUMNS = 150
 # The values of a row of hot spots: `waits` are cycles of warps by reason, `idle` those of schedulers; the others are columns of
@@ -99,12 +99,12 @@ class Page:
 
     title: str
     subtitle: str
-    headline: Sequence[Mapping[str, Any]] = ()  # rows of `warploom.report.comparison.summary`
+    headline: Sequence[Mapping[str, Any]] = ()  # rows of `warploom.show.comparison.summary`
     conditions: str = ""  # under which the headline was measured: machine, technology, workloads, size
     findings: Sequence[str] = ()
     best: str = ""  # the design whose row is marked
     designs: Sequence[DesignSection] = ()
-    runs: Sequence[Mapping[str, Any]] = ()  # `warploom.report.runs.run_entries`
+    runs: Sequence[Mapping[str, Any]] = ()  # `warploom.show.runs.run_entries`
     lost: Sequence[Mapping[str, Any]] = ()  # where designs lose time, instruction by instruction
     figures: Sequence[PageFigure] = ()
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # by paper
@@ -145,7 +145,7 @@ def write_page(page: Page, path: Path) -> None:
         import vl_convert
     except ImportError:
         raise WarploomError("the report needs the extra: pip install 'warploom[report]'") from None
-    folder = files("warploom.report")
+    folder = files("warploom.show")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["setting"] = format_value
     figures = [*page.figures, *(section.figure for section in page.workloads if section.figure is not None)]

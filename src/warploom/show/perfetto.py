@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
-from warploom.code.instruction import Code
-from warploom.errors import WarploomError
-from warploom.simulation.result import Result
+from warploom.base.errors import WarploomError
+from warploom.compiler.code.instruction import Code
+from warploom.runs.result import Result
 
 CHIP = 1  # track; those of SMs follow from their numbers
 _PER_SM = 1 << 16
@@ -69,8 +69,7 @@ class TimelineWriter:
         for launch in result.kernels:
             self._slice(launches, at, at + launch["cycles"], launch["kernel"])
             at += launch["cycles"]
-        assert result.provenance is not None
-        cycles_per_second = result.provenance.machine["numbers"]["chip"]["clock_energy_mhz"] * 1e6
+        cycles_per_second = result.spec.machine.chip.clock_energy_mhz * 1e6
         for place, (name, (title, unit)) in enumerate(_COUNTERS.items()):
             rows = result.power if name == "total" else result.states
             scale = 1e3 if name == "total" else 1.0 if name == "ipc" else 100.0

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warploom.energy.account import READS, WIRES, WRITES
-from warploom.observers.hot_spots import COLUMNS
-from warploom.simulation.result import Result
-from warploom.workloads.program import Program
-from warploom.workloads.registry import workload_source
+from warploom.chip.observers.hot_spots import COLUMNS
+from warploom.designs.energy.account import READS, WIRES, WRITES
+from warploom.programs.own_kernel import OwnKernel
+from warploom.programs.program import Program, WorkloadOrigin
+from warploom.programs.workloads.registry import workload_source
+from warploom.runs.result import Result
 
 Row = dict[str, Any]
 TABLES = ("stalls", "waits")  # columns that are tables, cycles by reason
@@ -98,12 +99,14 @@ def profile(result: Result) -> list[KernelProfile]:
 
 def source_lines(program: Program) -> list[str]:
     """The text whose lines instructions name: the user's file, the workload's CUDA C++, or PTX; none for a cubin."""
-    file, workload = program.origin.get("file"), program.origin.get("workload")
     if program.cubin:
         return []
-    if file:
-        return Path(str(file)).read_text("utf-8").splitlines()
-    return (workload_source(str(workload)) if workload else program.ptx).splitlines()
+    match program.origin:
+        case OwnKernel(file=file):
+            return Path(file).read_text("utf-8").splitlines()
+        case WorkloadOrigin(workload=name):
+            return workload_source(name).splitlines()
+    return program.ptx.splitlines()
 
 
 def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:
@@ -135,9 +138,8 @@ def lost_cycles(pairs: Sequence[tuple[Row | None, Row | None]]) -> list[tuple[Ro
 
 def scheduler_count(result: Result) -> int:
     """All schedulers of the chip."""
-    assert result.provenance is not None
-    numbers = result.provenance.machine["numbers"]
-    return numbers["chip"]["sms"] * numbers["sm"]["schedulers"]
+    machine = result.spec.machine
+    return machine.chip.sms * machine.sm.schedulers
 
 
 def mostly(row: Row) -> str:

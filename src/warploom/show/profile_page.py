@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from warploom.papers.experiment import Chart
-from warploom.register_file.observing import WAIT_MEANINGS
-from warploom.report.charts import draw
-from warploom.report.comparison import summary
-from warploom.report.design_pages import design_sections, papers_of
-from warploom.report.figures import WIDTH, idle_shares
-from warploom.report.page import KernelListing, Page, PageFigure, WorkloadSection, hot_spot_rows
-from warploom.report.profile import KernelProfile, lost_cycles, paired, scheduler_count
-from warploom.report.runs import run_entries
-from warploom.simulation.result import Result
+from warploom.chip.sm.observing import WAIT_MEANINGS
+from warploom.programs.custom import kernel_titles
+from warploom.runs.limits import limits_of
+from warploom.runs.result import Result
+from warploom.show.charts import draw
+from warploom.show.comparison import summary
+from warploom.show.design_pages import design_sections, papers_of
+from warploom.show.figures import WIDTH, idle_shares
+from warploom.show.limits import use_of
+from warploom.show.page import KernelListing, Page, PageFigure, WorkloadSection, hot_spot_rows
+from warploom.show.profile import KernelProfile, lost_cycles, paired, scheduler_count
+from warploom.show.runs import run_entries
+from warploom.studies.reproduce.experiment import Chart
 
 NOTICEABLE = 0.5  # cycles: less is not listed
 
@@ -29,7 +32,7 @@ def profile_page(results: Sequence[Result], profiles: Sequence[Sequence[KernelPr
         subtitle="What each instruction costs: why warps and schedulers wait at it, its register accesses and their energy.",
         headline=summary(results),
         conditions=f"Machine {first.machine}, technology {first.technology}{size}.",
-        findings=[_sentence(first, result) for result in results[1:]],
+        findings=[*_limits(results), *(_sentence(first, result) for result in results[1:])],
         designs=design_sections(designs),
         runs=run_entries(results),
         lost=[
@@ -40,7 +43,7 @@ def profile_page(results: Sequence[Result], profiles: Sequence[Sequence[KernelPr
         figures=[_idle(results), _waits(results, profiles)],
         workloads=[_section(result, kernels) for result, kernels in zip(results, profiles, strict=True)],
         papers=papers_of(designs),
-        made_from=[result.provenance for result in results if result.provenance is not None],
+        made_from=[result.provenance for result in results],
         command=command,
     )
 
@@ -50,6 +53,7 @@ def lost_rows(
 ) -> list[dict[str, Any]]:
     """Idle cycles of an average scheduler by instruction under two designs, those that the second loses first."""
     schedulers, known = scheduler_count(first), {kernel.kernel: kernel for kernel in before}
+    titles = kernel_titles(list(known))
     rows = []
     for kernel in after:
         if kernel.kernel in known:
@@ -57,9 +61,15 @@ def lost_rows(
                 cycles = {"before": old / schedulers, "after": new / schedulers, "change": (new - old) / schedulers}
                 if abs(cycles["change"]) >= NOTICEABLE:
                     place = {"pc": row["pc"], "line": row["line"], "instruction": row["instruction"]}
-                    about = {"design": second.design["name"], "kernel": kernel.kernel}
+                    about = {"design": second.design["name"], "kernel": titles[kernel.kernel]}
                     rows.append({**about, **place, **cycles, "reason": reason})
     return rows
+
+
+def _limits(results: Sequence[Result]) -> list[str]:
+    """What limited each run, and how far it used its chip."""
+    told = [(result.design["name"], limit) for result in results if (limit := limits_of(result)) is not None]
+    return [f"{name} is {limit.sentence} ({use_of(limit)}.)" for name, limit in told]
 
 
 def _sentence(first: Result, second: Result) -> str:
@@ -93,5 +103,6 @@ def _waits(results: Sequence[Result], profiles: Sequence[Sequence[KernelProfile]
 
 def _section(result: Result, kernels: Sequence[KernelProfile]) -> WorkloadSection:
     facts = {"cycles": f"{result.cycles:,}", "IPC": f"{result.ipc:.2f}", "registers": result.registers_per_thread}
-    listings = [KernelListing(kernel.kernel, hot_spots=hot_spot_rows(kernel)) for kernel in kernels]
+    titles = kernel_titles([kernel.kernel for kernel in kernels])
+    listings = [KernelListing(titles[kernel.kernel], hot_spots=hot_spot_rows(kernel)) for kernel in kernels]
     return WorkloadSection(f"{result.workload} under {result.design['name']}", "", facts, listings)

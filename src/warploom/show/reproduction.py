@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.errors import WarploomError
-from warploom.papers.experiment import Run
-from warploom.papers.facts import REPRODUCED, Fact, load_facts
-from warploom.papers.reproduce import Reproduction, Score, reproduce, select, tally
-from warploom.papers.runs import tasks_of
-from warploom.report.charts import check_picture_name, draw, save
-from warploom.simulation.provenance import described
-from warploom.simulation.result import plain
-from warploom.storage.files import replace_file
-from warploom.storage.kept import write_kept_json
-from warploom.sweeps.engine import load_results
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.rows import pyarrow, row_of, table_of
-from warploom.sweeps.store import Store
+from warploom.base.errors import WarploomError
+from warploom.base.files import replace_file
+from warploom.base.kept import write_kept_json
+from warploom.runs.engine import stored_results
+from warploom.runs.keys import keys_of
+from warploom.runs.provenance import described
+from warploom.runs.result import plain
+from warploom.runs.rows import pyarrow, row_of, table_of
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.show.charts import check_picture_name, draw, save
+from warploom.show.setting import USUAL, Setting
+from warploom.studies.reproduce.facts import REPRODUCED, Fact, load_facts
+from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce, select, tally
 
 SCORECARD = "scorecard.json"
 
@@ -32,7 +32,7 @@ def _pandas() -> Any:
     return pandas
 
 
-def write_reproduction(item: Reproduction, folder: Path) -> None:
+def write_reproduction(item: Reproduction, folder: Path, setting: Setting = USUAL, kind: str = "png") -> None:
     """The rows of one figure as CSV and, where it is drawn, its picture."""
     target = folder / item.paper
     target.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def write_reproduction(item: Reproduction, folder: Path) -> None:
         rows = [{**row, "provenance": made_from} for row in item.outcome.rows]
         _pandas().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
-        save(_drawn(item), target / f"{name}.png", item.made_from)
+        save(_drawn(item, setting), target / f"{name}.{kind}", item.made_from, setting)
 
 
 def figure(
@@ -63,11 +63,13 @@ def figure(
     return drawn
 
 
-def _drawn(item: Reproduction) -> Any:
+def _drawn(item: Reproduction, setting: Setting = USUAL) -> Any:
     assert item.outcome.chart is not None
     title = f"{item.paper}, {item.figure.place}: {item.figure.title}"
     pairs = [(fact.what, fact.unit, fact.value, ours) for fact, ours in _measured(item)]
-    return draw(item.outcome.chart, item.outcome.rows, title, subtitle=described(item.made_from), published=pairs)
+    return draw(
+        item.outcome.chart, item.outcome.rows, title, subtitle=described(item.made_from), published=pairs, setting=setting
+    )
 
 
 def _measured(item: Reproduction) -> list[tuple[Fact, float]]:
@@ -75,15 +77,14 @@ def _measured(item: Reproduction) -> list[tuple[Fact, float]]:
     return [(fact, item.outcome.facts[fact.id]) for fact in load_facts(item.paper) if fact.id in item.outcome.facts]
 
 
-def write_results(runs: Sequence[Run], store: Store, scores: Sequence[Score], folder: Path) -> None:
+def write_results(runs: Sequence[RunSpec], store: Store, scores: Sequence[Score], folder: Path) -> None:
     """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours.
 
     The scorecard is also kept for the report, which reads it again.
     """
-    tasks = tasks_of(runs)
     rows = [
-        {"design_text": run.design, **row_of(key, result)}
-        for run, key, result in zip(runs, content_keys(tasks), load_results(tasks, store), strict=True)
+        {"design_text": run.design.name, **row_of(key, result.to_dict(power=True))}
+        for run, key, result in zip(runs, keys_of(runs), stored_results(runs, store), strict=True)
     ]
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warploom.energy import PARTS
-from warploom.simulation.result import Result
+from warploom.designs.energy import PARTS
+from warploom.runs.result import Result
 
 POINTS = 64  # over time, at most
 STATES = ("on", "drowsy", "off", "allocated", "live")
@@ -31,7 +31,7 @@ def _entry(result: Result, base: Result) -> dict[str, Any]:
         "occupancy": round(result.occupancy, 3),
         "registers": result.registers_per_thread,
         "conflicts": result.counters.get("bank_conflicts", 0),
-        "verified": {True: "yes", False: "NO", None: "no reference"}[result.verified],
+        "verified": result.verdict,
         "stalls": {reason: cycles for reason, cycles in result.counters.get("stall_cycles", {}).items() if cycles},
         "states": thinned(result.states, (*STATES, "ipc")),
         "power": thinned(result.power, (*PARTS, "total")),

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from warploom.report.charts import altair, save
-from warploom.report.colours import BLUE, PUBLISHED
-from warploom.validation.compare import Compared
-from warploom.validation.recorded import MeasuredNumber
-from warploom.validation.split import PARTS
+from warploom.show.charts import altair, save
+from warploom.show.colours import BLUE, PUBLISHED
+from warploom.show.setting import USUAL, Setting, finished, fitted
+from warploom.studies.validate.compare import Compared
+from warploom.studies.validate.recorded import MeasuredNumber
+from warploom.studies.validate.split import PARTS
 
 _COLOURS = [BLUE, "#d95f02"]
 _SIDE = 420  # pixels
 
 
-def draw_validation(rows: Sequence[Compared], title: str, path: Path) -> None:
+def draw_validation(rows: Sequence[Compared], title: str, path: Path, setting: Setting = USUAL) -> None:
     """Cycles of all launches; on the line they agree, between the dashed ones they are 15% apart or less."""
     points = [
         {
@@ -28,10 +29,10 @@ def draw_validation(rows: Sequence[Compared], title: str, path: Path) -> None:
         }
         for row in rows
     ]
-    _draw(points, "cycles measured", "cycles of the model", title, path)
+    _draw(points, "cycles measured", "cycles of the model", title, path, setting)
 
 
-def draw_numbers(pairs: Sequence[tuple[MeasuredNumber, float]], title: str, path: Path) -> None:
+def draw_numbers(pairs: Sequence[tuple[MeasuredNumber, float]], title: str, path: Path, setting: Setting = USUAL) -> None:
     """Numbers of microbenchmarks."""
     points = [
         {
@@ -44,10 +45,10 @@ def draw_numbers(pairs: Sequence[tuple[MeasuredNumber, float]], title: str, path
         for one, ours in pairs
         if one.value > 0 and ours > 0
     ]
-    _draw(points, "measured", "the model's", title, path)
+    _draw(points, "measured", "the model's", title, path, setting)
 
 
-def _draw(points: list[dict[str, Any]], x_title: str, y_title: str, title: str, path: Path) -> None:
+def _draw(points: list[dict[str, Any]], x_title: str, y_title: str, title: str, path: Path, setting: Setting) -> None:
     alt = altair()
     values = [value for point in points for value in (point["measured"], point["ours"])]
     low, high = min(values) * 0.8, max(values) * 1.25
@@ -80,5 +81,9 @@ def _draw(points: list[dict[str, Any]], x_title: str, y_title: str, title: str, 
             ],
         )
     )
-    drawn = alt.layer(*lines, marks).properties(width=_SIDE, height=_SIDE, title=alt.TitleParams(title, anchor="start"))
-    save(drawn.configure_view(stroke=None), path, [])
+
+    def drawn(side: float) -> Any:
+        square = alt.layer(*lines, marks).properties(width=side, height=side)
+        return finished(square.properties(title=alt.TitleParams(title, anchor="start")), setting)
+
+    save(drawn(_SIDE) if setting.width is None else fitted(drawn, setting.width), path, [], setting)
