@@ -6,7 +6,7 @@ VENV   := .venv
 OLDEST := build/oldest-numba
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint browser verify fuzz docs clean
+.PHONY: demo test quick lint browser verify fuzz docs clean
 
 # Five published designs and one combination of them against the baseline: a table here, a page in results/demo.
 demo: $(VENV)/.usable
@@ -17,26 +17,31 @@ demo: $(VENV)/.usable
 test: $(VENV)/.installed $(OLDEST) lint browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, and the core with
-# every array index checked.
+# Style, types and the unit tests: what to run after each edit.
+quick: $(VENV)/.installed lint
+	$(BIN)/pytest -n 2 --dist worksteal -m unit
+
+# Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, programs with Triton and
+# numba-cuda (1.9 GB to install), and the core with every array index checked.
 verify: $(VENV)/.installed
+	$(BIN)/pip install --quiet --editable '.[today]'
 	$(BIN)/warploom run all --size small --emulate-only
 	$(BIN)/warploom run all --size paper --emulate-only
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 --dist worksteal tests/core tests/memory
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 --dist worksteal tests/chip
 
 # Spoilt inputs of every kind that Warploom reads, from the seed: no traceback, hang, crash or silent difference. What was found is
-# kept in build/fuzz; `python scripts/fuzz --help` says how to try one input again.
+# kept in build/fuzz; `warploom-lab fuzz --help` says how to try one input again.
 FUZZ_INPUTS  ?= 100000
 FUZZ_SECONDS ?= 1800
 FUZZ_SEED    ?= 1
 fuzz: $(VENV)/.installed
-	$(BIN)/python scripts/fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --jobs 2
+	$(BIN)/warploom-lab fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --jobs 2
 
-# The reference of the Python interface, from its docstrings.
+# The manual as a site in build/site, without a network; a link that leads nowhere is an error. To read it:
+# python -m http.server --directory build/site
 docs: $(VENV)/.installed
-	$(BIN)/pip install --quiet 'pdoc>=15'
-	$(BIN)/pdoc --output-directory build/docs warploom
+	$(BIN)/mkdocs build --strict
 
 # One test looks at the report in Chromium; without it that test is skipped and says so.
 browser:
@@ -57,7 +62,7 @@ $(VENV)/.usable: pyproject.toml
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.usable
-	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BIN)/pip install --quiet --editable '.[test]' --editable lab
 	touch $@
 
 # The oldest Numba that pyproject.toml allows, beside the newest in .venv: one test puts it in front. A folder instead of an

@@ -8,9 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
 
+import pytest
+
+from support.places import ROOT
 from warploom.cli.app import run_command
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.compiled
+
 PACKAGE = ROOT / "src" / "warploom"
 BACK_AT_THE_START = -1  # the last row is where the first one goes on
 
@@ -60,11 +64,11 @@ def test_a_run_goes_the_way_of_the_page() -> None:
     assert [hop for hop, at in first.items() if at is None] == [], "functions of the page that were not called"
     way = told[:BACK_AT_THE_START]
     assert sorted(way, key=lambda hop: first[hop] or 0) == way
-    assert called.count("simulation.simulate.simulate") == 1, "one run, once through the rooms"
+    assert called.count("runs.run.run") == 1, "one run, once through the rooms"
 
 
 def test_a_hop_is_known_by_its_room_and_name() -> None:
-    assert is_hop("simulation.simulate.simulate", "simulation.simulate.simulate")
+    assert is_hop("runs.simulate.simulate", "runs.simulate.simulate")
     assert is_hop("programs.device.Device.launch", "programs.Device.launch")
     assert not is_hop("emulator.device.Device.launch", "programs.Device.launch")
     assert not is_hop("programs.device.Device.relaunch", "programs.Device.launch")

@@ -8,8 +8,21 @@ of an operation's name is its opcode, the last its type; a space name among the 
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from warploom.code.instruction import Address, Bank, Block, Code, Guard, Imm, Instruction, Operand, Operation, Reg, Special
+from warploom.compiler.code.instruction import (
+    Address,
+    Bank,
+    Block,
+    Code,
+    Guard,
+    Imm,
+    Instruction,
+    Operand,
+    Operation,
+    Reg,
+    Special,
+)
 
 _SPACES = ("global", "shared", "local", "const", "param", "generic")
 _UNTYPED = ("bra", "exit", "bar", "membar", "trap")
@@ -38,7 +51,7 @@ def _operation(text: str) -> Operation:
     return Operation(name, kind, space=space, modifiers=tuple(part for part in rest if part != space))
 
 
-def assemble(text: str, **fields) -> Code:
+def assemble(text: str, **fields: Any) -> Code:
     """The code that a text describes; `fields` are those of `Code`."""
     blocks = [Block()]
     labels: dict[str, int] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from warploom.register_file import CHOICES, make_policy, policies_of
+from warploom.chip.sm import CHOICES, make_policy, policies_of
 
 POLICIES = {choice: list(policies_of(choice).values()) for choice in CHOICES}  # loaded here: it takes time
 
@@ -16,7 +16,7 @@ def parameters_of(draw: st.DrawFn, kind: Any) -> dict[str, Any]:
     """Any parameters that the limits of a policy allow."""
     parameters: dict[str, Any] = {}
     for name, default in kind._field_defaults.items():
-        limits = getattr(kind, "LIMITS", {}).get(name)
+        limits: Any = getattr(kind, "LIMITS", {}).get(name)
         if isinstance(default, bool):
             parameters[name] = draw(st.booleans())
         elif isinstance(default, str):

@@ -6,9 +6,8 @@ import os
 import time
 from random import Random
 
-from kinds import Kind, Wrong
-
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom_lab.fuzz.kinds import Kind, Wrong
 
 WAYS = ("accepted", "refused", "traceback", "wrong", "crash", "hang")
 

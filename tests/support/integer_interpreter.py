@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.code.instruction import Address, Bank, Code, Imm, Operand, Param, Reg
+from collections.abc import Callable
+
+from warploom.compiler.code.instruction import Address, Bank, Code, Imm, Instruction, Operand, Operation, Param, Reg
 
 MASK64 = (1 << 64) - 1
 
@@ -38,7 +40,7 @@ class Thread:
 
     def address(self, operand: Operand) -> int:
         assert isinstance(operand, Address)
-        base = 0 if operand.base is None else self.value(operand.base)  # type: ignore[arg-type]
+        base = 0 if operand.base is None else self.value(operand.base)
         return (base + operand.offset) & 0xFFFFFFFF
 
     def run(self, code: Code) -> Thread:
@@ -53,7 +55,7 @@ class Thread:
             self.step(instruction)
         return self
 
-    def step(self, instruction) -> None:
+    def step(self, instruction: Instruction) -> None:
         op, srcs, dsts = instruction.op, instruction.srcs, instruction.dsts
         bits = int(op.type[1:]) if op.type != "pred" else 1
         name = op.name
@@ -62,7 +64,9 @@ class Thread:
             return
         if name == "ld":
             if op.space == "param":
-                result = int.from_bytes(self.parameters[srcs[0].offset : srcs[0].offset + bits // 8], "little")
+                where = srcs[0]
+                assert isinstance(where, Param | Address)
+                result = int.from_bytes(self.parameters[where.offset : where.offset + bits // 8], "little")
             else:
                 result = self.load(self.address(srcs[0]), bits // 8)
             self.write(dsts[0], signed(result, bits) if op.type[0] == "s" else result)
@@ -77,7 +81,7 @@ class Thread:
             return
         self.write(dsts[0], self.compute(op, bits, values))
 
-    def compute(self, op, bits: int, values: list[int]) -> int:
+    def compute(self, op: Operation, bits: int, values: list[int]) -> int:
         name = op.name
         if name == "cvt":
             source = int(op.source_type[1:])
@@ -99,7 +103,7 @@ class Thread:
         if name == "setp":
             left, right = typed
             return int({"lt": left < right, "eq": left == right, "ge": left >= right}[op.modifiers[0]])
-        operations = {
+        operations: dict[str, Callable[..., int]] = {
             "mov": lambda a: a,
             "not": lambda a: ~a,
             "neg": lambda a: -a,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from warploom.code.table import Flag, Space
-from warploom.core.memory import (
+from warploom.base.records import Array, Record, dtype_of, i4, i8, u4
+from warploom.chip.machines import Machine, MachineRecord
+from warploom.chip.memory import (
     DONE_LOAD,
     FOREVER,
     LDST_DTYPE,
@@ -29,24 +31,27 @@ from warploom.core.memory import (
     new_memory,
     warm_l2,
 )
+from warploom.chip.memory.state import Memory, Port
+from warploom.compiler.code.table import Flag, Space
 from warploom.jit import njit
-from warploom.machines import Machine
 
 SM_DTYPE = np.dtype([("index", "i8"), ("ldst", LDST_DTYPE)], align=True)
-OP_DTYPE = np.dtype(
-    [
-        ("at", "i8"),  # not before this cycle
-        ("first", "i8"),
-        ("count", "i4"),
-        ("flags", "i4"),
-        ("space", "i4"),
-        ("warp", "i4"),
-        ("alone", "i4"),  # waits until every earlier load is done
-        ("accepted", "i8"),
-        ("done", "i8"),
-    ],
-    align=True,
-)
+
+
+class StreamedAccess(Record):
+    """An access of a stream, when it was accepted and when it was done."""
+
+    at: i8  # not before this cycle
+    first: i8
+    count: i4
+    traits: i4
+    space: i4
+    warp: i4
+    alone: i4  # waits until every earlier load is done
+    accepted: i8
+    done: i8
+
+
 LOAD, STORE, ATOMIC, VOLATILE = int(Flag.LOAD), int(Flag.STORE), int(Flag.ATOMIC), int(Flag.VOLATILE)
 GLOBAL, LOCAL, SHARED, CONST = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED), int(Space.CONST)
 PARAM, TEXTURE = int(Space.PARAM), int(Space.TEXTURE)
@@ -55,7 +60,20 @@ BASE = 0xC000_0000 >> 5  # sectors
 
 
 @njit
-def _cycle(machine, memory, sm, ops, start, end, state, busy, owner, sectors, lanes, cycle):
+def _cycle(
+    machine: MachineRecord,
+    memory: Memory,
+    sm: Port,
+    ops: Array[StreamedAccess],
+    start: int,
+    end: int,
+    state: np.ndarray,
+    busy: np.ndarray,
+    owner: np.ndarray,
+    sectors: Array[u4],
+    lanes: Array[u4],
+    cycle: int,
+) -> None:
     """One cycle of one SM; state: next op, loads under way."""
     ldst_step(machine, memory, sm, cycle)
     entry = ldst_pop_done(sm, cycle)
@@ -67,7 +85,7 @@ def _cycle(machine, memory, sm, ops, start, end, state, busy, owner, sectors, la
             state[1] -= 1
         else:
             for index in range(start, state[0]):
-                if ops[index].warp == done_value(entry) and ops[index].flags & 2 and ops[index].done < 0:
+                if ops[index].warp == done_value(entry) and ops[index].traits & 2 and ops[index].done < 0:
                     ops[index].done = cycle
         entry = ldst_pop_done(sm, cycle)
     if state[0] < end:
@@ -75,19 +93,29 @@ def _cycle(machine, memory, sm, ops, start, end, state, busy, owner, sectors, la
         slot = state[0] % MAX_SLOTS
         ready = cycle >= op.at and busy[slot] == 0 and (state[1] == 0 or op.alone == 0)
         if ready and ldst_can_accept(machine, sm, cycle):
-            if op.flags & 5 and not op.flags & 2:
+            if op.traits & 5 and not op.traits & 2:
                 busy[slot] = 1
                 owner[slot] = state[0]
                 state[1] += 1
             op.accepted = cycle
             ldst_accept(
-                machine, memory, sm, cycle, slot, op.warp, op.space, op.flags, op.count, sectors, lanes, op.first, 1 << 24
+                machine, memory, sm, cycle, slot, op.warp, op.space, op.traits, op.count, sectors, lanes, op.first, 1 << 24
             )
             state[0] += 1
 
 
 @njit
-def _drive(machine, memory, sms, ops, starts, sectors, lanes, quantum, jump):
+def _drive(
+    machine: MachineRecord,
+    memory: Memory,
+    sms: Array[Port],
+    ops: Array[StreamedAccess],
+    starts: np.ndarray,
+    sectors: Array[u4],
+    lanes: Array[u4],
+    quantum: int,
+    jump: bool,
+) -> int:
     count = len(sms)
     states = np.zeros((count, 2), np.int64)
     busy = np.zeros((count, MAX_SLOTS), np.int64)
@@ -168,15 +196,26 @@ class Stream:
         self.sectors: list[list[int]] = []
         self.lanes: list[list[int]] = []
 
-    def add(self, sectors, *, flags=LOAD, space=GLOBAL, warp=0, at=0, alone=False, count=None, lanes=None) -> Stream:
+    def add(
+        self,
+        sectors: Iterable[int],
+        *,
+        flags: int = LOAD,
+        space: int = GLOBAL,
+        warp: int = 0,
+        at: int = 0,
+        alone: bool = False,
+        count: int | None = None,
+        lanes: Iterable[int] | None = None,
+    ) -> Stream:
         """One access; sectors are absolute."""
-        sectors = list(sectors)
-        self.rows.append((at, len(sectors) if count is None else count, flags, space, warp, int(alone)))
-        self.sectors.append(sectors)
-        self.lanes.append([0xFF] * len(sectors) if lanes is None else list(lanes))
+        wanted = list(sectors)
+        self.rows.append((at, len(wanted) if count is None else count, flags, space, warp, int(alone)))
+        self.sectors.append(wanted)
+        self.lanes.append([0xFF] * len(wanted) if lanes is None else list(lanes))
         return self
 
-    def line(self, number: int, **options) -> Stream:
+    def line(self, number: int, **options: Any) -> Stream:
         """All four sectors of one line, counted from a fixed base."""
         return self.add(range(BASE + 4 * number, BASE + 4 * number + 4), **options)
 
@@ -196,8 +235,8 @@ def run(
             rows.append((at, first, count, flags, space, warp, alone, -1, -1))
             first += len(sectors)
         starts.append(len(rows))
-    ops = np.array(rows, OP_DTYPE)
-    sectors = np.array([s for stream in streams for part in stream.sectors for s in part] or [0], np.uint32)
+    ops = np.array(rows, dtype_of(StreamedAccess)).view(np.recarray)
+    all_sectors = np.array([s for stream in streams for part in stream.sectors for s in part] or [0], np.uint32)
     lanes = np.array([m for stream in streams for part in stream.lanes for m in part] or [0], np.uint32)
     record, memories = machine.record(), new_memory(machine)
     memory = memories[0]
@@ -205,8 +244,9 @@ def run(
     if warm is not None:
         warm_l2(record, memory, *warm)
     if left:
-        leave_in_l2(record, memories, *np.array(left, np.int64).T.copy(), -(1 << 30))  # long before
-    end = _drive(record, memory, sms, ops, np.array(starts), sectors, lanes, quantum or machine.chip.quantum, jump)
+        first_sectors, ends = np.array(left, np.int64).T.copy()
+        leave_in_l2(record, memories, first_sectors, ends, -(1 << 30))  # long before
+    end = _drive(record, memory, sms, ops, np.array(starts), all_sectors, lanes, quantum or machine.chip.quantum, jump)
     assert end >= 0, "the run did not come to an end"
     parts = [ops[a:b] for a, b in pairwise(starts)]
     return Outcome(parts, memory_counters(memory, sms), sms, memory)

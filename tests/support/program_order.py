@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.recfunctions import append_fields
 
-from warploom.code.instruction import Code
-from warploom.code.lanes import FULL
-from warploom.code.table import static_table
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.code.lanes import FULL
+from warploom.compiler.code.table import static_table
+from warploom.emulator.trace.format import Trace
 from warploom.jit import njit
 from warploom.papers.rfc.cache_hints import cache_hints
-from warploom.trace.format import Trace
 
 
 @njit

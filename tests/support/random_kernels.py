@@ -7,15 +7,29 @@ loops and guarded definitions, and stores results to global memory.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
-from warploom.code.dominators import reconvergence_points
-from warploom.code.instruction import Address, Bank, Block, Code, Guard, Imm, Instruction, Operation, Reg, Special
+from warploom.compiler.code.dominators import reconvergence_points
+from warploom.compiler.code.instruction import (
+    Address,
+    Bank,
+    Block,
+    Code,
+    Guard,
+    Imm,
+    Instruction,
+    Operand,
+    Operation,
+    Reg,
+    Special,
+)
 
 MASK32, MASK64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
 
 
-def options(**changed) -> SimpleNamespace:
+def options(**changed: Any) -> SimpleNamespace:
     """Backend options with defaults."""
     values = {"max_registers": None, "schedule": True, "literal": False, "registers": None, "verify": True} | changed
     return SimpleNamespace(**values)
@@ -39,7 +53,16 @@ class Generator:
         self.fresh += 1
         return Reg(self.fresh - 1, bank)
 
-    def emit(self, name: str, type_: str = "", dsts=(), srcs=(), guard=None, target=None, **fields) -> None:
+    def emit(
+        self,
+        name: str,
+        type_: str = "",
+        dsts: Iterable[Reg] = (),
+        srcs: Iterable[Operand] = (),
+        guard: Guard | None = None,
+        target: int | None = None,
+        **fields: Any,
+    ) -> None:
         op = Operation(name, type_, **fields)
         self.blocks[-1].instructions.append(Instruction(op, tuple(dsts), tuple(srcs), guard, target))
 
@@ -127,14 +150,13 @@ class Generator:
         if kind < 4:
             name = self.random.choice(["add", "sub", "mul", "xor"])
             modifiers = ("lo",) if name == "mul" else ()
-            second = self.random.choice([pick(self.r), Imm(self.random.randrange(100))])
+            second: Operand = self.random.choice((pick(self.r), Imm(self.random.randrange(100))))
             self.emit(name, "b32" if name == "xor" else "u32", [pick(self.r)], [pick(self.r), second], guard, modifiers=modifiers)
         elif kind == 4:
             self.emit("mov", "u32", [pick(self.r)], [pick(self.r)], guard)
         elif kind == 5:
-            self.emit(
-                "mov", "u32", [pick(self.r)], [self.random.choice([Imm(self.random.randrange(50)), Special("ntid.x")])], guard
-            )
+            source: Operand = self.random.choice((Imm(self.random.randrange(50)), Special("ntid.x")))
+            self.emit("mov", "u32", [pick(self.r)], [source], guard)
         elif kind == 6:
             self.emit("add", "u64", [pick(self.d)], [pick(self.d), pick(self.d)], guard)
         elif kind == 7:
@@ -176,11 +198,12 @@ class Thread:
             return [("R", word) for word in register.words]
         return [(register.bank, register.number, half) for half in range(2 if register.bank is Bank.D else 1)]
 
-    def read(self, operand) -> int:
+    def read(self, operand: Operand) -> int:
         if isinstance(operand, Reg):
             return sum(self.file.get(word, 0) << (32 * place) for place, word in enumerate(self.words(operand)))
         if isinstance(operand, Imm):
             return operand.bits
+        assert isinstance(operand, Special)
         return self.specials[operand.name]
 
     def write(self, register: Reg, value: int) -> None:
@@ -196,6 +219,7 @@ class Thread:
         op, dsts, srcs, read, write = instruction.op, instruction.dsts, instruction.srcs, self.read, self.write
         if op.name in ("ld", "st"):
             space = self.local if op.space == "local" else self.memory
+            assert isinstance(srcs[0], Address)
             where = srcs[0].offset + (read(srcs[0].base) if isinstance(srcs[0].base, Reg) else 0)
             size = 2 if op.type.endswith("64") else 1
             if op.name == "ld":
@@ -245,6 +269,7 @@ def run_thread(code: Code, seed: int, budget: int = 20_000) -> dict[int, int]:
         if instruction.op.name == "exit":
             return thread.memory
         if instruction.op.name == "bra":
+            assert instruction.target is not None
             block, place = instruction.target, 0
         else:
             thread.execute(instruction)
@@ -260,7 +285,7 @@ def run_warp(code: Code, seed: int, lanes: int = 4, budget: int = 20_000) -> lis
     instructions = list(code.instructions())
     meeting = reconvergence_points(code)
     stack = [(0, len(code), list(range(lanes)))]  # (pc, where it ends, lanes)
-    steps = []
+    steps: list[tuple[int, list[bool], list[bool]]] = []
     while stack:
         pc, end, active = stack.pop()
         if pc == end or not active:
@@ -272,6 +297,7 @@ def run_warp(code: Code, seed: int, lanes: int = 4, budget: int = 20_000) -> lis
         if instruction.op.name == "exit":
             stack.append((pc + 1, end, [lane for lane in active if not holds[lane]]))
         elif instruction.op.name == "bra":
+            assert instruction.target is not None
             target = starts[instruction.target]
             taken = [lane for lane in active if holds[lane]]
             others = [lane for lane in active if not holds[lane]]

@@ -8,7 +8,7 @@ of a neighbour. After the last barrier threads may leave early.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ def signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "add.s32": lambda a, b: a + b & M32,
     "sub.s32": lambda a, b: a - b & M32,
     "mul.lo.s32": lambda a, b: a * b & M32,

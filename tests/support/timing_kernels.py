@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from warploom.code.instruction import Address, Bank, Block, Code, Guard, Imm, Instruction, Operation, Reg
-from warploom.code.table import Flag, Space, static_table
-from warploom.trace.format import START_DTYPE, Trace
+from warploom.compiler.code.instruction import Address, Bank, Block, Code, Guard, Imm, Instruction, Operation, Reg
+from warploom.compiler.code.table import Flag, Space, static_table
+from warploom.emulator.trace.format import START_DTYPE, Trace
 
 
 def r(number: int) -> Reg:
@@ -124,6 +125,6 @@ class Kernel:
         return self.code(), self.trace()
 
 
-def chain(length: int, registers: int = 8, **options) -> Kernel:
+def chain(length: int, registers: int = 8, **options: Any) -> Kernel:
     """A chain of dependent additions."""
     return Kernel([[add(1, 1, 2) for _ in range(length)] + [exit_()]], registers, **options)

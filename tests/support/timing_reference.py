@@ -5,22 +5,22 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from warploom.backend import Options
-from warploom.code.instruction import Code
-from warploom.core.memory import warm_l2
-from warploom.core.simulate import Simulation, TimingResult
-from warploom.machines import load_machine
+from support.places import DATA
+from warploom.chip.machines import load_machine
+from warploom.chip.memory import warm_l2
+from warploom.chip.simulate import Simulation, TimingResult
+from warploom.chip.sm import baseline_policies, make_policy
+from warploom.compiler.backend import Options
+from warploom.compiler.code.instruction import Code
+from warploom.emulator.trace.format import Trace
 from warploom.programs.device import Device
-from warploom.register_file import baseline_policies, make_policy
-from warploom.trace.format import Trace
-from warploom.validation.programs import initial_value
+from warploom.studies.validate.programs import initial_value
 
-FOLDER = Path(__file__).parents[1] / "data" / "timing-reference"
-SCHEDULERS = {
+FOLDER = DATA / "timing-reference"
+SCHEDULERS: dict[str, tuple[str, dict[str, int]]] = {
     "gto": ("gto", {}),
     "lrr": ("lrr", {}),
     "two_level_active:6:0:1": ("gpgpusim-two-level", {}),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.ptx.opcodes import Opcode, OperandRule, decode
-from warploom.ptx.types import SIZE
+from warploom.compiler.ptx.opcodes import Opcode, OperandRule, decode
+from warploom.compiler.ptx.types import SIZE
 
 HEADER = ".version 8.5\n.target sm_80\n.address_size 64\n"
 

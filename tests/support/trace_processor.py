@@ -40,11 +40,12 @@ class TraceProcessorInWebAssembly:
             handler = getattr(self, f"_{(wanted.name or '').lstrip('_')}", lambda *_, otherwise=otherwise: otherwise)
             imports.append(wasmtime.Func(self.store, kind, handler))
         self.exports: Any = wasmtime.Instance(self.store, module, imports).exports(self.store)
-        self.memory = self.exports["memory"]
+        self.memory: Any = self.exports["memory"]
         self.replies = bytearray()
         place_and_length = wasmtime.FuncType([wasmtime.ValType.i32(), wasmtime.ValType.i32()], [])
         answer = wasmtime.Func(self.store, place_and_length, self._answered)
-        place = self.exports["__indirect_function_table"].grow(self.store, 1, answer)
+        functions: Any = self.exports["__indirect_function_table"]
+        place = functions.grow(self.store, 1, answer)
         self._call("emscripten_stack_init")
         self._call("__wasm_call_ctors")
         self.buffer = self._call("trace_processor_rpc_init", place, BUFFER)

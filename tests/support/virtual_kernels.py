@@ -6,15 +6,14 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from timing_kernels import Kernel, barrier, exit_, fma, load, op, store
-
-from warploom.code.instruction import Code
-from warploom.core.result import TimingResult
-from warploom.core.simulate import Simulation
+from support.timing_kernels import Kernel, barrier, exit_, fma, load, op, store
+from warploom.chip.machines import Machine, load_machine
+from warploom.chip.result import TimingResult
+from warploom.chip.simulate import Simulation
+from warploom.chip.sm import compile_code
+from warploom.compiler.code.instruction import Code
 from warploom.designs import Design, parse_design
-from warploom.machines import Machine, load_machine
-from warploom.register_file import compile_code
-from warploom.simulation.compilation import physical, shrunk
+from warploom.runs.compilation import physical, shrunk
 
 ONE_SM = load_machine("rfv").scaled(1)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-from random_kernels import MASK32, Thread, random_memory
-
-from warploom.code.dominators import reconvergence_points
-from warploom.code.instruction import Code
+from support.random_kernels import MASK32, Thread, random_memory
+from warploom.compiler.code.dominators import reconvergence_points
+from warploom.compiler.code.instruction import Code
 
 
 class Lost(AssertionError):
@@ -33,8 +32,8 @@ def run_sharing_warp(code: Code, base: int, seed: int, lanes: int = 4, budget: i
         if name in ("acquire", "release"):
             if held != (name == "acquire"):
                 for thread in threads:
-                    for register in range(base, 256):
-                        thread.file["R", register] = garbage.randrange(MASK32)
+                    for number in range(base, 256):
+                        thread.file["R", number] = garbage.randrange(MASK32)
             held = name == "acquire"
             stack.append((pc + 1, end, active))
             continue
@@ -50,11 +49,13 @@ def run_sharing_warp(code: Code, base: int, seed: int, lanes: int = 4, budget: i
             stack.append((pc + 1, end, others))
         elif name == "bra" and taken and others:
             join = meeting[pc]
+            assert instruction.target is not None
             arms = [(starts[instruction.target], join, taken), (pc + 1, join, others)]
             if noise.random() < 0.5:
                 arms.reverse()
             stack += [(join, end, active), *arms]
         elif name == "bra":
+            assert instruction.target is not None
             stack.append((starts[instruction.target] if taken else pc + 1, end, active))
         else:
             for lane in taken:

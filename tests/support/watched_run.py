@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from warploom.simulation.result import Result
+from warploom.runs.result import Result
 
 
 def events_of(watched: Result, observer: str) -> list[tuple[Any, ...]]:

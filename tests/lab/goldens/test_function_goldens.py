@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from warploom_lab.goldens import function_goldens as script
 
-
-def _load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("function_goldens", ROOT / "scripts" / "function_goldens.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-script = _load_script()
+pytestmark = pytest.mark.unit
 
 
 @pytest.mark.parametrize(("first", "end"), [(1.0, 2.0), (-2.0, -1.0)])

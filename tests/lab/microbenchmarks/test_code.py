@@ -7,15 +7,15 @@ import re
 import numpy as np
 import pytest
 
+from warploom.compiler.sass.module import from_cubin
 from warploom.programs.device import Device
-from warploom.sass.module import from_cubin
-from warploom.validation.microbenchmarks import steady, turns
-from warploom.validation.microbenchmarks.benchmark import took, values
-from warploom.validation.microbenchmarks.caches import INSTRUCTION_BYTES, LINE, _jumping
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
-from warploom.validation.microbenchmarks.latencies import numbers, results_read
-from warploom.validation.microbenchmarks.registers import READS, REUSE, SHARED, WRITES, pattern
-from warploom.validation.microbenchmarks.template import (
+from warploom.studies.validate.benchmark import took, values
+from warploom_lab.microbenchmarks import steady, turns
+from warploom_lab.microbenchmarks.caches import INSTRUCTION_BYTES, LINE, _jumping
+from warploom_lab.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WrittenInstruction
+from warploom_lab.microbenchmarks.latencies import numbers, results_read
+from warploom_lab.microbenchmarks.registers import READS, REUSE, SHARED, WRITES, pattern
+from warploom_lab.microbenchmarks.template import (
     LEAST,
     between_clocks,
     from_instructions,

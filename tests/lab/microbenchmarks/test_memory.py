@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from warploom.sass.disassembly import listing
-from warploom.validation.microbenchmarks import atomics, constants, flight, memory, patterns, textures, traffic
-from warploom.validation.microbenchmarks.steps import code_of
+from warploom.compiler.sass.disassembly import listing
+from warploom_lab.microbenchmarks import atomics, constants, flight, memory, patterns, textures, traffic
+from warploom_lab.microbenchmarks.steps import code_of
 
 GROUPS = (memory, constants, patterns, flight, atomics, traffic, textures)
 SHARED_WORDS = 8192

@@ -8,13 +8,12 @@ import os
 from pathlib import Path
 from random import Random
 
-from descriptions import some_design
-from fuzzed_programs import KERNEL
-from kinds import Kind, Wrong
-from mutations import ODD_WORDS, spoilt_text, tokens
-
+from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.errors import WarploomError
+from warploom_lab.fuzz.descriptions import some_design
+from warploom_lab.fuzz.fuzzed_programs import KERNEL
+from warploom_lab.fuzz.kinds import Kind, Wrong
+from warploom_lab.fuzz.mutations import ODD_WORDS, spoilt_text, tokens
 
 ARGUMENTS = ["--arg", "out=f32[64]", "--arg", "in=f32[64]:random", "--arg", "factor=2", "--arg", "n=64"]
 LAUNCH = ["--grid", "2", "--block", "32", *ARGUMENTS]

@@ -6,22 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from kinds import Kind, Wrong
-from mutations import ODD_WORDS, spoilt_text, tokens
-
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.chip.machines.loader import FOLDER as MACHINES
+from warploom.chip.sm import CHOICES, policies_of
 from warploom.designs import Design, load_design, named_designs, parse_design, storage_bits
-from warploom.energy import load_technology
-from warploom.energy import technology as technology_module
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.machines.loader import FOLDER as MACHINES
-from warploom.register_file import CHOICES, policies_of
-from warploom.sweeps.expansion import expand
-from warploom.sweeps.goal import make_goal
-from warploom.sweeps.plan import read_plan
-from warploom.sweeps.space import space_of
+from warploom.designs.energy import load_technology
+from warploom.designs.energy import technology as technology_module
+from warploom.studies.search.goal import make_goal
+from warploom.studies.search.space import space_of
+from warploom.studies.sweep.expansion import expand
+from warploom.studies.sweep.plan import read_plan
+from warploom_lab import PLANS
+from warploom_lab.fuzz.kinds import Kind, Wrong
+from warploom_lab.fuzz.mutations import ODD_WORDS, spoilt_text, tokens
 
-PLANS = Path(__file__).parents[2] / "docs" / "plans"
 FURTHER_GRIDS = """workloads = "vectoradd"
 sizes = ["tiny", "small"]
 where = ["size == 'tiny' or allocation.shrink < 0.7", "seed in [5, 6] and not l1.latency == 30"]

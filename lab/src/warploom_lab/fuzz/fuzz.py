@@ -1,7 +1,7 @@
 """Spoilt inputs of every kind that Warploom reads: none may end in a traceback, a hang, a crash or a silent difference.
 
-    python scripts/fuzz --inputs 100000 --seconds 1800            # exit code 1 when something was found
-    python scripts/fuzz --only ptx --first 4711 --inputs 1        # one input again
+    warploom-lab fuzz --inputs 100000 --seconds 1800            # exit code 1 when something was found
+    warploom-lab fuzz --only ptx --first 4711 --inputs 1        # one input again
 
 Inputs follow from the seed, their kind and their number alone. What was found is kept in a folder, with what happened beside it.
 """
@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from kinds import KINDS, Finding
-from workers import Batch, Tally, run
+from warploom_lab.fuzz.kinds import KINDS, Finding
+from warploom_lab.fuzz.workers import Batch, Tally, run
 
 BATCH = 100
 

@@ -6,21 +6,21 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kinds import Kind, Wrong
-from mutations import ODD_WORDS, spoilt_number, spoilt_text, tokens
-
 import warploom
-from warploom.cuda import compile_to_ptx
+from warploom.base.errors import WarploomError
+from warploom.chip.machines import load_machine
+from warploom.compiler.cuda import compile_to_ptx
+from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.opcodes import TABLE
 from warploom.designs import parse_design
-from warploom.errors import WarploomError
-from warploom.machines import load_machine
-from warploom.ptx import parse
-from warploom.ptx.opcodes import TABLE
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.simulate import emulate
-from warploom.workloads.custom import file_program, parse_extent
+from warploom.programs.custom import parse_extent
+from warploom.programs.own_kernel import OwnKernel
+from warploom.runs.compilation import compile_for
+from warploom.runs.simulate import emulate
+from warploom_lab.fuzz.kinds import Kind, Wrong
+from warploom_lab.fuzz.mutations import ODD_WORDS, spoilt_number, spoilt_text, tokens
 
-WORKLOADS = Path(warploom.__file__).parent / "workloads"
+WORKLOADS = Path(warploom.__file__).parent / "programs" / "workloads"
 DESIGNS = ("baseline", "rfv", "regmutex", "rfc", "baseline + max_registers=16")
 KERNEL = """.version 8.0
 .target sm_80
@@ -115,12 +115,11 @@ class KernelLaunch(Kind):
         extents: Any = parse_extent(grid, "grid"), parse_extent(block, "block")
         if extents[0][0] * extents[0][1] * extents[0][2] > 1 << 16:
             return  # a large grid may run for hours and is right to
-        program = file_program(
+        own = OwnKernel(
             str(self.path),
-            kernel=None,
             grid=extents[0],
             block=extents[1],
-            arguments=arguments,
+            arguments=tuple(arguments),
             shared_bytes=int(shared) if shared.isdecimal() and shared.isascii() and len(shared) < 20 else 0,
         )
-        emulate(program)
+        emulate(own.open("ptx"))

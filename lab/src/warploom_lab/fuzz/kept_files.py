@@ -11,17 +11,17 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from fuzzed_programs import KERNEL
-from kinds import Kind, Wrong
-from mutations import spoilt_bytes
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.emulator.trace.format import Trace
+from warploom.emulator.trace.store import COLUMNS, TraceStore
 from warploom.programs.device import Device
-from warploom.simulation.result import encode, plain
-from warploom.simulation.simulate import simulate
-from warploom.sweeps.store import Store
-from warploom.trace.format import Trace
-from warploom.trace.store import COLUMNS, TraceStore
+from warploom.runs.result import encode, plain
+from warploom.runs.simulate import simulate
+from warploom.runs.store import Store
+from warploom_lab.fuzz.fuzzed_programs import KERNEL
+from warploom_lab.fuzz.kinds import Kind, Wrong
+from warploom_lab.fuzz.mutations import spoilt_bytes
 
 
 class _Kept(Kind):
@@ -103,7 +103,7 @@ class StoredRun(_Kept):
 
 
 SCRIPT = """
-from warploom.trace.encoding import compress
+from warploom.emulator.trace.encoding import compress
 import numpy as np
 image = np.zeros(128, np.uint8)
 print(compress(np.arange(128, dtype=np.uint8), 4, 1, image), image.sum())

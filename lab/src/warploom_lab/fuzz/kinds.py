@@ -10,23 +10,27 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
 
 # Name: where its class is, and its share of all inputs in thousandths. Shares follow from what an input costs.
 KINDS = {
-    "design-text": ("descriptions:DesignText", 270),
-    "design-toml": ("descriptions:DesignToml", 120),
-    "plan-toml": ("descriptions:PlanToml", 30),
-    "goal-toml": ("descriptions:GoalToml", 30),
-    "machine-toml": ("descriptions:MachineToml", 110),
-    "technology-toml": ("descriptions:TechnologyToml", 110),
-    "command-line": ("commands:CommandLine", 20),
-    "kernel-launch": ("fuzzed_programs:KernelLaunch", 60),
-    "ptx": ("fuzzed_programs:Ptx", 120),
-    "cuda": ("fuzzed_programs:Cuda", 10),
-    "trace": ("kept_files:StoredTrace", 60),
-    "stored-run": ("kept_files:StoredRun", 59.7),
-    "compiled-code": ("kept_files:CompiledCode", 0.3),
+    "design-text": ("warploom_lab.fuzz.descriptions:DesignText", 270),
+    "design-toml": ("warploom_lab.fuzz.descriptions:DesignToml", 120),
+    "plan-toml": ("warploom_lab.fuzz.descriptions:PlanToml", 30),
+    "goal-toml": ("warploom_lab.fuzz.descriptions:GoalToml", 30),
+    "machine-toml": ("warploom_lab.fuzz.descriptions:MachineToml", 110),
+    "technology-toml": ("warploom_lab.fuzz.descriptions:TechnologyToml", 110),
+    "command-line": ("warploom_lab.fuzz.commands:CommandLine", 20),
+    "kernel-launch": ("warploom_lab.fuzz.fuzzed_programs:KernelLaunch", 60),
+    "ptx": ("warploom_lab.fuzz.fuzzed_programs:Ptx", 120),
+    "cuda": ("warploom_lab.fuzz.fuzzed_programs:Cuda", 10),
+    "recording-fields": ("warploom_lab.fuzz.recordings:SpoiltFields", 100),
+    "recording-order": ("warploom_lab.fuzz.recordings:SpoiltOrder", 100),
+    "recording-memory": ("warploom_lab.fuzz.recordings:SpoiltMemory", 100),
+    "recording-data": ("warploom_lab.fuzz.recordings:SpoiltData", 100),
+    "trace": ("warploom_lab.fuzz.kept_files:StoredTrace", 60),
+    "stored-run": ("warploom_lab.fuzz.kept_files:StoredRun", 59.7),
+    "compiled-code": ("warploom_lab.fuzz.kept_files:CompiledCode", 0.3),
 }
 
 

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from kinds import Finding, Kind, generator, load_kind, outcome
+from warploom_lab.fuzz.kinds import Finding, Kind, generator, load_kind, outcome
 
 _SPAWN = multiprocessing.get_context("spawn")
 MEMORY = 8 << 30  # bytes of address space for a worker: what asks for more must refuse by itself

@@ -1,7 +1,7 @@
 """Compile every workload's ``kernel.cu`` to the ``kernel.ptx`` beside it, with its lines, or check that the PTX is current.
 
-python scripts/build_workload_ptx.py [NAME ...]        # rebuild all folders, or those named
-python scripts/build_workload_ptx.py --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
+warploom-lab build-workload-ptx [NAME ...]        # rebuild all folders, or those named
+warploom-lab build-workload-ptx --check [NAME ...]  # exit 1 and name the folders whose PTX is not current
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from warploom.cuda import compile_to_ptx
+from warploom.compiler.cuda import compile_to_ptx
+from warploom_lab import CHECKOUT
 
-WORKLOADS = Path(__file__).resolve().parent.parent / "src" / "warploom" / "workloads"
+WORKLOADS = CHECKOUT / "src" / "warploom" / "programs" / "workloads"
 ARCHITECTURE = "compute_75"
 
 

@@ -1,6 +1,6 @@
 """The pictures and some numbers of docs/why-slower.md, from two timelines and two pipeline logs.
 
-    python scripts/why_slower_pictures.py FOLDER docs/why-slower
+    warploom-lab why-slower-pictures FOLDER docs/why-slower
 
 FOLDER holds baseline.pftrace, gpu-shrink.pftrace, baseline.kanata and gpu-shrink.kanata, as the page's commands write them.
 """
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 
-from warploom.report.charts import altair
-from warploom.report.colours import FIXED, colours_of
+from warploom.show.charts import altair
+from warploom.show.colours import FIXED, colours_of
 
 DESIGNS = ("baseline", "gpu-shrink")
 SHORT = (2000, 13000)  # cycles in which registers run short

@@ -1,6 +1,6 @@
 """Write the machine code of workloads as cubins, for `workload_goldens.py --modules` on a machine with a GPU.
 
-python scripts/workload_cubins.py --code sm_90 --out FOLDER NAME ...
+warploom-lab workload-cubins --code sm_90 --out FOLDER NAME ...
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from warploom.sass.module import from_ptx
-from warploom.workloads.registry import workload_ptx
+from warploom.compiler.sass.module import from_ptx
+from warploom.programs.workloads.registry import workload_ptx
 
 
 def main() -> None:

@@ -1,26 +1,26 @@
 """Write docs/code.md: every workload in code of our backend (PTX) and in NVIDIA's machine code, side by side.
 
-python scripts/write_code_table.py [--code sm_90]
+warploom-lab write-code-table [--code sm_90]
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
+from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.machines import load_machine
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
-from warploom.workloads.program import PTX, workload_program
-from warploom.workloads.registry import workload_names
+from warploom.programs.program import PTX, workload_program
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
+from warploom_lab import CHECKOUT
 
-PAGE = Path(__file__).parents[1] / "docs" / "code.md"
+PAGE = CHECKOUT / "docs" / "code.md"
 HEAD = """# Our backend's code and NVIDIA's machine code
 
-Written by `python scripts/write_code_table.py`, not by hand. Each workload (size tiny, machine `gtx480` with one SM, design
+Written by `warploom-lab write-code-table`, not by hand. Each workload (size tiny, machine `gtx480` with one SM, design
 `baseline`) in code that our backend makes of its PTX and in the machine code that ptxas makes of it for {code}. Outputs were
 compared with the references in both. *Registers* are per thread, of the kernel that asks for most; *occupancy* is the share of
 the SM's warps that are resident; *live* is the share of allocated registers whose values are still needed, over the run;

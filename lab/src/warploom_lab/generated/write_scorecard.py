@@ -3,8 +3,8 @@
 warploom reproduce all --json > own.json
 warploom reproduce all --code ptx --json > ptx.json
 warploom reproduce all --code sm_75 --json > sass.json
-python scripts/write_scorecard.py own.json ptx.json sass.json
-python scripts/write_scorecard.py   # only the part on original programs, of what scripts/run_originals.py kept
+warploom-lab write-scorecard own.json ptx.json sass.json
+warploom-lab write-scorecard   # only the part on original programs, of what `warploom-lab run-originals` kept
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from warploom.library import find_paper
-from warploom.papers.facts import DERIVED, REPRODUCED, VERDICTS, load_facts
+from warploom.base.library import find_paper
+from warploom.studies.reproduce.facts import DERIVED, REPRODUCED, VERDICTS, load_facts
+from warploom_lab import CHECKOUT
 
-TARGET = Path(__file__).parent.parent / "docs" / "scorecard.md"
-KEPT = Path(__file__).parent.parent / "docs" / "originals"
+TARGET = CHECKOUT / "docs" / "scorecard.md"
+KEPT = CHECKOUT / "docs" / "originals"
 HEAD = """# The papers' numbers and ours
 
-Written by `python scripts/write_scorecard.py` from `warploom reproduce all --size small`, not by hand.
+Written by `warploom-lab write-scorecard` from `warploom reproduce all --size small`, not by hand.
 [The guide](guide.md#reproduce-the-papers) has the rules of the verdicts. *Here* is with the code that the paper names for its
 figures ({codes}; all others: our backend's); *backend* and *sm_75* are the same numbers with that code throughout, and *without
 the cause* is what comes out of an experiment that takes away what we hold to be the reason: its value, and what was taken away.
@@ -43,7 +44,7 @@ ORIGINALS = f"""
 {ORIGINALS_HEADING}
 
 The programs that the papers of RegMutex and RFV name, of Rodinia, Parboil, the CUDA SDK and GPGPU-Sim's own set, in the
-places of our workloads: recorded by `warploom exec --record`, run as the figures run our workloads (`scripts/run_originals.py`).
+places of our workloads: recorded by `warploom exec --record`, run as the figures run workloads (`warploom-lab run-originals`).
 [programs.md](programs.md#the-originals-of-two-papers) says what was changed in them, and which inputs they have. In the
 columns of sm_75, originals and workloads alike, uniform values have registers of their own beside the file: these runs are older
 than the rule that Fermi has none."""
@@ -74,7 +75,7 @@ MEANS = {  # by paper, and whether the programs run on half the file: the publis
     ("rfv", False): {"GPU-shrink": ("shrink-time", 1), "compiler spill": ("spill-time", 1)},
 }
 Score = dict[str, Any]
-Kept = dict[str, str]  # a row of what scripts/run_originals.py kept
+Kept = dict[str, str]  # a row of what `warploom-lab run-originals` kept
 
 
 def main(files: Sequence[str]) -> None:
@@ -98,11 +99,11 @@ def main(files: Sequence[str]) -> None:
         lines.append(f"| {name} | " + " | ".join(shares) + " |")
     five = (_reproduced(score for score in scores.values() if _paper(score) not in FROM_MEMORY) for scores in kinds.values())
     lines.append("| the first five | " + " | ".join(five) + " |")
-    for paper, scores in groupby(sorted(own.values(), key=lambda score: papers.index(_paper(score))), key=_paper):
+    for paper, of_paper in groupby(sorted(own.values(), key=lambda score: papers.index(_paper(score))), key=_paper):
         lines += ["", f"## {find_paper(paper).title}", "", "Headline numbers are in bold.", ""]
         lines.append("| number | paper | here | backend | sm_75 | verdict | without the cause |")
         lines.append("| --- | ---: | ---: | ---: | ---: | --- | --- |")
-        lines += [_row(score, backend, machine_code) for score in scores if score["verdict"] != DERIVED]
+        lines += [_row(score, backend, machine_code) for score in of_paper if score["verdict"] != DERIVED]
     lines += _originals()
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

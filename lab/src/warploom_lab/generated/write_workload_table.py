@@ -1,30 +1,30 @@
 """Write docs/workloads.md: every workload as the papers give it and as it runs here.
 
-python scripts/write_workload_table.py [--size small]
-python scripts/write_workload_table.py --originals   # only the part on original programs, of what scripts/run_originals.py kept
+warploom-lab write-workload-table [--size small]
+warploom-lab write-workload-table --originals   # only the part on original programs, of what `warploom-lab run-originals` kept
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from pathlib import Path
 from typing import Any
 
+from warploom.chip.machines import load_machine
+from warploom.compiler.sass.module import from_ptx
 from warploom.designs import parse_design
-from warploom.machines import load_machine
-from warploom.sass.module import from_ptx
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.description import describe_workload
-from warploom.workloads.program import Kernels, workload_program
-from warploom.workloads.registry import load_workload, workload_names
+from warploom.programs.program import Kernels, workload_program
+from warploom.programs.workloads.registry import load_workload, workload_names
+from warploom.runs.compilation import compile_for
+from warploom.runs.traits import describe_workload
+from warploom_lab import CHECKOUT
 
-PAGE = Path(__file__).parents[1] / "docs" / "workloads.md"
-KEPT = Path(__file__).parents[1] / "docs" / "originals" / "programs.tsv"
+PAGE = CHECKOUT / "docs" / "workloads.md"
+KEPT = CHECKOUT / "docs" / "originals" / "programs.tsv"
 MACHINE_CODE = "sm_75"
 HEAD = """# The workloads
 
-Written by `python scripts/write_workload_table.py`, not by hand: sizes are `{size}`, registers are per thread after our
+Written by `warploom-lab write-workload-table`, not by hand: sizes are `{size}`, registers are per thread after our
 backend, CTAs per SM on machine `gtx480`, counts over all launches. *Divergent* is the share of warp instructions that not all of
 the warp's threads execute. A workload is in the set of each paper that it names; `-` where the paper gives no number.
 

@@ -1,6 +1,6 @@
 """Kernels and inputs whose answers a real GPU gives: images, products of f64, barriers in shared memory, elected lanes, printf.
 
-`feature_goldens.py` runs them on a GPU; `tests/emulator/test_feature_goldens.py` on the emulator.
+`feature_goldens.py` runs them on a GPU; `tests/emulator/sass/test_feature_goldens.py` on the emulator.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs every case of `feature_cases.py` on a real GPU and stores its answers as ``features.npz``.
 
-    python3 scripts/feature_goldens.py --out FOLDER
+    warploom-lab feature-goldens --out FOLDER
 
 Needs NumPy and CuPy. Of each case the file has the arrays and surfaces after the launch, in the order of the arguments, and the
 text that was printed.
@@ -19,8 +19,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime, texture
 
-sys.path.insert(0, str(Path(__file__).parent))
-from feature_cases import SOURCE, Case, Image, cases
+from warploom_lab.goldens.feature_cases import SOURCE, Case, Image, cases
 
 _LAYERED, _SURFACE, _GATHER = 1, 2, 8  # cudaArray flags
 _ADDRESSES = {
@@ -111,7 +110,7 @@ def main() -> None:
             found[f"{case.name}/text"] = np.frombuffer(text, np.uint8)
     device = runtime.getDeviceProperties(0)["name"].decode()
     found["about"] = np.array([device, datetime.date.today().isoformat()])
-    np.savez_compressed(asked.out / "features.npz", **found)
+    np.savez_compressed(asked.out / "features.npz", **found)  # type: ignore[arg-type]
     print(f"{len(cases())} cases on {device}")
 
 

@@ -1,6 +1,6 @@
 """Records what the special-function unit (MUFU) of a real GPU answers over whole intervals of numbers: ``functions.npz``.
 
-    python3 scripts/function_goldens.py --out FOLDER [--every 16]
+    warploom-lab function-goldens --out FOLDER [--every 16]
 
 Needs NumPy and CuPy. The emulator rounds these functions correctly; hardware is a unit or two off for one input in ten (RCP) to
 two in five (LG2), and TANH by a hundred units, which shows where a program compares what it made of them. Hardware interpolates
@@ -35,9 +35,9 @@ RANGES = {
 
 def inputs(first: float, end: float, every: int) -> np.ndarray:
     """Every n-th number from the first on, towards the end and without it."""
-    bits = np.array([first, end], np.float32).view(np.int32)
-    step = every if bits[1] > bits[0] else -every  # the bits of negative numbers count the other way
-    return np.arange(bits[0], bits[1], step, np.int32).view(np.float32)
+    low, high = np.array([first, end], np.float32).view(np.int32).tolist()
+    step = every if high > low else -every  # the bits of negative numbers count the other way
+    return np.arange(low, high, step, dtype=np.int32).view(np.float32)
 
 
 def packed(answers: np.ndarray) -> np.ndarray:

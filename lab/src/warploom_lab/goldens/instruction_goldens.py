@@ -1,6 +1,6 @@
 """Runs every case of `instruction_cases.py` on a real GPU and stores its answers: ``instructions.npz`` and ``instructions.json``.
 
-    python3 scripts/instruction_goldens.py --out FOLDER
+    warploom-lab instruction-goldens --out FOLDER
 
 Needs NumPy and CuPy. A spelling that the driver refuses is named in the JSON file and left out. The cases run in a process of
 their own: a launch that fails spoils a CUDA context for good, so after one the rest runs in a new process.
@@ -20,8 +20,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime, texture
 
-sys.path.insert(0, str(Path(__file__).parent))
-from instruction_cases import Case, cases, digest
+from warploom_lab.goldens.instruction_cases import Case, cases, digest
 
 
 def _texture(case: Case) -> texture.TextureObject:

@@ -1,10 +1,10 @@
 """Measures how tensor cores add: products of random and of awkward matrices on a real GPU, kept as ``matrices.npz``.
 
-    python3 scripts/matrix_goldens.py --out FOLDER
+    warploom-lab matrix-goldens --out FOLDER
 
 Needs NumPy and CuPy. For each instruction the file has the registers of A, B and the addend that every lane brings, and those of
-the result; `tests/emulator/test_matrix_goldens.py` compares them with the emulator's rule bit for bit. The awkward inputs tell
-rules apart: large terms that cancel with small ones beside them (how many bits are kept, how many products at a time), sums
+the result; `tests/emulator/sass/test_matrix_goldens.py` compares them with the emulator's rule bit for bit. The awkward inputs
+tell rules apart: large terms that cancel with small ones beside them (how many bits are kept, how many products at a time), sums
 halfway between two numbers (cut off or rounded), subnormal numbers, infinities, zeros of both signs.
 """
 
@@ -85,7 +85,7 @@ def main() -> None:
             found[f"{opcode}/{name}"] = words.reshape(WARPS, -1, 32)
     device = runtime.getDeviceProperties(0)["name"].decode()
     found["about"] = np.array([device, datetime.date.today().isoformat()])
-    np.savez_compressed(asked.out / "matrices.npz", **found)
+    np.savez_compressed(asked.out / "matrices.npz", **found)  # type: ignore[arg-type]
     print(f"{len(OPCODES)} instructions, {WARPS} products each, on {device}")
 
 

@@ -1,7 +1,8 @@
 """Kernels that use what CUDA has come to have: groups, pipelines, CUB, narrow numbers, vector atomics, sparse products.
 
-`modern_goldens.py` runs them on a GPU, `tests/emulator/test_modern_goldens.py` on the emulator. Every kernel reads words of one
-random array and writes words of its own; no result depends on the order of threads or on functions that hardware approximates.
+`modern_goldens.py` runs them on a GPU, `tests/emulator/sass/test_modern_goldens.py` on the emulator. Every kernel reads words
+of one random array and writes words of its own; no result depends on the order of threads or on functions that hardware
+approximates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs every kernel of `modern_cases.py` on a real GPU of compute capability 9.0 and stores what it wrote as ``modern.npz``.
 
-    python3 scripts/modern_goldens.py --out FOLDER
+    warploom-lab modern-goldens --out FOLDER
 
 Needs NumPy, CuPy and nvcc with the headers of CUDA's toolkit. A kernel that fails is named and left out.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,8 +18,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-sys.path.insert(0, str(Path(__file__).parent))
-from modern_cases import BLOCKS, NAMES, THREADS, given, source, start
+from warploom_lab.goldens.modern_cases import BLOCKS, NAMES, THREADS, given, source, start
 
 
 def compiled(name: str, folder: Path) -> Path | None:
@@ -53,7 +51,7 @@ def main() -> None:
                 print(f"refused: {name}: {problem}", flush=True)
     device = runtime.getDeviceProperties(0)["name"].decode()
     found["about"] = np.array([device, datetime.date.today().isoformat()])
-    np.savez_compressed(asked.out / "modern.npz", **found)
+    np.savez_compressed(asked.out / "modern.npz", **found)  # type: ignore[arg-type]
     print(f"{len(found) - 1} of {len(NAMES)} kernels on {device}")
 
 

@@ -1,6 +1,6 @@
 """Runs random CUDA kernels on a real GPU and keeps a digest of each one's output: ``random_cuda.json``.
 
-    python3 scripts/random_cuda_goldens.py --seeds 600 --include CUDA/include --out FOLDER
+    warploom-lab random-cuda-goldens --seeds 600 --include CUDA/include --out FOLDER
 
 Needs NumPy and CuPy. The digest of a seed's source stands beside that of its output, so that a changed generator is noticed.
 """
@@ -11,14 +11,12 @@ import argparse
 import datetime
 import hashlib
 import json
-import sys
 from pathlib import Path
 
 import cupy
 from cupy.cuda import runtime
 
-sys.path.insert(0, str(Path(__file__).parent))
-from random_cuda import BLOCK, BLOCKS, RandomKernel, random_kernel
+from warploom_lab.goldens.random_cuda import BLOCK, BLOCKS, RandomKernel, random_kernel
 
 
 def run(kernel: RandomKernel, include: Path) -> bytes:

@@ -1,8 +1,8 @@
 """Products of warpgroups (``wgmma``): kernels and inputs that a real GPU answers.
 
-`warpgroup_goldens.py` runs them on a GPU, `tests/emulator/test_warpgroup_goldens.py` on the emulator. Inputs come from seeds, so
-only answers are stored. A product of a warpgroup reads an image of shared memory through descriptors that the case states field
-by field: nothing here depends on how anybody understands them.
+`warpgroup_goldens.py` runs them on a GPU, `tests/emulator/sass/test_warpgroup_goldens.py` on the emulator. Inputs come from
+seeds, so only answers are stored. A product of a warpgroup reads an image of shared memory through descriptors that the case
+states field by field: nothing here depends on how anybody understands them.
 """
 
 from __future__ import annotations

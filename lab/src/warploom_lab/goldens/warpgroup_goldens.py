@@ -1,6 +1,6 @@
 """Runs every case of `warpgroup_cases.py` on a real GPU of compute capability 9.0 and stores its answers as ``warpgroups.npz``.
 
-    python3 scripts/warpgroup_goldens.py --out FOLDER
+    warploom-lab warpgroup-goldens --out FOLDER
 
 Needs NumPy, CuPy and nvcc. A case that the GPU refuses is named and left out.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,8 +17,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-sys.path.insert(0, str(Path(__file__).parent))
-from warpgroup_cases import IMAGE_BYTES, THREADS, WarpgroupCase, warpgroup_cases
+from warploom_lab.goldens.warpgroup_cases import IMAGE_BYTES, THREADS, WarpgroupCase, warpgroup_cases
 
 
 def compiled(source: str) -> cupy.RawModule:
@@ -57,7 +55,7 @@ def main() -> None:
             print(f"refused: {case.name}: {problem}", flush=True)
     device = runtime.getDeviceProperties(0)["name"].decode()
     found["about"] = np.array([device, datetime.date.today().isoformat()])
-    np.savez_compressed(asked.out / "warpgroups.npz", **found)
+    np.savez_compressed(asked.out / "warpgroups.npz", **found)  # type: ignore[arg-type]
     print(f"{len(found) - 1} answers on {device}")
 
 

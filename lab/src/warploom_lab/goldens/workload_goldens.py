@@ -1,6 +1,6 @@
 """Run every workload's tiny size on a real NVIDIA GPU and store what it computes, for the tests to compare the emulator with.
 
-    PYTHONPATH=src python3 scripts/workload_goldens.py --out DIR [--modules CUBINS] [NAME ...]
+    warploom-lab workload-goldens --out DIR [--modules CUBINS] [NAME ...]
 
 Needs NumPy and CuPy alone (SciPy where a reference uses it). Writes ``workloads.npz`` and ``workloads.json`` (device, driver,
 date, and for each workload the digest of its PTX without lines and whether the outputs agree with the reference). In the archive,
@@ -26,14 +26,17 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "warploom"
+from warploom_lab import CHECKOUT
+from warploom_lab.goldens.ptx_lines import without_lines
+
+PACKAGE = CHECKOUT / "src" / "warploom"
 WHOLE_BYTES = 32 * 1024
 SAMPLES = 2048
 
 
 def stand_in_for_packages() -> None:
     """Let modules be imported without the packages above them, which need more than is installed beside a GPU."""
-    for name in ("warploom", "warploom.workloads", "warploom.programs", "warploom.ptx"):
+    for name in ("warploom", "warploom.programs", "warploom.programs.workloads"):
         module = types.ModuleType(name)
         module.__path__ = [str(PACKAGE.parent.joinpath(*name.split(".")))]
         sys.modules[name] = module
@@ -41,7 +44,7 @@ def stand_in_for_packages() -> None:
 
 def load(folder: Path) -> Any:
     """A folder's `Workload`; nothing but the folder itself is imported."""
-    return importlib.import_module(f"warploom.workloads.{folder.name}.workload").WORKLOAD
+    return importlib.import_module(f"warploom.programs.workloads.{folder.name}.workload").WORKLOAD
 
 
 def differences(got: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: Any) -> list[str]:
@@ -106,13 +109,12 @@ def main() -> int:
     options = parser.parse_args()
     stand_in_for_packages()
     real = importlib.import_module("warploom.programs.real")
-    without_lines = importlib.import_module("warploom.ptx.source_lines").without_lines
     wanted = {name.replace("-", "_") for name in options.names}
 
     archive: dict[str, np.ndarray] = {}
     verdicts: dict[str, str] = {}
     digests: dict[str, str] = {}
-    for file in sorted((PACKAGE / "workloads").glob("*/workload.py")):
+    for file in sorted((PACKAGE / "programs" / "workloads").glob("*/workload.py")):
         folder = file.parent
         if wanted and folder.name not in wanted:
             continue

@@ -1,7 +1,7 @@
 """Write everything that `measure.py` runs on a machine with a GPU: machine code and launches, as plain files.
 
-    PYTHONPATH=src python validation/build.py --out FOLDER [--micro PREFIX ...] [--workloads NAME ...] [--kernels NAME ...]
-    PYTHONPATH=src python validation/build.py --compile [NAME ...]   # validation/kernels/*.cu to the cubins beside them
+    warploom-lab build --out FOLDER [--micro PREFIX ...] [--workloads NAME ...] [--kernels NAME ...]
+    warploom-lab build --compile [NAME ...]   # lab/src/warploom_lab/devices/kernels/*.cu to the cubins beside them
 
 FOLDER then holds ``workloads/NAME.cubin`` (the 49 workloads in the very code that ``warploom run NAME --code sm_90`` simulates),
 ``code/*.cubin`` and ``launches.json`` (the microbenchmarks), ``programs/`` (the single kernels). Needs Warploom with its
@@ -17,16 +17,17 @@ import json
 import shutil
 from pathlib import Path
 
-from warploom.sass.module import from_cuda, from_ptx
-from warploom.validation.microbenchmarks import all_microbenchmarks
-from warploom.validation.microbenchmarks.benchmark import Launch
-from warploom.validation.microbenchmarks.energy import SLOTS, loops
-from warploom.validation.recorded import OWN_SIZE
-from warploom.workloads.registry import workload_names, workload_ptx
+from warploom.compiler.sass.module import from_cuda, from_ptx
+from warploom.programs.workloads.registry import workload_names, workload_ptx
+from warploom.studies.validate.benchmark import Launch
+from warploom.studies.validate.recorded import OWN_SIZE
+from warploom_lab import DEVICES
+from warploom_lab.microbenchmarks import all_microbenchmarks
+from warploom_lab.microbenchmarks.energy import SLOTS, loops
 
 CODE = "sm_90"
 WARPGROUPS = "wgmma."  # a source with this in it needs the architecture that has products of warpgroups
-KERNELS = Path(__file__).resolve().parent / "kernels"
+KERNELS = DEVICES / "kernels"
 
 
 def _written(launch: Launch, folder: Path, words: dict[str, list[int]]) -> dict[str, object]:

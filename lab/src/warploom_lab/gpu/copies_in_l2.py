@@ -1,6 +1,6 @@
 """Reckon which arrays of single kernels lay in L2 when they were launched with caches as they were (``cycles_as_is``).
 
-    PYTHONPATH=src python validation/copies_in_l2.py     # kernels to adjust on, those whose memory was not there first
+    warploom-lab copies-in-l2     # kernels to adjust on, those whose memory was not there first
 
 `measure.py` launches the kernels of a session one after the other in one process, whose arrays CuPy's pool places. Reckoned is
 where that is, and how much of it is in L2 from launches before, if a copy from the host refreshes what is there and brings in
@@ -14,10 +14,12 @@ import statistics
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from warploom.validation.programs import initial_value
-from warploom.validation.recorded import FRESH_SIZE, IN_CHECKOUT, SINGLE_SIZES, MeasuredLaunch, read_launches
-from warploom.validation.split import ADJUST
+from warploom.studies.validate.programs import initial_value
+from warploom.studies.validate.recorded import FRESH_SIZE, SINGLE_SIZES, MeasuredLaunch, read_launches
+from warploom.studies.validate.split import ADJUST
+from warploom_lab import DEVICES
 
 MB = 1 << 20
 L2_BYTES = 40 * MB  # between half of it, for lines that both halves have, and all of it
@@ -97,9 +99,10 @@ def shares_in_l2(kernels: Iterable[str]) -> dict[str, float]:
     for address in first:
         cache.touch(address, FIRST, bring=True)
         pool.free(address)
-    shares, before = {}, []
+    shares: dict[str, float] = {}
+    before: list[tuple[int, Any]] = []
     for name in sorted(kernels):
-        about = json.loads((IN_CHECKOUT / "kernels" / f"{name}.json").read_text())
+        about = json.loads((DEVICES / "kernels" / f"{name}.json").read_text())
         in_pool = [argument for argument in about["args"] if "[" in argument["type"] and "texture" not in argument]
         sizes = [initial_value(argument).nbytes for argument in in_pool]
         arrays = [(pool.allocate(size), size) for size in sizes]
@@ -118,7 +121,7 @@ def session(launch: MeasuredLaunch) -> tuple[bool, bool]:
 
 
 def main() -> None:
-    single = [launch for launch in read_launches(IN_CHECKOUT / "h200")[1] if launch.size in SINGLE_SIZES]
+    single = [launch for launch in read_launches(DEVICES / "h200")[1] if launch.size in SINGLE_SIZES]
     shares: dict[str, float] = {}
     for one in sorted({session(launch) for launch in single}):
         shares |= shares_in_l2(launch.program for launch in single if session(launch) == one)

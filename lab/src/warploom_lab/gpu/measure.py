@@ -1,11 +1,11 @@
 """Measure on a GPU what `build.py` wrote, and keep it as plain files; NumPy, CuPy and Nsight Compute are all it needs.
 
-    python3 validation/measure.py micro FOLDER --out OUT             microbenchmarks: what they wrote, in OUT/micro.npz
-    python3 validation/measure.py counted FOLDER --out OUT           those that are counted, under ncu: OUT/counted.npz
-    python3 validation/measure.py kernels FOLDER --out OUT --size S  workloads under ncu: OUT/kernels-S.tsv
+    warploom-lab measure micro FOLDER --out OUT             microbenchmarks: what they wrote, in OUT/micro.npz
+    warploom-lab measure counted FOLDER --out OUT           those that are counted, under ncu: OUT/counted.npz
+    warploom-lab measure kernels FOLDER --out OUT --size S  workloads under ncu: OUT/kernels-S.tsv
                                           (chip: those for which it is not the same as paper)
-    python3 validation/measure.py kernels FOLDER --out OUT --size own  single kernels, all of FOLDER/programs: OUT/kernels-own.tsv
-    python3 validation/measure.py energy FOLDER --out OUT            energy of seconds-long loops: OUT/energy.tsv
+    warploom-lab measure kernels FOLDER --out OUT --size own  single kernels, all of FOLDER/programs: OUT/kernels-own.tsv
+    warploom-lab measure energy FOLDER --out OUT            energy of seconds-long loops: OUT/energy.tsv
 
 Clocks and power limits are left as they are. ``--cache-control all`` of ncu flushes and invalidates all caches before every
 launch, which is the state that `warploom validate` simulates.
@@ -29,7 +29,6 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
 CYCLES = [
     "sm__cycles_active.max",
     "sm__cycles_active.avg",
@@ -345,7 +344,7 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
     started = time.time()
     warm_up(cupy)
 
-    class Watched(real.RealDevice):
+    class Watched(real.RealDevice):  # type: ignore[name-defined]
         def __init__(self, module: Path, workload: str) -> None:
             super().__init__(module)
             self.workload, self.counts = workload, counts.setdefault(workload, {})
@@ -365,7 +364,7 @@ def launcher(folder: Path, out: Path, size: str, names: list[str], plan_file: Pa
             if shown:
                 driver.cuProfilerStop()
 
-    for file in sorted((PACKAGE / "workloads").glob("*/workload.py")):
+    for file in sorted((PACKAGE / "programs" / "workloads").glob("*/workload.py")):
         workload = load(file.parent)
         if (names and workload.name not in names) or (size == "chip" and workload.sizes.chip is None):  # it is the paper's
             continue
@@ -410,15 +409,14 @@ def own_launcher(folder: Path, out: Path) -> None:
 
 def _real_device() -> Any:
     """The module with the GPU as host programs see it, without the packages above it."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    from workload_goldens import stand_in_for_packages
+    from warploom_lab.goldens.workload_goldens import stand_in_for_packages
 
     stand_in_for_packages()
     return importlib.import_module("warploom.programs.real")
 
 
 def _described(gpu: Any, argument: dict[str, Any]) -> Any:
-    """An argument of a kernel described in JSON; `warploom.validation.programs` has the same for the emulator."""
+    """An argument of a kernel described in JSON; `warploom.studies.validate.programs` has the same for the emulator."""
     base, _, size = argument["type"].rstrip("]").partition("[")
     i = np.arange(int(size), dtype=np.int64) if size else np.int64(0)
     value = np.broadcast_to(np.asarray(eval(argument["init"], {"np": np}, {"i": i})), i.shape).astype(TYPES[base])[()]

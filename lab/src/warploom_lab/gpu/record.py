@@ -1,6 +1,6 @@
 """Turn what `measure.py` brought back from a GPU into the recorded tables of a device.
 
-    PYTHONPATH=src python validation/record.py RAW [RAW ...] --out validation/h200
+    warploom-lab record RAW [RAW ...] --out lab/src/warploom_lab/devices/h200
 
 RAW are folders with ``kernels-*.tsv``, ``micro.npz`` with ``micro.json``, ``counted.npz`` with ``counted.json``, ``stalls.tsv``
 and ``energy.tsv``, as far as they are there. Of launches that were measured several times, the median is recorded. What was
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from warploom.validation.microbenchmarks import all_microbenchmarks
-from warploom.validation.ncu import COUNTERS, CYCLES
-from warploom.validation.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
-from warploom.validation.split import part_of
+from warploom.studies.validate.ncu import COUNTERS, CYCLES
+from warploom.studies.validate.recorded import KERNELS, LAUNCH_COLUMNS, MICROBENCHMARKS, OWN_SIZE, read_table, write_table
+from warploom.studies.validate.split import part_of
+from warploom_lab.microbenchmarks import all_microbenchmarks
 
 ENERGY, STALLS = "energy.tsv", "stalls.tsv"
 SETTING = {
@@ -103,7 +103,7 @@ def main() -> None:
 def record_stalls(raw: Path, out: Path) -> None:
     """Where warps waited, launch by launch, beside what is recorded of other launches."""
     facts, rows = read_table(raw / STALLS)
-    made = {identity(row): [*identity(row), *list(row.values())[4:]] for row in rows}
+    made: dict[Any, list[Any]] = {identity(row): [*identity(row), *list(row.values())[4:]] for row in rows}
     before = recorded(out / STALLS)
     columns = list(before[0]) if before else ["program", "size", "kernel", "launch", "launches", *list(rows[0])[5:]]
     made = {_of_record(row): list(row.values()) for row in before} | made

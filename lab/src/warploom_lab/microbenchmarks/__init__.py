@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks import (
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom_lab.microbenchmarks import (
     atomics,
     branches,
     bulk,
     caches,
     chip,
+    clusters,
     constants,
+    contended,
     flight,
     latencies,
     lost,
@@ -25,12 +28,11 @@ from warploom.validation.microbenchmarks import (
     turns,
     warpgroups,
 )
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
 
 __all__ = ["Launch", "Microbenchmark", "ModelRun", "Outputs", "Reading", "all_microbenchmarks"]
 
 _SUB_CORES = registers, steady, turns, lost, pipes, latencies, queues, branches, caches, warpgroups
-_MEMORY = memory, constants, patterns, flight, atomics, chip, textures, traffic, bulk
+_MEMORY = memory, constants, patterns, flight, atomics, contended, clusters, chip, textures, traffic, bulk
 
 
 def all_microbenchmarks() -> Iterator[Microbenchmark]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.steps import MB, SMS, STEPS, per_step, sectors_per_step
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.steps import MB, SMS, STEPS, per_step, sectors_per_step
 
 ELEMENTS = {  # operation: among how many elements lanes are at random
     "red": (1, 8, 32, 256, 1024, 4096, 65536, 1 << 20, 1 << 22),

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
-from warploom.validation.microbenchmarks.template import SUB_CORES, usable_registers
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.encoding import WrittenInstruction
+from warploom_lab.microbenchmarks.slopes import RANDOM_VALUES, Slope
+from warploom_lab.microbenchmarks.template import SUB_CORES, usable_registers
 
 BYTES = 16  # of an instruction
 LANES = 32

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
 
 KB, MB = 1 << 10, 1 << 20
 SMS = 132
@@ -39,7 +39,7 @@ LENGTHS = 32, 160
 @functools.cache
 def cubin() -> bytes:
     """The machine code of bulk.cu."""
-    from warploom.sass.module import from_cuda
+    from warploom.compiler.sass.module import from_cuda
 
     source = Path(__file__).parent / "bulk.cu"
     return from_cuda(source.read_text(encoding="utf-8"), source.name, "sm_90a").make(None)

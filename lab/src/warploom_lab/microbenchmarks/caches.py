@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, steady, took
-from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES
-from warploom.validation.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
+from warploom.studies.validate.benchmark import (
+    REPS,
+    Launch,
+    Microbenchmark,
+    ModelRun,
+    Outputs,
+    Reading,
+    steady,
+    took,
+)
+from warploom_lab.microbenchmarks.encoding import WrittenInstruction
+from warploom_lab.microbenchmarks.slopes import RANDOM_VALUES
+from warploom_lab.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
 
 LINE = 8  # instructions
 INSTRUCTION_BYTES = 16

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.steps import MB, NOTHING, SMS, launch
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, Outputs, Reading
+from warploom_lab.microbenchmarks.steps import MB, NOTHING, SMS, launch
 
 LINES = 4096  # timed one by one
 STREAMS = {  # name: kernel, megabytes, how often over them

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.steps import STEPS, per_step
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.steps import STEPS, per_step
 
 Place = Callable[[int, int], int]
 WARPS = (1, 4, 32)

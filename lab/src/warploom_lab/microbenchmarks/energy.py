@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Launch
-from warploom.validation.microbenchmarks.encoding import RZ, WrittenInstruction
-from warploom.validation.microbenchmarks.template import from_instructions, usable_registers
+from warploom.studies.validate.benchmark import Launch
+from warploom_lab.microbenchmarks.encoding import RZ, WrittenInstruction
+from warploom_lab.microbenchmarks.template import from_instructions, usable_registers
 
 SLOTS = 1024
 SMS, WARPS = 132, 32

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.steps import MB, SMS, STEPS, launch, per_step, sectors_per_step
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, Outputs, Reading
+from warploom_lab.microbenchmarks.steps import MB, SMS, STEPS, launch, per_step, sectors_per_step
 
 WARPS = (1, 2, 4, 8, 16, 32)
 PLACES = {  # bytes from one access to the next, bytes between lanes, what

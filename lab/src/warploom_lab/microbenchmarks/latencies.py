@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading, values
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WIDE, WrittenInstruction
-from warploom.validation.microbenchmarks.slopes import Slope
-from warploom.validation.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, Outputs, Reading, values
+from warploom_lab.microbenchmarks.encoding import NO_RESULT, OPERATIONS, UNIFORM, WIDE, WrittenInstruction
+from warploom_lab.microbenchmarks.slopes import Slope
+from warploom_lab.microbenchmarks.template import LEAST, from_instructions, placeholder, usable_registers
 
 Code = list[tuple[bool, WrittenInstruction]]  # instructions, each with whether its stall count is the one that is varied
 STALLS = range(1, 12)

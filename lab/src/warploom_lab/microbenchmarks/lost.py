@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, UNIFORM, WrittenInstruction
-from warploom.validation.microbenchmarks.pipes import addresses_for, independent
-from warploom.validation.microbenchmarks.registers import pattern
-from warploom.validation.microbenchmarks.slopes import Slope
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.encoding import NO_RESULT, UNIFORM, WrittenInstruction
+from warploom_lab.microbenchmarks.pipes import addresses_for, independent
+from warploom_lab.microbenchmarks.registers import pattern
+from warploom_lab.microbenchmarks.slopes import Slope
 
 ONE_READ, TWO_READS = "FADD x1 z e5", "FFMA w1 e3 e4 z"
 HOLES = (

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.steps import KB, MB, NOTHING, STEPS, per_step
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.steps import KB, MB, NOTHING, STEPS, per_step
 
 LARGEST_MODELLED = 4 * MB  # larger chases take the model too long
 L1_KB = (4, 16, 64, 128, 160, 192, 208, 224, 240, 256, 320)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.steps import KB, STEPS, per_step
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.steps import KB, STEPS, per_step
 
 LANES = range(32)
 WARPS = (1, 4, 32)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.encoding import NO_RESULT, OPERATIONS, RZ, UNIFORM, WIDE, WrittenInstruction
-from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES, Slope
-from warploom.validation.microbenchmarks.template import LEAST, VALUES, from_instructions, placeholder, usable_registers
+from warploom.studies.validate.benchmark import REPS, Launch, Microbenchmark, Outputs, Reading
+from warploom_lab.microbenchmarks.encoding import NO_RESULT, OPERATIONS, RZ, UNIFORM, WIDE, WrittenInstruction
+from warploom_lab.microbenchmarks.slopes import RANDOM_VALUES, Slope
+from warploom_lab.microbenchmarks.template import LEAST, VALUES, from_instructions, placeholder, usable_registers
 
 NOT_PATCHED = ("FFMA.CONST", "HMMA.16816.F32", "BSSY", "BSYNC", "ISETP")  # ISETP would write the guard of the loop around it
 UNIFORM_RESULTS = range(24, 32)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, WrittenInstruction
-from warploom.validation.microbenchmarks.pipes import addresses_for, independent
-from warploom.validation.microbenchmarks.slopes import Slope
-from warploom.validation.microbenchmarks.template import usable_registers
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.encoding import OPERATIONS, WrittenInstruction
+from warploom_lab.microbenchmarks.pipes import addresses_for, independent
+from warploom_lab.microbenchmarks.slopes import Slope
+from warploom_lab.microbenchmarks.template import usable_registers
 
 WAITED_FOR = ("S2R", "S2UR", "LDC", "LDS", "SHFL", "MUFU.EX2", "POPC", "F2I")
 QUEUED = ("MUFU.EX2", "SHFL", "LDS", "STS", "S2R", "LDC")

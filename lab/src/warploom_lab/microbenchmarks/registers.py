@@ -11,10 +11,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks.benchmark import Microbenchmark
-from warploom.validation.microbenchmarks.encoding import OPERATIONS, RZ, WrittenInstruction
-from warploom.validation.microbenchmarks.slopes import Slope
-from warploom.validation.microbenchmarks.template import usable_registers
+from warploom.studies.validate.benchmark import Microbenchmark
+from warploom_lab.microbenchmarks.encoding import OPERATIONS, RZ, WrittenInstruction
+from warploom_lab.microbenchmarks.slopes import Slope
+from warploom_lab.microbenchmarks.template import usable_registers
 
 RESULTS = 12  # of the registers are written, the others read
 TWICE = 2  # each pattern comes twice, so that patterns of one instruction have company of their own kind
@@ -89,7 +89,7 @@ SHARED = {  # by several warps of a sub-core
     "zzz.result_odd": ("no registers, stall count 4, an odd result", "FFMA:4 x0 z z z"),
     "imad.chain": ("IMAD of two even registers and an odd one, a chain", "IMAD:4 w0 w0 e1 o0"),
 }
-# Warps that stall for 5 cycles and more and read a bank twice fall in beside each other now so, now otherwise: see steady.py.
+# Warps that stall for 5 cycles and more and read a bank twice interleave unpredictably: see steady.py.
 ONE_WARP = {"eee.stall6"}  # of a sub-core
 CROWDED = {
     "eee": ("FFMA:{} w0 e0 e1 e2", (3, 4)),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, took
-from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.template import SUB_CORES, from_instructions, from_ptx_body
+from warploom.studies.validate.benchmark import REPS, Launch, Microbenchmark, ModelRun, Outputs, Reading, took
+from warploom_lab.microbenchmarks.encoding import WrittenInstruction
+from warploom_lab.microbenchmarks.template import SUB_CORES, from_instructions, from_ptx_body
 
 SHORT, LONG = 96, 288  # instructions of a region
 MORE = 8  # repetitions by which two launches differ, where the time of all repetitions is measured

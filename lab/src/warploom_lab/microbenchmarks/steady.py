@@ -14,12 +14,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from warploom.validation.microbenchmarks.benchmark import WARP_WORDS, Launch, Microbenchmark, ModelRun, Outputs, Reading, clocks
-from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.pipes import independent
-from warploom.validation.microbenchmarks.registers import pattern
-from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES
-from warploom.validation.microbenchmarks.template import SUB_CORES, from_instructions
+from warploom.studies.validate.benchmark import (
+    WARP_WORDS,
+    Launch,
+    Microbenchmark,
+    ModelRun,
+    Outputs,
+    Reading,
+    clocks,
+)
+from warploom_lab.microbenchmarks.encoding import WrittenInstruction
+from warploom_lab.microbenchmarks.pipes import independent
+from warploom_lab.microbenchmarks.registers import pattern
+from warploom_lab.microbenchmarks.slopes import RANDOM_VALUES
+from warploom_lab.microbenchmarks.template import SUB_CORES, from_instructions
 
 ROUND = 256  # instructions of a round, less than the sub-core's cache holds
 FEW, MANY = 16, 80  # rounds

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
 
 KB, MB = 1 << 10, 1 << 20
 SMS = 132
@@ -19,7 +19,7 @@ COUNTED_WARPS, COUNTED_STEPS = 8, 64
 @functools.cache
 def code_of(source: str) -> bytes:
     """The machine code of a file of this folder."""
-    from warploom.sass.module import from_cuda
+    from warploom.compiler.sass.module import from_cuda
 
     file = Path(__file__).parent / source
     return from_cuda(file.read_text(encoding="utf-8"), file.name, "sm_90").make(None)

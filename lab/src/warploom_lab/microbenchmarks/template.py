@@ -17,10 +17,10 @@ import re
 import struct
 from collections.abc import Sequence
 
-from warploom.errors import WarploomError
-from warploom.sass.disassembly import Line, listing
-from warploom.sass.toolchain import assemble
-from warploom.validation.microbenchmarks.encoding import RZ, UNIFORM, WrittenInstruction
+from warploom.base.errors import WarploomError
+from warploom.compiler.sass.disassembly import Line, listing
+from warploom.compiler.sass.toolchain import assemble
+from warploom_lab.microbenchmarks.encoding import RZ, UNIFORM, WrittenInstruction
 
 ARCHITECTURE = "sm_90"
 VALUES = 48

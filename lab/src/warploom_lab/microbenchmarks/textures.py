@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.steps import STEPS, launch, per_step
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, Outputs, Reading
+from warploom_lab.microbenchmarks.steps import STEPS, launch, per_step
 
 PATTERNS = {"one": 0, "row": 32, "block": 8, "column": 1}  # lanes in a row before the next row begins
 WARPS = (1, 4, 32)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
-from warploom.validation.microbenchmarks.steps import MB, SMS, launch
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom_lab.microbenchmarks.steps import MB, SMS, launch
 
 FILLS = (1, 4, 8, 16, 20, 24, 28, 32, 40, 48, 64, 96)
 AGAIN = ((8, 8), (16, 8), (24, 4), (32, 4), (48, 2))  # megabytes, how often over them

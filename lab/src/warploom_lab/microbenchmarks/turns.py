@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warploom.validation.microbenchmarks.benchmark import REPS, WARP_WORDS, Launch, Microbenchmark, Outputs, Reading
-from warploom.validation.microbenchmarks.encoding import WrittenInstruction
-from warploom.validation.microbenchmarks.registers import pattern
-from warploom.validation.microbenchmarks.slopes import RANDOM_VALUES
-from warploom.validation.microbenchmarks.template import LEAST, SUB_CORES, from_instructions, stored_registers
+from warploom.studies.validate.benchmark import REPS, WARP_WORDS, Launch, Microbenchmark, Outputs, Reading
+from warploom_lab.microbenchmarks.encoding import WrittenInstruction
+from warploom_lab.microbenchmarks.registers import pattern
+from warploom_lab.microbenchmarks.slopes import RANDOM_VALUES
+from warploom_lab.microbenchmarks.template import LEAST, SUB_CORES, from_instructions, stored_registers
 
 READINGS = 40  # of the clock by each warp, at most
 LONGEST = 288  # instructions of a region, less than the sub-core's cache holds

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warploom.validation.microbenchmarks.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
+from warploom.studies.validate.benchmark import Launch, Microbenchmark, ModelRun, Outputs, Reading
 
 ARCHITECTURE = "sm_90a"
 GROUP = 128  # threads of a warpgroup
@@ -150,7 +150,7 @@ typedef unsigned long long u64;
 @functools.cache
 def cubin(product: Product) -> bytes:
     """The machine code of a kernel."""
-    from warploom.sass.module import from_cuda
+    from warploom.compiler.sass.module import from_cuda
 
     return from_cuda(_COMMON + product.source, f"{product.kernel}.cu", ARCHITECTURE).make(None)
 

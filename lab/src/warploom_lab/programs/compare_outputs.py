@@ -1,6 +1,6 @@
 """Compare what programs wrote in two places, such as a GPU and `warploom exec`: one folder for each program, in both.
 
-    python3 scripts/compare_outputs.py GPU_FOLDER WARPLOOM_FOLDER [--ignore REGEX ...] [--json FILE]
+    warploom-lab compare-outputs GPU_FOLDER WARPLOOM_FOLDER [--ignore REGEX ...] [--json FILE]
 
 Texts are compared line by line without lines that match a pattern (times, names of devices), word by word; words that are numbers
 may differ, and by how much is printed: the largest difference relative to the larger of the two. Other files are compared

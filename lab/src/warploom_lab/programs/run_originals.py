@@ -1,7 +1,7 @@
 """Runs recordings of original programs in the places of our workloads in RegMutex's and RFV's figures, and keeps what comes out.
 
 warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 192 8 2 power temp out   # each named after a workload
-python scripts/run_originals.py originals
+warploom-lab run-originals originals
 
 Recordings hold programs of others and stay outside; the two tables in docs/originals are what the pages are written from:
 numbers.tsv has the papers' numbers from the originals and from our workloads, programs.tsv what each program is like. A number of
@@ -19,26 +19,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warploom.designs import parse_design
-from warploom.machines import load_machine
-from warploom.papers.experiment import Results, Run
 from warploom.papers.regmutex.figures import LIMITED, LIMITS, OTHERS, SUFFIX, WIDE
 from warploom.papers.regmutex.figures import MACHINE as REGMUTEX
 from warploom.papers.regmutex.figures import SMS as REGMUTEX_SMS
-from warploom.papers.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom.papers.rfv.figures import BASELINE, HALF, SPILL, WHOLE
 from warploom.papers.rfv.figures import MACHINE as RFV
 from warploom.papers.rfv.figures import SMS as RFV_SMS
-from warploom.papers.runs import tasks_of
-from warploom.programs.named import program_named
+from warploom.programs.named import origin_named
 from warploom.programs.replay import is_recording
-from warploom.simulation.compilation import compile_for
-from warploom.simulation.workers import local_workers
-from warploom.sweeps.engine import load_results, perform
-from warploom.sweeps.store import Store
-from warploom.workloads.registry import workload_set
+from warploom.programs.workloads.registry import workload_set
+from warploom.runs.compilation import compile_for
+from warploom.runs.engine import perform, stored_results
+from warploom.runs.result import Result
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
+from warploom.runs.workers import local_workers
+from warploom.studies.reproduce.experiment import Results, run_named
+from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
+from warploom_lab import CHECKOUT
 
-TABLES = Path(__file__).parents[1] / "docs" / "originals"
+TABLES = CHECKOUT / "docs" / "originals"
 CODES = {REGMUTEX: ("sm_75", "ptx"), RFV: ("ptx",)}
 FIGURES = {REGMUTEX: ("figure 7", "figure 8", "figure 9", "figure 12"), RFV: ("figure 10", "figure 11")}
 PARTS = [(paper, code, place) for paper, places in FIGURES.items() for code in CODES[paper] for place in places]
@@ -57,16 +57,16 @@ def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) ->
             yield {"id": score.fact.full_id, "code": code, "of": of, "value": f"{score.ours:.4g}"}
 
 
-def runs_of_program(paper: str, name: str) -> dict[str, Run]:
+def runs_of_program(paper: str, name: str) -> dict[str, RunSpec]:
     """The runs that say what a program is like under a paper's designs, by column; made as its figures do."""
     if paper == RFV:
         designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": HALF, "compiler spill": SPILL}
-        return {column: Run(name, design, RFV, SIZE, sms=RFV_SMS[SIZE]) for column, design in designs.items()}
+        return {column: run_named(name, design, RFV, SIZE, sms=RFV_SMS[SIZE]) for column, design in designs.items()}
     share = "" if name in LIMITED else SUFFIX
     designs = {"": "baseline", "half the file": f"baseline{SUFFIX}", "regmutex": f"regmutex{share}", "twice the file": "baseline"}
     limit = f" + max_registers={LIMITS[name]}" if name in LIMITS else ""
     return {
-        column: Run(name, design + limit, WIDE if column == "twice the file" else REGMUTEX, SIZE, sms=REGMUTEX_SMS[SIZE])
+        column: run_named(name, design + limit, WIDE if column == "twice the file" else REGMUTEX, SIZE, sms=REGMUTEX_SMS[SIZE])
         for column, design in designs.items()
         if column != "half the file" or share
     }
@@ -76,7 +76,13 @@ def programs_table(recordings: Mapping[str, str], store: Store, jobs: int) -> li
     """What each original and the workload of its name are like, and the cycles that a paper's designs add to them, in percent."""
     sets = {REGMUTEX: (*LIMITED, *OTHERS), RFV: workload_set(RFV)}
     asked = [
-        (paper, name, code, program, {column: replace(run, workload=program, code=code) for column, run in runs.items()})
+        (
+            paper,
+            name,
+            code,
+            program,
+            {column: _as(run, program, code) for column, run in runs.items()},
+        )
         for paper, names in sets.items()
         for name in names
         if name in recordings
@@ -91,46 +97,50 @@ def programs_table(recordings: Mapping[str, str], store: Store, jobs: int) -> li
             "program": name,
             "of": "originals" if is_recording(program) else "workloads",
             "code": code,
-            **traits(results[runs[""]], runs[""]),
-            **added({column: results[run]["cycles"] for column, run in runs.items()}),
+            **traits(results[runs[""]]),
+            **added({column: results[run].cycles for column, run in runs.items()}),
         }
         for paper, name, code, program, runs in asked
     ]
 
 
-def results_of(runs: Sequence[Run], store: Store, jobs: int) -> Results:
+def _as(run: RunSpec, program: str, code: str) -> RunSpec:
+    return replace(run, program=origin_named(program), code=code)
+
+
+def results_of(runs: Sequence[RunSpec], store: Store, jobs: int) -> Results:
     """The results of some runs, made where they are not stored."""
-    tasks = tasks_of(runs)
-    with local_workers(min(jobs, len(tasks))) as workers:
-        perform(tasks, store, workers, lambda _: None)
-    return dict(zip(runs, load_results(tasks, store), strict=True))
+    with local_workers(min(jobs, len(runs))) as workers:
+        perform(runs, store, workers, lambda _: None)
+    return dict(zip(runs, stored_results(runs, store), strict=True))
 
 
-def main_registers(result: dict[str, Any], run: Run) -> int:
+def main_registers(result: Result) -> int:
     """The registers of the kernel that executes most instructions, over all its launches."""
     work: Counter[str] = Counter()
-    for launch in result["kernels"]:
+    for launch in result.kernels:
         work[launch["kernel"]] += launch["warp_instructions"]
-    module = program_named(run.workload, run.code).module()
-    return compile_for(module, work.most_common(1)[0][0], parse_design(run.design), load_machine(run.machine)).registers
+    spec = result.spec
+    module = spec.program.open(spec.code, spec.seed).module()
+    return compile_for(module, work.most_common(1)[0][0], spec.design, spec.machine).registers
 
 
-def traits(result: dict[str, Any], run: Run) -> Row:
+def traits(result: Result) -> Row:
     """What a program is like without any technique. Waves are the CTAs of a launch over those that are resident."""
-    counters, instructions = result["counters"], result["warp_instructions"]
+    counters, instructions, launches = result.counters, result.warp_instructions, len(result.kernels)
     idle = counters["stall_cycles"]
     kinds = ("global_loads", "global_stores", "local_loads", "local_stores", "atomics", "texture_loads")
     memory = sum(counters[kind] for kind in kinds)
     return {
-        "registers": main_registers(result, run),
+        "registers": main_registers(result),
         "CTAs": counters["ctas"],
-        "launches": len(result["kernels"]),
-        "CTAs/SM": result["ctas_per_sm"],
-        "waves": f"{counters['ctas'] / len(result['kernels']) / result['ctas_per_sm'] / run.sms:.1f}",
+        "launches": launches,
+        "CTAs/SM": result.ctas_per_sm,
+        "waves": f"{counters['ctas'] / launches / result.ctas_per_sm / result.spec.machine.chip.sms:.1f}",
         "instructions": instructions,
         "idle at barriers %": f"{100 * idle['barrier'] / max(1, sum(idle.values())):.1f}",
         "memory %": f"{100 * memory / instructions:.1f}",
-        "instructions/cycle": f"{result['ipc']:.2f}",
+        "instructions/cycle": f"{result.ipc:.2f}",
     }
 
 

@@ -1,6 +1,6 @@
 """What designs of a sweep give on the workloads that a search saw, and on those that it never saw.
 
-    python scripts/seen_and_unseen.py docs/plans/energy-gtx480-parameters.toml results/causes
+    warploom-lab seen-and-unseen lab/plans/energy-gtx480-parameters.toml results/causes
 
 Reads `results.parquet` of the sweep's folder and prints a row for each design, relative to the plan's first, in the measures of
 `warploom search`: time is a geometric mean, energy a mean over workloads; file, storage and area are shares of the whole file of
@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas
 
 from warploom.designs import parse_design
-from warploom.sweeps.goal import make_goal
-from warploom.sweeps.measures import measure
+from warploom.studies.search.goal import make_goal
+from warploom.studies.search.measures import measure
 
 COLUMNS = ["workload", "plan.design", "cycles", "energy_pj.total", "register_file_bytes", "storage_bits"]
 
 
-def runs_of(table: pandas.DataFrame, design: str, workloads: tuple[str, ...]) -> list[dict[str, Any]]:
+def runs_of(table: pandas.DataFrame, design: str, workloads: tuple[str, ...]) -> list[Any]:
     """The stored numbers of a design, in the order of the workloads."""
     rows = table[table["plan.design"] == design].set_index("workload").loc[list(workloads)]
-    return [{**row, "energy_pj": {"total": row["energy_pj.total"]}} for row in rows.to_dict("records")]
+    return [SimpleNamespace(**row, energy_pj={"total": row["energy_pj.total"]}) for row in rows.to_dict("records")]
 
 
 def main() -> None:

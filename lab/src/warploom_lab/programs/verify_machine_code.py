@@ -1,7 +1,7 @@
 """Executes workloads and random kernels in machine code on all cores, and says which outputs are not what they should be.
 
-    python scripts/verify_machine_code.py --workloads tiny small paper chip --codes sm_75 sm_80 sm_90
-    python scripts/verify_machine_code.py --seeds 600 --codes ptx sm_75 sm_80
+    warploom-lab verify-machine-code --workloads tiny small paper chip --codes sm_75 sm_80 sm_90
+    warploom-lab verify-machine-code --seeds 600 --codes ptx sm_75 sm_80
 
 Workloads are compared with their references, random kernels with a real GPU's answers (`tests/goldens/random_cuda.json`). PTX is
 compiled by our backend. Compilers may fuse a product and a sum of half precision or not, as they like; some kernels differ by it.
@@ -19,17 +19,17 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from random_cuda import BLOCK, BLOCKS, random_kernel
-
-from warploom.cuda import compile_to_cubin, compile_to_ptx
-from warploom.errors import WarploomError
+from warploom.base.errors import WarploomError
+from warploom.compiler.cuda import compile_to_cubin, compile_to_ptx
+from warploom.compiler.sass.module import from_cubin
 from warploom.programs.device import Device
 from warploom.programs.named import program_named
-from warploom.sass.module import from_cubin
-from warploom.simulation.simulate import emulate
-from warploom.workloads.registry import workload_names
+from warploom.programs.workloads.registry import workload_names
+from warploom.runs.simulate import emulate
+from warploom_lab import CHECKOUT
+from warploom_lab.goldens.random_cuda import BLOCK, BLOCKS, random_kernel
 
-GOLDENS = Path(__file__).parents[1] / "tests" / "goldens" / "random_cuda.json"
+GOLDENS = CHECKOUT / "tests" / "goldens" / "random_cuda.json"
 BUDGET = 50_000_000
 Task = tuple[str, str, str]  # a workload or a seed; a size, or "random"; the code
 

@@ -1,4 +1,4 @@
-"""How many runs a minute one Dask worker makes, and how many two make: ``python scripts/cluster_throughput.py``.
+"""How many runs a minute one Dask worker makes, and how many two make: ``warploom-lab cluster-throughput``.
 
 Each worker is a process of this machine, which must have a core for it and should be idle otherwise. Every run has inputs of its
 own, so that no kept trace makes one set quicker than the other. Workers have the settings that the guide recommends.
@@ -18,12 +18,13 @@ from pathlib import Path
 
 import psutil
 
+from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.machines import load_machine
-from warploom.simulation.task import Task
-from warploom.sweeps.cluster import WORKER_SETTINGS, cluster_workers
-from warploom.sweeps.engine import load_results, perform
-from warploom.sweeps.store import Store
+from warploom.programs.named import origin_named
+from warploom.runs.cluster import WORKER_SETTINGS, cluster_workers
+from warploom.runs.engine import perform, stored_results
+from warploom.runs.spec import RunSpec
+from warploom.runs.store import Store
 
 WANTED = 1.8
 MOST_OTHERS = 0.1  # cores
@@ -31,10 +32,10 @@ RUNS = 150  # so many that the end, where one worker waits for the last run of t
 FIRST_SEED = int(time.time())  # no run of an earlier measurement is found in the cache
 
 
-def tasks(first: int, number: int) -> list[Task]:
+def specs(first: int, number: int) -> list[RunSpec]:
     """Runs of a second or so: inputs, execution and timing of a kernel."""
-    machine, plain = load_machine("gtx480").scaled(4), design("baseline").to_dict()
-    return [Task("bfs", plain, machine, "small", seed=FIRST_SEED + seed) for seed in range(first, first + number)]
+    usual = RunSpec(origin_named("bfs"), design("baseline"), load_machine("gtx480").scaled(4))
+    return [usual.vary("seed", FIRST_SEED + seed) for seed in range(first, first + number)]
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,14 @@ def rate(workers: int, first_seed: int) -> Rate:
         cluster_workers(cluster.scheduler_address) as hired,
     ):
         store = Store(Path(folder))
-        perform(tasks(first_seed, 4 * workers), store, hired, lambda task: None)
-        measured = tasks(first_seed + 100, RUNS)
+        perform(specs(first_seed, 4 * workers), store, hired, lambda spec: None)
+        measured = specs(first_seed + 100, RUNS)
         own_before, all_before = cpu_seconds()
         began = time.perf_counter()
-        perform(measured, store, hired, lambda task: None)
+        perform(measured, store, hired, lambda spec: None)
         seconds = time.perf_counter() - began
         own, everything = (after - before for after, before in zip(cpu_seconds(), (own_before, all_before), strict=True))
-        in_runs = sum(result["wall_seconds"] for result in load_results(measured, store))
+        in_runs = sum(result.wall_seconds + result.compile_seconds for result in stored_results(measured, store))
         return Rate(60 * RUNS / seconds, in_runs / (workers * seconds), 1000 * own / RUNS, (everything - own) / seconds)
 
 

@@ -1,6 +1,6 @@
 """What running a program through `warploom exec` costs beside the emulator's own time: per launch, and per byte copied.
 
-    PYTHONPATH=src python3 scripts/exec_overhead.py [--launches 10000] [--megabytes 256]
+    warploom-lab exec-overhead [--launches 10000] [--megabytes 256]
 
 Needs nvcc. Builds a program that launches a kernel of one block again and again, and one that copies a large array to the device
 and back, runs both, and prints milliseconds per launch (with the emulator, and beside it) and GB/s for each direction.
@@ -16,12 +16,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from warploom.chip.machines import load_machine
 from warploom.designs import design
 from warploom.emulator.emulator import Emulator
-from warploom.machines import load_machine
+from warploom.programs.process import ProcessOrigin
 from warploom.programs.runtime import Runtime
 from warploom.programs.server import run_program
-from warploom.simulation.executing import ProgramRun
+from warploom.runs.live import ProgramRun
+from warploom.runs.spec import RunSpec
 
 SOURCE = r"""
 #include <chrono>
@@ -74,13 +76,13 @@ def main() -> int:
         finally:
             emulating[0] += time.perf_counter() - started
 
-    Emulator.execute = watched  # type: ignore[method-assign]
+    Emulator.execute = watched  # type: ignore[method-assign, assignment]
     with tempfile.TemporaryDirectory() as folder:
         source, program, printed = Path(folder) / "overhead.cu", Path(folder) / "overhead", Path(folder) / "printed"
         source.write_text(SOURCE)
         way = ["-cudart", "shared", "-gencode", "arch=compute_75,code=compute_75"]
         subprocess.run(["nvcc", *way, "-o", str(program), str(source)], check=True)
-        run = ProgramRun(design("baseline"), load_machine("gtx480"), "ptx", timed=False)
+        run = ProgramRun(RunSpec(ProcessOrigin((str(program),)), design("baseline"), load_machine("gtx480"), timed=False))
         words = [str(program), str(options.launches), str(options.megabytes)]
         for warm_up in (True, False):  # the first run compiles the emulator
             emulating[0] = 0.0

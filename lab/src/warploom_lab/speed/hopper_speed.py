@@ -1,11 +1,11 @@
 """How fast launches and whole programs are timed on `hopper`, and how much memory they take.
 
-    python scripts/hopper_speed.py [--size small] [--only vectoradd,sgemm]
-    python scripts/hopper_speed.py --programs [--size small,paper,chip] [--only vectoradd,sgemm]
+    warploom-lab hopper-speed [--size small] [--only vectoradd,sgemm]
+    warploom-lab hopper-speed --programs [--size small,paper,chip] [--only vectoradd,sgemm]
 
-The first times the launches that were measured on an H200 (`validation/h200`), each on a chip of its own as `warploom validate`
-does, the better of two runs. Set-up is everything but the loop over cycles: records, columns of the trace, what is gathered in
-the end. Tables of the code are part of it, but the second run finds those of the first.
+The first times the launches that were measured on an H200 (`lab/src/warploom_lab/devices/h200`), each on a chip of its own
+as `warploom validate` does, the better of two runs. Set-up is everything but the loop over cycles: records, columns of the
+trace, what is gathered in the end. Tables of the code are part of it, but the second run finds those of the first.
 
 The second runs whole programs as `warploom run --machine hopper` does, each in a process of its own, because a process only tells
 the most memory that it ever had. Executing is everything before the timing: inputs, emulation, traces, the reference; a tiny
@@ -22,17 +22,18 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
-from warploom.core.simulate import Simulation
-from warploom.core.tables import Tables
+from warploom.chip.machines import load_machine
+from warploom.chip.simulate import Simulation
+from warploom.chip.tables import Tables
 from warploom.designs import parse_design
 from warploom.emulator.emulator import ExecutedLaunch
-from warploom.machines import load_machine
-from warploom.programs.named import program_named
-from warploom.simulation.compilation import physical, shrunk
-from warploom.simulation.execution import Executions, execute
-from warploom.validation.programs import CODE
-from warploom.validation.recorded import folder_of, read_launches
-from warploom.workloads.registry import load_workload, workload_names
+from warploom.programs.named import origin_named
+from warploom.programs.workloads.registry import load_workload, workload_names
+from warploom.runs.compilation import physical, shrunk
+from warploom.runs.execution import Executions
+from warploom.runs.spec import RunSpec
+from warploom.studies.validate.programs import CODE
+from warploom.studies.validate.recorded import folder_of, read_launches
 
 MACHINE, DESIGN = load_machine("hopper"), parse_design("modern")
 
@@ -71,10 +72,10 @@ def time_launches(size: str, only: list[str]) -> None:
             chosen.setdefault(one.program, []).append((one.kernel, one.launch))
     launches, instructions, whole, loop = 0, 0, 0.0, 0.0
     for name, numbers in chosen.items():
-        program = program_named(name, CODE)
+        spec = RunSpec(origin_named(name), DESIGN, MACHINE, size, code=CODE, launches=tuple(sorted(numbers)))
         seen: Counter[str] = Counter()
         tables = _chip().tables  # which the launches of a program share
-        for launch in execute(program, DESIGN, MACHINE, size, Executions(), launches=tuple(sorted(numbers))).launches:
+        for launch in Executions().of(spec.settled).launches:
             kernel, number = launch.code.name, seen[launch.code.name]
             seen[kernel] += 1
             if (kernel, number) not in numbers:
@@ -101,7 +102,7 @@ class Cost(NamedTuple):
 def cost_of(name: str, size: str) -> Cost:
     """Run a program on a chip that is kept between its launches."""
     started = time.process_time()
-    execution = execute(program_named(name, CODE), DESIGN, MACHINE, size, Executions())
+    execution = Executions().of(RunSpec(origin_named(name), DESIGN, MACHINE, size, code=CODE).settled)
     executed = time.process_time()
     simulation = _chip()
     for launch, trace in execution.traced():

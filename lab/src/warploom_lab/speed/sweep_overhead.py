@@ -1,4 +1,4 @@
-"""What a sweep costs beside its simulations, and how long ten thousand stored runs take: ``python scripts/sweep_overhead.py``.
+"""What a sweep costs beside its simulations, and how long ten thousand stored runs take: ``warploom-lab sweep-overhead``.
 
 Prints, for a sweep of many short runs in one process, the milliseconds a run beyond the simulation (compilation comes before the
 clock starts); then how long it takes to see that all runs of a plan are stored and to load them as its table. The machine
@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import warploom as wl
-from warploom.simulation.result import encode
-from warploom.simulation.workers import Here
-from warploom.sweeps.keys import content_keys
-from warploom.sweeps.store import FOLD_AT
-from warploom.sweeps.sweep import make, prepare
+from warploom.runs.keys import keys_of
+from warploom.runs.result import encode
+from warploom.runs.store import FOLD_AT
+from warploom.runs.workers import Here
+from warploom.studies.sweep.sweep import make, prepare
 
 MOST_MILLISECONDS = 50
 MOST_SECONDS = 2
@@ -32,7 +32,7 @@ def overhead(runs: int, folder: Path) -> float:
     planned = prepare({**PLAN, "replicates": runs}, folder / "many")
     make(planned, Here())
     whole = time.perf_counter() - began
-    return 1000 * (whole - planned.table()["wall_seconds"].sum()) / runs
+    return 1000 * (whole - planned.table()[["wall_seconds", "compile_seconds"]].sum().sum()) / runs
 
 
 def stored(number: int, folder: Path) -> tuple[float, float]:
@@ -42,7 +42,7 @@ def stored(number: int, folder: Path) -> tuple[float, float]:
     result = made.store.load(key) or {}
     plan = {**PLAN, "replicates": number}
     planned = prepare(plan, folder / "stored")
-    for place, own in enumerate(content_keys(planned.tasks)):
+    for place, own in enumerate(keys_of(planned.specs)):
         planned.store.save(own, encode({**result, "cycles": result["cycles"] + place}))
         if place % FOLD_AT == 0:
             planned.store.fold_if_many()

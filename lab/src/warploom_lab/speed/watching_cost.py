@@ -1,6 +1,6 @@
 """How much longer a run takes while hot spots are counted: processor time of the timing model, watched over not watched.
 
-    python scripts/watching_cost.py
+    warploom-lab watching-cost
 
 Each workload is executed once and timed several times, the least of which counts; compilation is not among them.
 """
@@ -11,8 +11,8 @@ import math
 import time
 from collections.abc import Sequence
 
-from warploom.simulation.execution import Executions
-from warploom.simulation.simulate import simulate
+from warploom.runs.execution import Executions
+from warploom.runs.simulate import simulate
 
 DESIGNS = ("baseline", "rfc", "gpu-shrink")
 WORKLOADS = ("hotspot", "matrixmul", "backprop", "srad", "lib", "bfs")

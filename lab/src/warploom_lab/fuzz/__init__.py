@@ -1,0 +1,1 @@
+"""Spoilt inputs of every kind that Warploom reads."""

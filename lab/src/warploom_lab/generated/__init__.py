@@ -1,0 +1,1 @@
+"""What writes pages, tables and compiled files that are kept in the repository."""

@@ -1,0 +1,1 @@
+"""Cases, and what records an H200's answers to them."""

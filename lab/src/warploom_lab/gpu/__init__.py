@@ -1,0 +1,1 @@
+"""What prepares, makes and records measurements on a GPU."""

@@ -1,0 +1,1 @@
+"""Changed sources that a test should notice."""

@@ -1,0 +1,1 @@
+"""Whole programs and all workloads, run and compared."""

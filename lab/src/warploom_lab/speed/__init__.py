@@ -1,0 +1,1 @@
+"""What measures Warploom's own speed beyond `warploom bench`."""
