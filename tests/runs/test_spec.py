@@ -143,7 +143,7 @@ def test_a_result_of_chosen_launches_is_made_again_of_these() -> None:
     """It says which launches it is of, and cannot be taken for a result of all."""
     whole = simulate("reduction", size="tiny")
     chosen = simulate("reduction", size="tiny", launches=[("reduction", 0)])
-    assert len(whole.kernels) > len(chosen.kernels) == 1 and whole.provenance.key != chosen.provenance.key
+    assert len(whole.launches) > len(chosen.launches) == 1 and whole.provenance.key != chosen.provenance.key
     record = json.loads(json.dumps(plain(chosen.to_dict())))
     again = make_again(record, "here")
     assert differences(record, again) == [] and again.spec.launches == (("reduction", 0),)

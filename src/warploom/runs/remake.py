@@ -37,7 +37,7 @@ OUTCOME = (
     "counters",
     "energy_pj",
     "storage_bits",
-    "kernels",
+    "launches",
 )
 
 

@@ -92,7 +92,7 @@ class Result(RunOutcome):
     counters: dict[str, Any]
     energy_pj: dict[str, float]  # dynamic, leakage, overhead, total
     storage_bits: int  # what the design adds to an SM
-    kernels: list[dict[str, Any]] = field(default_factory=list)  # by launch
+    launches: list[dict[str, Any]] = field(default_factory=list)
     energy_terms: tuple[Term, ...] = ()
     versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.runs.savings`
     power: list[dict[str, float]] = field(

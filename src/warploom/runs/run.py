@@ -64,7 +64,7 @@ def run(spec: RunSpec, watch: Watch = NOBODY, executions: Executions | None = No
         storage_bits=storage_bits(spec.design, facts.machine),
         wall_seconds=clock.seconds,
         compile_seconds=clock.compiling,
-        kernels=timing.launches,
+        launches=timing.launches,
         energy_terms=energy.terms,
         power=power_over_time(timing.samples, energy, table, facts),
         states=states_over_time(timing.samples, facts.cycle_time),

@@ -100,7 +100,7 @@ def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) ->
 
 
 def _kernels(result: Result) -> list[dict[str, Any]]:
-    return list({entry["kernel"]: entry for entry in result.kernels}.values())
+    return list({entry["kernel"]: entry for entry in result.launches}.values())
 
 
 def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:

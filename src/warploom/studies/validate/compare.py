@@ -71,7 +71,7 @@ class Summary:
 
 
 def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
-    """Beside a measured launch, what a simulated one gave (an entry of ``Result.kernels`` of launches timed alone)."""
+    """Beside a measured launch, what a simulated one gave (an entry of ``Result.launches`` of launches timed alone)."""
     memory = launch["memory"]
     return Compared(
         measured,

@@ -56,14 +56,14 @@ def run_kernels(
     )
     ours: dict[tuple[str, str, str, int], dict[str, Any]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
-        for launch in result.kernels if result is not None else ():
+        for launch in result.launches if result is not None else ():
             ours[program, size, launch["kernel"], launch["launch"]] = launch
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
                 described = described_program(kernels, one.program)
                 run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
-                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
+                ours[one.program, one.size, one.kernel, one.launch] = run.launches[0]
             except WarploomError as error:
                 refused(one.program, error)
             step(one.program)
@@ -96,5 +96,5 @@ def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design
         launch = launches[name]
         program = microbenchmark_program(launch, reps)
         result = simulate(program, design, machine, launches=((launch.kernel, 0),))
-        number += sign * (result.kernels[0]["memory"][run.counter] if run.counter else result.cycles)
+        number += sign * (result.launches[0]["memory"][run.counter] if run.counter else result.cycles)
     return number / run.work
