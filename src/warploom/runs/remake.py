@@ -38,6 +38,7 @@ OUTCOME = (
     "energy_pj",
     "storage_bits",
     "launches",
+    "kernels",
 )
 
 

@@ -119,7 +119,7 @@ def main_registers(result: Result) -> int:
     """The registers of the kernel that executes most instructions, over all its launches."""
     work: Counter[str] = Counter()
     for launch in result.launches:
-        work[launch["kernel"]] += launch["warp_instructions"]
+        work[launch.kernel] += launch.warp_instructions
     spec = result.spec
     module = spec.program.open(spec.code, spec.seed).module()
     return compile_for(module, work.most_common(1)[0][0], spec.design, spec.machine).registers
