@@ -37,9 +37,10 @@ def command(
     from warploom.base.errors import WarploomError
     from warploom.chip.machines import load_machine
     from warploom.designs import describe_code, parse_design
-    from warploom.programs.custom import find_kernel, is_file_name, read_source
-    from warploom.programs.program import workload_program
+    from warploom.programs.custom import find_kernel
+    from warploom.programs.program import check_code, workload_program
     from warploom.programs.replay import is_recording
+    from warploom.programs.source import Source, is_file_name
     from warploom.runs.compilation import compile_for
     from warploom.show.listing import inspect_summary, render_listing
 
@@ -49,13 +50,12 @@ def command(
     if is_recording(target):
         return _inspect_recording(target, code or chip.code, json)
     options = compiler_options(include, define, std, nvrtc_option)
-    own = is_file_name(target)
-    file = read_source(target, code, chip.code, options) if own else workload_program(target, code or chip.code)
-    module = file.module()
+    source = Source.of_file(target, options) if is_file_name(target) else workload_program(target).source
+    module = source.kernels(check_code(source.code_for(code, chip.code)))
     point = parse_design(design or "baseline")
     if max_registers is not None:
         point = point.with_options(max_registers=max_registers)
-    wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
+    wanted = find_kernel(module, kernel, source.place) if kernel or len(module.kernels) < 2 else None
     names = [wanted] if wanted else list(module.kernels)
     kernels, refused = [], []
     for name in names:

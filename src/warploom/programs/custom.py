@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,14 @@ from warploom.base.progress import activity
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.code.instruction import Parameter
 from warploom.compiler.cuda.demangle import demangle
-from warploom.compiler.sass.fatbin import choose_entry, read_fatbin
-from warploom.compiler.sass.module import ARCHITECTURES, SassModule, from_cubin
+from warploom.compiler.sass.module import SassModule
 from warploom.emulator.extents import extent_problem
 from warploom.emulator.shape import LaunchShape
 from warploom.programs.arguments import KernelParameter, match_arguments, parse_argument
 from warploom.programs.array_files import read_npy
-from warploom.programs.program import PTX, Kernels, Program, read_module
+from warploom.programs.program import Kernels, Program
 from warploom.programs.signature import source_signature
+from warploom.programs.source import Source
 from warploom.programs.variables import set_variables
 from warploom.programs.workloads.workload import Arrays, Gpu, Size
 
@@ -31,88 +31,7 @@ if TYPE_CHECKING:
     from warploom.compiler.ptx.module import Module, PtxParameter
     from warploom.programs.own_kernel import OwnKernel
 
-SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin")
-_LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
 _SEED = 20240229  # of random arguments; each argument adds its position
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A kernel file: as PTX, with the CUDA source where it was compiled from one; or what machine code is made of."""
-
-    place: str
-    ptx: str
-    source: str = ""
-    code: str = PTX
-    cubin: bytes = b""
-    options: tuple[str, ...] = ()
-
-    def module(self) -> Module | SassModule:
-        """Its kernels in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
-
-
-def is_file_name(text: str) -> bool:
-    """Whether a command-line word names a kernel file rather than a workload."""
-    return Path(text).suffix.lower() in SUFFIXES
-
-
-def check_exists(path: str) -> None:
-    """Refuse a file that is not there, before anything is said about its launch."""
-    if not Path(path).exists():
-        raise WarploomError(f"{path}: there is no such file")
-
-
-def read_source(path: str, code: str | None = None, usual: str = PTX, options: Sequence[str] = ()) -> SourceFile:
-    """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
-
-    ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else becomes the ``usual`` code. Of a
-    ``.fatbin``, the cubin for the architecture is taken, or its PTX. ``options`` are for the compiler of CUDA C++.
-    """
-    check_exists(path)
-    suffix = Path(path).suffix.lower()
-    try:
-        data = Path(path).read_bytes()
-        if suffix == ".cubin":
-            if code == PTX:
-                raise WarploomError(f"{path}: a cubin holds machine code; leave --code out, or name its architecture")
-            return SourceFile(path, "", code=code or from_cubin(data, path).architecture, cubin=data)
-        if suffix == ".fatbin":
-            return _from_fatbin(data, path, code, usual)
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise WarploomError(f"{path}: this is not text; give CUDA C++ or PTX") from None
-    except OSError as error:
-        raise WarploomError(f"{path}: cannot be read ({error.strerror or error})") from None
-    code = code or usual
-    if code != PTX:
-        if suffix == ".cu":
-            return SourceFile(path, "", text, code, options=tuple(options))
-        return SourceFile(path, text, code=code)
-    if suffix == ".cu":
-        from warploom.compiler.cuda import compile_to_ptx
-
-        try:
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=options)
-        except WarploomError as error:
-            if _LAUNCHES_KERNELS not in str(error):
-                raise
-            # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=(*options, "--relocatable-device-code=true"))
-        return SourceFile(path, ptx, text, options=tuple(options))
-    return SourceFile(path, text)
-
-
-def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> SourceFile:
-    entries = read_fatbin(data, path)
-    if code == PTX:
-        entries = [entry for entry in entries if not entry.cubin]
-        if not entries:
-            raise WarploomError(f"{path}: there is no PTX in it; leave --code out, or name an architecture")
-    chosen = choose_entry(entries, None if code == PTX else code, ARCHITECTURES, path)
-    if chosen.cubin:
-        return SourceFile(path, "", code=f"sm_{chosen.architecture}", cubin=chosen.data)
-    return SourceFile(path, chosen.text, code=code or usual)
 
 
 def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
@@ -155,11 +74,11 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     path, shape = own.file, LaunchShape(own.grid, own.block, own.shared_bytes)
     with activity(f"reading {path}"):
-        file = read_source(path, code, code, own.options)
-        module = file.module()
+        source = Source.of_file(path, own.options)
+        module = source.kernels(code)
     name = find_kernel(module, own.kernel, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(own.arguments)]
-    slots = _slots(module, name, file.source)
+    slots = _slots(module, name, source.cuda)
     title = kernel_titles(module.kernels)[name]
     values = match_arguments(slots, parsed, title)
 
@@ -186,17 +105,13 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
 
     return Program(
         f"{Path(path).stem}:{title}",
-        file.ptx,
-        file.place,
+        source,
         inputs,
         host,
         reference=(lambda _arrays: expected) if expected else None,
         origin=replace(own, file=str(Path(path).resolve()), kernel=name),
         sized=False,
-        code=file.code,
-        source=file.source if file.code != PTX else "",
-        cubin=file.cubin,
-        options=file.options,
+        code=code,
         lenient=own.lenient,
     )
 
@@ -223,7 +138,7 @@ def _loaded(file: Path) -> np.ndarray:
         raise WarploomError(f"{file}: {error}") from None
 
 
-def _slots(module: Module | SassModule, kernel: str, source: str) -> list[KernelParameter]:
+def _slots(module: Module | SassModule, kernel: str, source: str | None) -> list[KernelParameter]:
     if isinstance(module, SassModule):
         parameters: Sequence[Parameter | PtxParameter] = module.kernel(kernel).parameters
     else:
