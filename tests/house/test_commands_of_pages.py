@@ -46,12 +46,11 @@ def complaint(words: list[str]) -> str:
     context.allow_interspersed_args = command.allow_interspersed_args
     said = [word for word in others if word not in {"…", "..."}]
     try:
-        given, _, _ = command.make_parser(context).parse_args(said)
+        given, _, _ = command.make_parser(context).parse_args(list(said))
     except UsageError as error:
         told = error.format_message()
-        return (
-            "" if said[-1].startswith("--") and said[-1] in told and "requires an argument" in told else told
-        )  # named, not shown
+        only_named = said[-1].startswith("--") and f"'{said[-1]}' requires an argument" in told
+        return "" if only_named else told
     named = {option: given[option] for option in NAMED if given.get(option) and not PLACEHOLDER.search(str(given[option]))}
     if "policy" in given or "paper" in given:  # names of a reader's own
         named.clear()
