@@ -28,8 +28,8 @@ HEAD = """# The papers' numbers and ours
 
 Written by `warploom-lab write-scorecard` from `warploom reproduce all --size small`, not by hand.
 [Reproduce a paper's figures](../how-to/reproduce.md#the-rules-of-the-verdicts) has the rules of the verdicts.
-*Here* is with the code that the paper names for its figures ({codes}; all others: our backend's); *backend* and *sm_75* are the same numbers with that code throughout, and *without
-the cause* is what comes out of an experiment that takes away what we hold to be the reason: its value, and what was taken away.
+*Here* is with the code that the paper names for its figures ({codes}; all others: our backend's); *backend* and *sm_75* are the same numbers
+with that code throughout, and *without the cause* is what comes out of an experiment that takes away what we hold to be the reason: its value, and what was taken away.
 Bounds are marked ≤ and ≥.
 """
 BY_PAPER = """
