@@ -13,7 +13,7 @@ import warploom as wl
 from support.places import ROOT
 from warploom.base.errors import WarploomError
 
-GUIDE = (ROOT / "docs" / "guide.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "how-to" / "guide.md").read_text("utf-8")
 SECTION = GUIDE.split("## Programs in Python\n")[1].split("\n### ")[0]
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", SECTION, re.DOTALL)
 TWO = """

@@ -1,4 +1,4 @@
-"""Writes docs/scorecard.md from what ``warploom reproduce all --json`` printed, with the papers' own kinds of code and with each.
+"""Writes docs/lab/scorecard.md from what ``warploom reproduce all --json`` printed, with the papers' own kinds of code and with each.
 
 warploom reproduce all --json > own.json
 warploom reproduce all --code ptx --json > ptx.json
@@ -22,12 +22,12 @@ from warploom.base.library import find_paper
 from warploom.studies.reproduce.facts import DERIVED, REPRODUCED, VERDICTS, load_facts
 from warploom_lab import CHECKOUT
 
-TARGET = CHECKOUT / "docs" / "scorecard.md"
-KEPT = CHECKOUT / "docs" / "originals"
+TARGET = CHECKOUT / "docs" / "lab" / "scorecard.md"
+KEPT = CHECKOUT / "docs" / "lab" / "originals"
 HEAD = """# The papers' numbers and ours
 
 Written by `warploom-lab write-scorecard` from `warploom reproduce all --size small`, not by hand.
-[The guide](guide.md#reproduce-the-papers) has the rules of the verdicts. *Here* is with the code that the paper names for its
+[The guide](../how-to/guide.md#reproduce-the-papers) has the rules of the verdicts. *Here* is with the code that the paper names for its
 figures ({codes}; all others: our backend's); *backend* and *sm_75* are the same numbers with that code throughout, and *without
 the cause* is what comes out of an experiment that takes away what we hold to be the reason: its value, and what was taken away.
 Bounds are marked ≤ and ≥.

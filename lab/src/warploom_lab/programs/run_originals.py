@@ -38,7 +38,7 @@ from warploom.studies.reproduce.experiment import Results, run_named
 from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom_lab import CHECKOUT
 
-TABLES = CHECKOUT / "docs" / "originals"
+TABLES = CHECKOUT / "docs" / "lab" / "originals"
 CODES = {REGMUTEX: ("sm_75", "ptx"), RFV: ("ptx",)}
 FIGURES = {REGMUTEX: ("figure 7", "figure 8", "figure 9", "figure 12"), RFV: ("figure 10", "figure 11")}
 PARTS = [(paper, code, place) for paper, places in FIGURES.items() for code in CODES[paper] for place in places]
