@@ -154,6 +154,7 @@ if TYPE_CHECKING:
     from warploom.studies.reproduce.experiment import Results as Results
     from warploom.studies.reproduce.experiment import Row as Row
     from warploom.studies.reproduce.experiment import run_named as run_named
+    from warploom.studies.reproduce.grid import Grid as Grid
 
 _HOMES = {
     "warploom.base.errors": ("WarploomError",),
@@ -263,6 +264,7 @@ _HOMES = {
     "warploom.runs.result": ("Result",),
     "warploom.runs.spec": ("RunSpec",),
     "warploom.studies.reproduce.experiment": ("Chart", "Experiment", "Figure", "Outcome", "Results", "Row", "run_named"),
+    "warploom.studies.reproduce.grid": ("Grid",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
@@ -315,6 +317,7 @@ __all__ = [
     "Flag",
     "FlowGraph",
     "Gpu",
+    "Grid",
     "Imm",
     "Instruction",
     "Lanes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,10 @@ def began(kind: str, folder: Path) -> Path:
 
 
 def ran(folder: Path) -> str:
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", str(folder)], capture_output=True, text=True, cwd=folder).stdout
+    """What pytest says of it, where `warploom` is found as in an environment that is active."""
+    found = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = [sys.executable, "-m", "pytest", "-q", str(folder)]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder, env=found).stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)
