@@ -34,12 +34,12 @@ def test_what_is_no_name_names_no_file(name: str) -> None:
     ],
 )
 def test_a_name_that_is_too_long_is_not_there(look: Callable[[], object]) -> None:
-    with pytest.raises(WarploomError, match="there is no|no such"):
+    with pytest.raises(WarploomError, match=r"there is no|no such"):
         look()
 
 
 def test_a_base_of_too_long_a_name_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "machine.toml"
     path.write_text(f'base = "{LONG}.toml"\n')
-    with pytest.raises(WarploomError, match="machine.toml: its `base` .* is not there"):
+    with pytest.raises(WarploomError, match=r"machine.toml: its `base` .* is not there"):
         load_machine(path)
