@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -59,7 +60,7 @@ def is_file_name(text: str) -> bool:
 
 def check_exists(path: str) -> None:
     """Refuse a file that is not there, before anything is said about its launch."""
-    if not Path(path).exists():
+    if not os.path.exists(path):  # false, too, for names that no file can have
         raise WarploomError(f"{path}: there is no such file")
 
 

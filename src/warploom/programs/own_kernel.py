@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.cuda.demangle import demangle
 from warploom.compiler.cuda.options import about_files, is_header_folder
@@ -95,7 +96,7 @@ def _compiled(own: OwnKernel, code: str) -> str:
 
 def check_file(file: str, digest: Any, place: str) -> None:
     """Refuse a file with other contents than a record was made with, before anything reads more out of it."""
-    if not Path(file).is_file():  # a device can be read for ever
+    if not is_file(file):  # a device can be read for ever
         raise WarploomError(f"{place}: {file} is not there any more; restore it to make the result again")
     try:
         data = Path(file).read_bytes()
