@@ -16,7 +16,7 @@ from warploom.compiler.cuda.demangle import demangle
 from warploom.compiler.cuda.options import about_files, is_header_folder
 from warploom.compiler.sass.module import SassModule
 from warploom.compiler.sass.toolchain import tool_version
-from warploom.programs.custom import SUFFIXES, check_exists, is_file_name, kernel_program, parse_extent, read_source
+from warploom.programs.custom import SUFFIXES, check_exists, is_file_name, kernel_program, parse_extent, read_kernels, read_source
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.program import Program, is_lenient
 
@@ -89,8 +89,7 @@ def _has_headers(file: str, options: tuple[str, ...]) -> bool:
 
 
 def _compiled(own: OwnKernel, code: str) -> str:
-    source = read_source(own.file, code, code, own.options)
-    module = source.module()
+    source, module, _ = read_kernels(own.file, code, code, own.options, own.kernel)
     return _digest(module.make(None) if isinstance(module, SassModule) else _FILE_LINES.sub("", source.ptx).encode())
 
 
