@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from support.places import ROOT
-from warploom.cli.app import UsageError, app
+from warploom.cli.app import UsageError, application
 from warploom.cli.check_option import joined
 from warploom.cli.names_first import check_names
 
@@ -21,7 +21,7 @@ SHOWN = re.compile(r"^(?:    (?:- run: )?|)(?:\$ )?(?:[A-Z_]+=\S+ )*warploom ((?
 INLINE = re.compile(r"`(?:\$ )?warploom ([a-z]+ [^`]+)`")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 PLACEHOLDER = re.compile(r"[A-Z]{3,}|…|\.\.\.")  # a word that stands for another
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(application())
 NAMED = ("machine", "workloads", "target", "design", "designs")
 
 
