@@ -157,7 +157,7 @@ def _build_runtime(folder: Path, compiler: list[str], major: int) -> None:
     _write_stubs(folder, "cudart", names)
     exported = folder / "cudart" / "exports.map"
     exported.write_text(f"{NAMES[major]} {{ global: cuda*; __cuda*; local: *; }};\n", encoding="utf-8")
-    options = [f"-DWARPLOOM_CUDART_MAJOR={major}", "-Wl,--version-script=cudart/exports.map", *_linked(NAMES[major])]
+    options = [f"-DWARPLOOM_CUDART_MAJOR={major}", "-Wl,--version-script=cudart/exports.map", "-ldl", *_linked(NAMES[major])]
     _compile(folder, compiler, NAMES[major], [*_own(folder, "cudart"), *options, *_same(names)])
 
 
