@@ -1,8 +1,8 @@
 """Reads a cubin: NVIDIA's ELF file with the machine code of one architecture.
 
 Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter (0x45 where all
-together are large), 0x0a where parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest
-stack, 0x34 where branches through registers may go, 0x3d the cluster that it demands.
+together are large), 0x0a where parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the most
+of stack, 0x34 where branches through registers may go, 0x3d the cluster that it demands.
 """
 
 from __future__ import annotations
