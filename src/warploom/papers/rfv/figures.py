@@ -28,7 +28,7 @@ from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Out
 
 MACHINE = "rfv"
 SMS = {"tiny": 1, "small": 2}
-TWO_LEVEL = "scheduler=two-level(active=6)"  # section 9
+TWO_LEVEL = "scheduler=two-level(active=6, inner=round-robin, each=scheduler)"  # section 9; GPGPU-Sim: a queue for each scheduler
 FRUGAL = "max_registers=least"  # section 9.2: "the minimum number of registers are used that do not cause any register spill"
 SAMPLE = ("vectoradd", "matrixmul", "reduction", "hotspot", "lps", "scalarprod")  # figure 1 has six; only VectorAdd is named
 UNLIMITED = 65536
