@@ -88,7 +88,7 @@ class Rfv(NamedTuple):
     }
     MEANING = {
         "shrink": "physical registers as a share of the architected file, which occupancy goes by (section 8.1)",
-        "table_bytes": "renaming table of an SM; registers that do not fit are exempt, the longest-lived first (section 7.1); 0: none",
+        "table_bytes": "renaming table; registers that do not fit are exempt, longest-lived first (section 7.1); 0: no table",
         "flag_cache": "entries of the release flag cache; 0: none (section 7.2)",
         "rename_cycles": "pipeline stages of renaming (section 7.1: one); 0: the table is read in no time",
         "divergence": "which branches the compiler takes for divergent: those that its analysis finds, or all",
