@@ -31,7 +31,44 @@ if TYPE_CHECKING:
     from warploom.compiler.ptx.module import Module, PtxParameter
     from warploom.programs.own_kernel import OwnKernel
 
+_INSTANCE = re.compile(r"[\w:\s]+<[^;{}#\\\n\"]*>\s*")  # of a template, as C++ writes it
+_LAUNCHED = re.compile(r"\b([A-Za-z_][\w:]*\s*<[^<>;{}()]*(?:<[^<>;{}()]*>[^<>;{}()]*)*>)\s*<<<")
+_ERROR = re.compile(r"error: (.+)")
 _SEED = 20240229  # of random arguments; each argument adds its position
+
+
+def named_kernels(source: Source, code: str, wanted: str | None) -> tuple[Source, Module | SassModule, Sequence[str]]:
+    """A source with its kernels in a code, and the names of those that are meant: the one that is wanted, or all.
+
+    An instance of a template that is wanted and that nothing in device code asks for is made.
+    """
+    module, text = source.kernels(code), source.cuda or ""
+    launched = _launched(text)
+    if not module.kernels and launched and (wanted is None or "<" not in wanted):
+        raise WarploomError(
+            f"{source.place}: its kernels are templates, and nothing in device code makes an instance of them; name one, such as "
+            f"--kernel '{launched[0]}'"
+        )
+    if wanted is None and module.kernels:
+        return source, module, list(module.kernels)
+    if wanted is None or not text or not _INSTANCE.fullmatch(wanted) or _matching(module, wanted):
+        return source, module, [find_kernel(module, wanted, source.place)]
+    try:
+        more = replace(source, instance=wanted)
+        made = more.kernels(code)
+        new = [kernel for kernel in made.kernels if kernel not in module.kernels]
+    except WarploomError as error:
+        reason = _ERROR.search(str(error))
+        if reason is None:
+            raise
+        known = did_you_mean(wanted, [*kernel_titles(module.kernels).values(), *launched])
+        raise WarploomError(f"{source.place}: there is no kernel {wanted!r}: {reason[1]}{known}") from None
+    return more, made, new if len(new) == 1 else [find_kernel(made, wanted, source.place)]
+
+
+def _launched(source: str) -> list[str]:
+    """The instances of templates that the host code of a source launches, as they are written there."""
+    return list(dict.fromkeys("".join(found.split()) for found in _LAUNCHED.findall(source)))
 
 
 def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
@@ -43,16 +80,21 @@ def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
         if len(kernels) > 1:
             raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {_listed(kernels)}")
         return kernels[0]
-    if wanted in module.kernels:
-        return wanted
-    spelling = "".join(wanted.split())
-    matching = [name for name in kernels if spelling in demangle(name).spellings()]
+    matching = _matching(module, wanted)
     if len(matching) == 1:
         return matching[0]
     if matching:
         raise WarploomError(f"{place}: kernel {wanted!r} may be any of these; give one of them whole: {_listed(matching)}")
     known = [*kernel_titles(kernels).values()]
     raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, known)}")
+
+
+def _matching(module: Kernels, wanted: str) -> list[str]:
+    """The kernels that a name may mean."""
+    if wanted in module.kernels:
+        return [wanted]
+    spelling = "".join(wanted.split())
+    return [name for name in module.kernels if spelling in demangle(name).spellings()]
 
 
 def _listed(kernels: list[str]) -> str:
@@ -74,9 +116,8 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     path, shape = own.file, LaunchShape(own.grid, own.block, own.shared_bytes)
     with activity(f"reading {path}"):
-        source = Source.of_file(path, own.options)
-        module = source.kernels(code)
-    name = find_kernel(module, own.kernel, path)
+        source, module, names = named_kernels(Source.of_file(path, own.options), code, own.kernel)
+    name = names[0] if len(names) == 1 else find_kernel(module, None, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(own.arguments)]
     slots = _slots(module, name, source.cuda)
     title = kernel_titles(module.kernels)[name]
@@ -109,7 +150,7 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
         inputs,
         host,
         reference=(lambda _arrays: expected) if expected else None,
-        origin=replace(own, file=str(Path(path).resolve()), kernel=name),
+        origin=replace(own, file=str(Path(path).resolve()), kernel=source.instance or name),
         sized=False,
         code=code,
         lenient=own.lenient,

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.cuda.demangle import demangle
 from warploom.compiler.cuda.options import about_files, is_header_folder
 from warploom.compiler.sass.toolchain import tool_version
-from warploom.programs.custom import kernel_program, parse_extent
+from warploom.programs.custom import kernel_program, named_kernels, parse_extent
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.program import Program, is_lenient
 from warploom.programs.source import PTX, SUFFIXES, Source, check_exists, is_file_name
@@ -88,13 +89,14 @@ def _has_headers(file: str, options: tuple[str, ...]) -> bool:
 
 
 def _compiled(own: OwnKernel, code: str) -> str:
-    made = Source.of_file(own.file, own.options).compiled(code)
+    source, _, _ = named_kernels(Source.of_file(own.file, own.options), code, own.kernel)
+    made = source.compiled(code)
     return _digest(_FILE_LINES.sub(b"", made) if code == PTX else made)
 
 
 def check_file(file: str, digest: Any, place: str) -> None:
     """Refuse a file with other contents than a record was made with, before anything reads more out of it."""
-    if not Path(file).is_file():  # a device can be read for ever
+    if not is_file(file):  # a device can be read for ever
         raise WarploomError(f"{place}: {file} is not there any more; restore it to make the result again")
     try:
         data = Path(file).read_bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class Source:
     cuda: str | None = None  # CUDA C++
     images: tuple[FatEntry, ...] = ()  # else: PTX and cubins
     options: tuple[str, ...] = ()  # for the compiler of CUDA C++
+    instance: str = ""  # of a template of CUDA C++, made besides the kernels that the text itself asks for
 
     @classmethod
     def of_text(cls, text: str, place: str, options: Sequence[str] = ()) -> Source:
@@ -68,7 +70,7 @@ class Source:
                 )
             return parse(self.ptx, self.place)
         if self.cuda is not None:
-            return from_cuda(self.cuda, self.place, code, self.options)
+            return from_cuda(self.cuda, self.place, code, self.options, self.instance)
         cubin = best_cubin(self.images, code)
         if cubin is not None:
             own = code if code.removesuffix("a") == f"sm_{cubin.architecture}" else None
@@ -135,13 +137,13 @@ def _compiled(source: Source, text: str) -> str:
     from warploom.compiler.cuda import compile_to_ptx
 
     try:
-        return compile_to_ptx(text, source.place, line_numbers=True, options=source.options)
+        return compile_to_ptx(text, source.place, line_numbers=True, options=source.options, instance=source.instance)
     except WarploomError as error:
         if _LAUNCHES_KERNELS not in str(error):
             raise
         # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
         relocatable = (*source.options, "--relocatable-device-code=true")
-        return compile_to_ptx(text, source.place, line_numbers=True, options=relocatable)
+        return compile_to_ptx(text, source.place, line_numbers=True, options=relocatable, instance=source.instance)
 
 
 def is_file_name(text: str) -> bool:
@@ -151,5 +153,5 @@ def is_file_name(text: str) -> bool:
 
 def check_exists(path: str) -> None:
     """Refuse a file that is not there, before anything is said about its launch."""
-    if not Path(path).exists():
+    if not os.path.exists(path):  # false, too, for names that no file can have
         raise WarploomError(f"{path}: there is no such file")

@@ -3,7 +3,7 @@
 warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 192 8 2 power temp out   # each named after a workload
 warploom-lab run-originals originals
 
-Recordings hold programs of others and stay outside; the two tables in docs/originals are what the pages are written from:
+Recordings hold programs of others and stay outside; the two tables in docs/lab/originals are what the pages are written from:
 numbers.tsv has the papers' numbers from the originals and from our workloads, programs.tsv what each program is like. A number of
 which a program is missing is not there.
 """
@@ -38,7 +38,7 @@ from warploom.studies.reproduce.experiment import Results, run_named
 from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom_lab import CHECKOUT
 
-TABLES = CHECKOUT / "docs" / "originals"
+TABLES = CHECKOUT / "docs" / "lab" / "originals"
 CODES = {REGMUTEX: ("sm_75", "ptx"), RFV: ("ptx",)}
 FIGURES = {REGMUTEX: ("figure 7", "figure 8", "figure 9", "figure 12"), RFV: ("figure 10", "figure 11")}
 PARTS = [(paper, code, place) for paper, places in FIGURES.items() for code in CODES[paper] for place in places]
