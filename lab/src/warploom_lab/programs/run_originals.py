@@ -22,7 +22,7 @@ from typing import Any
 from warploom.papers.regmutex.figures import LIMITED, LIMITS, OTHERS, SUFFIX, WIDE
 from warploom.papers.regmutex.figures import MACHINE as REGMUTEX
 from warploom.papers.regmutex.figures import SMS as REGMUTEX_SMS
-from warploom.papers.rfv.figures import BASELINE, HALF, SPILL, WHOLE
+from warploom.papers.rfv.figures import BASELINE, SPILL, WHOLE
 from warploom.papers.rfv.figures import MACHINE as RFV
 from warploom.papers.rfv.figures import SMS as RFV_SMS
 from warploom.programs.named import origin_named
@@ -60,7 +60,7 @@ def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) ->
 def runs_of_program(paper: str, name: str) -> dict[str, RunSpec]:
     """The runs that say what a program is like under a paper's designs, by column; made as its figures do."""
     if paper == RFV:
-        designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": HALF, "compiler spill": SPILL}
+        designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": "rfv(shrink=0.5)", "compiler spill": SPILL}
         return {column: run_named(name, design, RFV, SIZE, sms=RFV_SMS[SIZE]) for column, design in designs.items()}
     share = "" if name in LIMITED else SUFFIX
     designs = {"": "baseline", "half the file": f"baseline{SUFFIX}", "regmutex": f"regmutex{share}", "twice the file": "baseline"}
@@ -118,8 +118,8 @@ def results_of(runs: Sequence[RunSpec], store: Store, jobs: int) -> Results:
 def main_registers(result: Result) -> int:
     """The registers of the kernel that executes most instructions, over all its launches."""
     work: Counter[str] = Counter()
-    for launch in result.kernels:
-        work[launch["kernel"]] += launch["warp_instructions"]
+    for launch in result.launches:
+        work[launch.kernel] += launch.warp_instructions
     spec = result.spec
     module = spec.program.open(spec.code, spec.seed).module()
     return compile_for(module, work.most_common(1)[0][0], spec.design, spec.machine).registers
@@ -127,7 +127,7 @@ def main_registers(result: Result) -> int:
 
 def traits(result: Result) -> Row:
     """What a program is like without any technique. Waves are the CTAs of a launch over those that are resident."""
-    counters, instructions, launches = result.counters, result.warp_instructions, len(result.kernels)
+    counters, instructions, launches = result.counters, result.warp_instructions, len(result.launches)
     idle = counters["stall_cycles"]
     kinds = ("global_loads", "global_stores", "local_loads", "local_stores", "atomics", "texture_loads")
     memory = sum(counters[kind] for kind in kinds)
