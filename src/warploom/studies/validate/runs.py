@@ -58,7 +58,8 @@ def run_kernels(
     ours: dict[tuple[str, str, str, int | None], tuple[TimedLaunch, str]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
         if result is not None:
-            ours |= {(program, size, one.kernel, one.launch): (one, kind_of(result)) for one in result.launches}
+            kind = kind_of(result)
+            ours |= {(program, size, launch.kernel, launch.launch): (launch, kind) for launch in result.launches}
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
