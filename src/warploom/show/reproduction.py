@@ -9,17 +9,15 @@ from typing import Any
 from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.base.kept import write_kept_json
-from warploom.runs.engine import stored_results
-from warploom.runs.keys import keys_of
+from warploom.runs.engine import Asked
 from warploom.runs.provenance import described
 from warploom.runs.result import plain
 from warploom.runs.rows import pyarrow, row_of, table_of
-from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 from warploom.show.charts import check_picture_name, draw, save
 from warploom.show.setting import USUAL, Setting
 from warploom.studies.reproduce.facts import REPRODUCED, Fact, load_facts
-from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce, select, tally
+from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce, runs_of, select, tally
 
 SCORECARD = "scorecard.json"
 
@@ -54,7 +52,9 @@ def figure(
     if out is not None:
         check_picture_name(Path(out))
     ((name, experiment),) = select(paper, place)
-    (item,) = reproduce([(name, experiment)], size, Store(Path(results) / "runs"), jobs, lambda _: None)
+    selected = [(name, experiment)]
+    wanted = Asked(runs_of(selected, size), Store(Path(results) / "runs"))
+    (item,) = reproduce(selected, size, wanted, jobs, lambda _: None)
     if item.outcome.chart is None:
         raise WarploomError(f"paper {paper!r}: {place} is a table, which is not drawn")
     drawn = _drawn(item)
@@ -77,14 +77,14 @@ def _measured(item: Reproduction) -> list[tuple[Fact, float]]:
     return [(fact, item.outcome.facts[fact.id]) for fact in load_facts(item.paper) if fact.id in item.outcome.facts]
 
 
-def write_results(runs: Sequence[RunSpec], store: Store, scores: Sequence[Score], folder: Path) -> None:
+def write_results(made: Asked, scores: Sequence[Score], folder: Path) -> None:
     """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours.
 
     The scorecard is also kept for the report, which reads it again.
     """
     rows = [
         {"design_text": run.design.name, **row_of(key, result.to_dict(power=True))}
-        for run, key, result in zip(runs, keys_of(runs), stored_results(runs, store), strict=True)
+        for run, key, result in zip(made.specs, made.keys, made.results, strict=True)
     ]
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:
