@@ -3,8 +3,8 @@
     from warploom.kit import Context, Lanes, Sm, policy
 
 Its names are stable: within one first number of `KIT` none leaves and none changes what it means; names that come raise the
-second number. All else in the package may change with any version. What a name is, its own docstring says; docs/tutorial/first-policy.md has
-policies and observers, CONTRIBUTING.md papers, workloads and machines.
+second number. All else in the package may change with any version. What a name is, its own docstring says;
+docs/tutorial/first-policy.md has policies and observers, CONTRIBUTING.md papers, workloads and machines.
 
 A name is imported when it is first asked for, so that a file pays only for what it uses; results and compiled code of a file
 depend on the modules of the names that it imports from here, and on no others.

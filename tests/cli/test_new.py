@@ -47,6 +47,13 @@ def test_a_design_of_it_is_known_and_its_code_shown(kind: str, tmp_path: Path) -
         assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_the_figure_of_a_paper_is_known(tmp_path: Path) -> None:
+    folder = began("paper", tmp_path / "my_paper")
+    words = ["reproduce", "my-paper", "--paper", str(folder), "--figure", "99"]
+    ended = subprocess.run([sys.executable, "-m", "warploom", *words], capture_output=True, text=True)
+    assert ended.returncode == 2 and "figure 1" in ended.stderr
+
+
 @pytest.mark.parametrize("kind", ["machine", "workload"])
 def test_its_own_test_passes(kind: str, tmp_path: Path) -> None:
     assert "1 passed" in ran(began(kind, tmp_path / f"my_{kind}"))

@@ -15,7 +15,7 @@ from support.places import ROOT
 from warploom import kit
 from warploom.chip.machines.schema import KEYS
 from warploom.chip.sm.hooks import HOOKS
-from warploom.cli.app import app
+from warploom.cli.app import application
 
 FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"?(?:https?:)?//|<link\b[^>]*rel=\"?(?:stylesheet|preconnect)[^>]*//")
 
@@ -53,7 +53,7 @@ def listed(*words: str) -> list[dict[str, Any]]:
 def test_every_command_counter_key_hook_and_name_is_in_the_reference(site: Path) -> None:
     names = ("commands", "counters", "machine-keys", "hooks", "kit")
     pages = {name: (site / "reference" / f"{name}.html").read_text("utf-8") for name in names}
-    commands = [f"warploom {command.name}" for command in app.registered_commands]
+    commands = [f"warploom {command.name}" for command in application().registered_commands]
     assert len(commands) > 10
     assert [name for name in commands if name not in pages["commands"]] == []
     assert [one["name"] for one in listed("counters") if f"<code>{one['name']}</code>" not in pages["counters"]] == []

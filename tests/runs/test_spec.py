@@ -24,7 +24,7 @@ from warploom.programs.own import PythonOrigin
 from warploom.programs.own_kernel import OwnKernel
 from warploom.programs.process import ProcessOrigin
 from warploom.programs.replay import RecordingOrigin
-from warploom.runs.keys import _simulator, keys_of
+from warploom.runs.keys import _simulator_files, keys_of
 from warploom.runs.remake import differences, make_again
 from warploom.runs.result import result_from_dict
 from warploom.runs.run import run
@@ -160,7 +160,7 @@ def room(file: Path) -> str:
 
 
 def test_keys_depend_on_what_a_run_can_execute() -> None:
-    files = _simulator()[0]
+    files = _simulator_files()
     assert not {room(file) for file in files} & {"cli", "show", "studies", "papers"}
     for folder in ("chip/pipeline", "chip/memory", "emulator", "emulator/sass", "compiler/ptx", "compiler/backend"):
         inside = {file for file in (PACKAGE / folder).glob("*.py") if file.read_text("utf-8").strip()}

@@ -33,6 +33,7 @@ from warploom.chip.tables import Tables
 from warploom.compiler.code.instruction import Code
 from warploom.compiler.code.lanes import LANES
 from warploom.compiler.code.table import Flag
+from warploom.compiler.cuda.demangle import demangle
 from warploom.emulator.device_memory import Copied
 from warploom.emulator.trace.format import Trace
 from warploom.jit import specialised
@@ -129,7 +130,7 @@ class Simulation:
         chip.patience = PATIENCE
         kernel = self.kernels.setdefault(code.name, len(self.kernels))
         begin_launch(self.record, self.memory, self.ports, kernel, len(code))
-        with activity(f"timing kernel {code.name}", code=COMPILED):
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED):
             self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):
@@ -137,7 +138,7 @@ class Simulation:
                 observer.begin(own_records(sms, number), later)
         status = 0
         drained: dict[str, list[Any]] = {}
-        with activity(f"timing kernel {code.name}", code=COMPILED) as step:
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step:
             while status == 0:
                 status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
                 self._drain(code, sms, drained)

@@ -11,12 +11,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import DRIVER, INSIDE, LINE, RECORDING, RECORDING_LINE, libraries
+from warploom.programs.library import DRIVER, INSIDE, LINE, PRODUCTS, RECORDING, RECORDING_LINE, libraries
 from warploom.programs.linkage import check_program
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
@@ -120,7 +121,7 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
     else:  # loaded first, whatever paths of their own the program and what it loads have to CUDA's libraries
-        ours = [str(folder / name) for name in (INSIDE, DRIVER)]
+        ours = [str(folder / name) for name in (INSIDE, DRIVER, *chain.from_iterable(PRODUCTS.values()))]
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
     try:

@@ -1,4 +1,4 @@
-"""docs/tutorial/first-policy.md: its three policies run as they stand, from files outside the package, and it leaves nothing out."""
+"""docs/tutorial/first-policy.md: its three policies run as they are, from files outside the package, and nothing is left out."""
 
 from __future__ import annotations
 
@@ -172,9 +172,7 @@ def test_fields_on_the_page_exist() -> None:
         text = re.search(rf"^\| `{re.escape(row)}` \| (.*?)(?:, and the policies'.*)?(?: \| .*)?\|$", PAGE, re.MULTILINE)
         assert text is not None, row
         named = set(re.findall(r"`(\w+)`", text.group(1)))
-        assert named and named <= set(field_names(kind)), (
-            f"docs/tutorial/first-policy.md: {row}: {sorted(named - set(field_names(kind)))}"
-        )
+        assert named and named <= set(field_names(kind)), f"first-policy.md: {row}: {sorted(named - set(field_names(kind)))}"
 
 
 def users_of_hooks() -> set[tuple[str, str]]:

@@ -3,7 +3,7 @@
 warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 192 8 2 power temp out   # each named after a workload
 warploom-lab run-originals originals
 
-Recordings hold programs of others and stay outside; the two tables in docs/originals are what the pages are written from:
+Recordings hold programs of others and stay outside; the two tables in docs/lab/originals are what the pages are written from:
 numbers.tsv has the papers' numbers from the originals and from our workloads, programs.tsv what each program is like. A number of
 which a program is missing is not there.
 """

@@ -17,7 +17,7 @@ from warploom.chip.machines import load_machine, machine_names
 from warploom.chip.machines.schema import KEYS
 from warploom.chip.sm import services
 from warploom.chip.sm.hooks import HOOKS
-from warploom.cli.app import app
+from warploom.cli.app import application
 from warploom.cli.help import EXAMPLES
 from warploom.designs import describe_designs, describe_policies
 
@@ -29,7 +29,7 @@ def commands() -> Iterator[str]:
     """Every command with its arguments and options."""
     yield "# Commands"
     yield "`warploom COMMAND --help` prints the same."
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(application())
     above = group.make_context("warploom", [], resilient_parsing=True)
     for name, command in group.commands.items():
         context = command.make_context(name, [], parent=above, resilient_parsing=True)

@@ -11,12 +11,13 @@ from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Out
 from warploom.studies.reproduce.grid import Grid, column, more
 
 SMALL, LARGE, FAST = "gtx480", "ltrf-large", "ltrf-fast"
-PREFETCHED = "scheduler=two-level + hierarchy=ltrf"
+TWO_LEVEL = "scheduler=two-level(inner=round-robin, each=scheduler)"  # as GPGPU-Sim has it: a queue for each scheduler
+PREFETCHED = f"{TWO_LEVEL} + hierarchy=ltrf"
 DESIGNS = {  # what a column shows: design and machine, all with as many active warps
-    "small fast file": ("scheduler=two-level", SMALL),
-    "large slow file": ("scheduler=two-level", LARGE),
+    "small fast file": (TWO_LEVEL, SMALL),
+    "large slow file": (TWO_LEVEL, LARGE),
     "large slow file, prefetched": (PREFETCHED, LARGE),
-    "large fast file": ("scheduler=two-level", FAST),
+    "large fast file": (TWO_LEVEL, FAST),
 }
 PREFETCHING, BOUND = "large slow file, prefetched", "large fast file"
 WORKLOADS = "backprop blackscholes cutcp dct8x8 fft heartwall hotspot lavamd lbm mergesort mri-q nbody sgemm srad tpacf"

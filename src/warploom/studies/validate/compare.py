@@ -27,6 +27,7 @@ class Compared:
     instructions: int
     thread_instructions: int
     traffic: dict[str, int | None]  # by the names of `TRAFFIC`; None where the model does not count it
+    kind: str = ""  # of the run that it was timed in, see `warploom.runs.kinds`
 
     @property
     def error(self) -> float:
@@ -70,7 +71,7 @@ class Summary:
     writing: int  # launches that write to DRAM
 
 
-def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
+def compared(measured: MeasuredLaunch, launch: dict[str, Any], kind: str = "") -> Compared:
     """Beside a measured launch, what a simulated one gave (an entry of ``Result.kernels`` of launches timed alone)."""
     memory = launch["memory"]
     return Compared(
@@ -84,6 +85,7 @@ def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
             "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
             "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,
         },
+        kind,
     )
 
 

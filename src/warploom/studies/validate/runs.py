@@ -12,6 +12,7 @@ from warploom.designs import parse_design
 from warploom.programs.named import origin_named
 from warploom.runs.caches import COLD
 from warploom.runs.engine import load_results, perform
+from warploom.runs.kinds import kind_of
 from warploom.runs.simulate import simulate
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -54,21 +55,21 @@ def run_kernels(
         lambda spec: step(f"{spec.program.name} {spec.size}"),
         lambda spec, error: refused(f"{spec.program.name} {spec.size}", error),
     )
-    ours: dict[tuple[str, str, str, int], dict[str, Any]] = {}
+    ours: dict[tuple[str, str, str, int], tuple[dict[str, Any], str]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
         for launch in result.kernels if result is not None else ():
-            ours[program, size, launch["kernel"], launch["launch"]] = launch
+            ours[program, size, launch["kernel"], launch["launch"]] = launch, kind_of(result)
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
                 described = described_program(kernels, one.program)
                 run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
-                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
+                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0], kind_of(run)
             except WarploomError as error:
                 refused(one.program, error)
             step(one.program)
     keys = {one: (one.program, one.size, one.kernel, one.launch) for one in measured}
-    return [compared(one, ours[key]) for one, key in keys.items() if key in ours]
+    return [compared(one, *ours[key]) for one, key in keys.items() if key in ours]
 
 
 def run_numbers(
