@@ -57,8 +57,9 @@ def run_kernels(
     )
     ours: dict[tuple[str, str, str, int], tuple[dict[str, Any], str]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
-        for launch in result.kernels if result is not None else ():
-            ours[program, size, launch["kernel"], launch["launch"]] = launch, kind_of(result)
+        if result is not None:
+            launches = {(program, size, launch["kernel"], launch["launch"]): launch for launch in result.kernels}
+            ours |= {place: (launch, kind_of(result)) for place, launch in launches.items()}
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
