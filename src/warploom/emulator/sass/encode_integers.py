@@ -168,10 +168,11 @@ def _wide_product(rows: SassRows, instruction: Instruction, out: int) -> None:
     """All 64 bits of a product and what is added, or the upper half."""
     _, carries_out, sources, carries_in = parts_of(instruction)
     sign, high = "u" if "U32" in instruction.op.modifiers else "s", "WIDE" not in instruction.op.modifiers
-    factors, addend = [rows.word(sources[0]), rows.word(sources[1])], _pair(rows, sources[2])
+    factors = [rows.word(sources[0]), rows.word(sources[1])]
+    total = rows.temporary() if high else out
+    addend = _pair(rows, sources[2])
     if high or carries_in or any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
         carry, carry_out = _carries(rows, carries_in, carries_out)
-        total = rows.temporary() if high else out
         rows.emit(f"madwide.carry.{sign}", [*factors, addend], total, predicate=carry, predicate_out=carry_out)
         if high:
             rows.emit("mov.32", [total + ROW_BYTES], out)
