@@ -6,8 +6,7 @@ system; with all sixteen half of the file would have no CTA.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from statistics import fmean
+from collections.abc import Mapping
 
 from warploom.chip.machines import load_machine
 from warploom.chip.sm.occupancy import rounded
@@ -22,11 +21,11 @@ from warploom.programs.program import workload_program
 from warploom.programs.workloads.registry import load_workload, workload_set
 from warploom.runs.compilation import compile_for
 from warploom.runs.result import Result
-from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row
+from warploom.studies.reproduce.grid import Grid, bars, less, mean, no_runs
 
 MACHINE = "rfv"
-SMS = {"tiny": 1, "small": 2}
+GRID = Grid(MACHINE, workload_set(MACHINE), {"tiny": 1, "small": 2})
 TWO_LEVEL = "scheduler=two-level(active=6, inner=round-robin, each=scheduler)"  # section 9; GPGPU-Sim: a queue for each scheduler
 FRUGAL = "max_registers=least"  # section 9.2: "the minimum number of registers are used that do not cause any register spill"
 SAMPLE = ("vectoradd", "matrixmul", "reduction", "hotspot", "lps", "scalarprod")  # figure 1 has six; only VectorAdd is named
@@ -75,40 +74,9 @@ def _wake_up(cycles: int) -> str:
     return FRUGAL_WHOLE if cycles == 1 else _frugal(f"rfv(wakeup={cycles})")
 
 
-def _run(workload: str, design: str, size: str) -> RunSpec:
-    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
-
-
-def _runs(*designs: str, workloads: Sequence[str] = ()) -> Callable[[str], Sequence[RunSpec]]:
-    return lambda size: [_run(name, design, size) for name in workloads or workload_set(MACHINE) for design in designs]
-
-
-def _of(results: Results, design: str, size: str) -> dict[str, Result]:
-    """The results of a design by workload."""
-    return {name: results[_run(name, design, size)] for name in workload_set(MACHINE)}
-
-
-def _counter(results: Results, design: str, size: str, key: str) -> dict[str, float]:
-    return {name: result.counters[key] for name, result in _of(results, design, size).items()}
-
-
-def _mean(values: Iterable[float]) -> float:
-    return fmean(list(values))
-
-
-def _bars(series: dict[str, dict[str, float]], value: str, column: str = "design") -> list[Row]:
+def _bars(series: Mapping[str, Mapping[str, float]], value: str, column: str = "design") -> list[Row]:
     """One row per workload and series, and their means."""
-    rows: list[Row] = []
-    for label, values in series.items():
-        rows += [{"workload": name, column: label, value: number} for name, number in values.items()]
-        rows.append({"workload": "mean", column: label, value: _mean(values.values())})
-    return rows
-
-
-def _time_added(results: Results, design: str, size: str, against: str) -> dict[str, float]:
-    """Percent more cycles than another design."""
-    reference = _of(results, against, size)
-    return {name: 100 * (result.cycles / reference[name].cycles - 1) for name, result in _of(results, design, size).items()}
+    return [row for label, values in series.items() for row in bars(values, value, **{column: label})]
 
 
 # --- figure 1 ---------------------------------------------------------------------------------------------------------------
@@ -119,13 +87,13 @@ def _live_share(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     middle, highest, given = {}, {}, {}
     for name in SAMPLE:
-        result = results[_run(name, BASELINE, size)]
+        result = results[GRID.run(name, BASELINE, size)]
         named = result.registers_per_thread / rounded(result.registers_per_thread, load_machine(MACHINE))
         shares = [100 * state["live"] / (named * state["allocated"]) for state in result.states if state["allocated"] > 0]
         rows += [
             {"workload": name, "time": 100 * place / max(1, len(shares) - 1), "live": share} for place, share in enumerate(shares)
         ]
-        middle[name], highest[name], given[name] = _mean(shares), max(shares), named * _mean(shares)
+        middle[name], highest[name], given[name] = mean(shares), max(shares), named * mean(shares)
     facts = {
         "live-share-half": float(sum(share <= 55 for share in middle.values())),
         "live-share-vectoradd": highest["vectoradd"],
@@ -162,18 +130,17 @@ def _power_against_size(results: Results, size: str) -> Outcome:
     for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5):
         sized = technology.scaled(bytes=int(share * technology.register_file.bytes))
         watts = {"dynamic": 0.0, "leakage": 0.0}
-        for result in _of(results, BASELINE, size).values():
+        for result in GRID.of(results, BASELINE, size).values():
             counters, seconds = result.counters, result.cycles * cycle
             accesses = counters["mrf_reads"] + counters["mrf_writes"]
             watts["dynamic"] += accesses * sized.access("read", cycle) / seconds
-            watts["leakage"] += sized.register_file.leakage_total * (SMS.get(size) or machine.chip.sms)
+            watts["leakage"] += sized.register_file.leakage_total * (GRID.sms.get(size) or machine.chip.sms)
         totals[share] = watts
         for part, value in watts.items():
             rows.append({"size": f"{128 * share:g} KB", "part": part, "power": 100 * value / sum(totals[1.0].values())})
-    saved = {part: 100 * (1 - totals[0.5][part] / totals[1.0][part]) for part in ("dynamic", "leakage")}
     facts = {
-        "half-dynamic": saved["dynamic"],
-        "half-total": 100 * (1 - sum(totals[0.5].values()) / sum(totals[1.0].values())),
+        "half-dynamic": less(totals[0.5]["dynamic"], totals[1.0]["dynamic"]),
+        "half-total": less(sum(totals[0.5].values()), sum(totals[1.0].values())),
     }
     chart = Chart("stacked", "size", "power", "part", x_title="register file", y_title="power, % of 128 KB")
     return Outcome(rows, facts, chart)
@@ -183,9 +150,9 @@ def _power_against_size(results: Results, size: str) -> Outcome:
 
 
 def _allocation(results: Results, size: str) -> Outcome:
-    reduced = {name: 100 * value for name, value in _counter(results, WHOLE, size, "allocation_reduction").items()}
-    facts = {"allocation-reduced": _mean(reduced.values()), "allocation-reduced-most": max(reduced.values())}
-    pbr = _counter(results, WHOLE, size, "static_pbr"), _counter(results, WHOLE, size, "static_pbr_registers")
+    reduced = GRID.counter(results, WHOLE, size, "allocation_reduction", 100)
+    facts = {"allocation-reduced": mean(reduced.values()), "allocation-reduced-most": max(reduced.values())}
+    pbr = GRID.counter(results, WHOLE, size, "static_pbr"), GRID.counter(results, WHOLE, size, "static_pbr_registers")
     facts["pbr-registers"] = sum(pbr[1].values()) / max(1, sum(pbr[0].values()))
     chart = Chart("bars", "workload", "reduction", y_title="registers never touched, %", published={"paper, mean": 16})
     return Outcome(_bars({"rfv": reduced}, "reduction"), facts, chart)
@@ -200,31 +167,31 @@ def _slow_down(results: Results, size: str) -> Outcome:
     The text says "normalized by 128KB register file configuration" (figure 12: without any renaming), and that four programs add
     nothing at all, which a further pipeline stage on one side alone would not allow. The plain file is what is judged.
     """
-    added = {f"GPU-shrink, {label}": _time_added(results, design, size, FRUGAL_BASELINE) for label, design in SHRUNK.items()}
-    renamed = {label: _time_added(results, design, size, FRUGAL_WHOLE) for label, design in SHRUNK.items()}
+    added = {f"GPU-shrink, {label}": GRID.time_added(results, design, size, FRUGAL_BASELINE) for label, design in SHRUNK.items()}
+    renamed = {label: GRID.time_added(results, design, size, FRUGAL_WHOLE) for label, design in SHRUNK.items()}
     added |= {f"GPU-shrink, {label}, of 128 KB renamed": values for label, values in renamed.items()}
-    added["compiler spill"] = _time_added(results, SPILL, size, BASELINE)  # both as compiled, where the registers fit
-    added["renaming alone, 128 KB"] = _time_added(results, FRUGAL_WHOLE, size, FRUGAL_BASELINE)
+    added["compiler spill"] = GRID.time_added(results, SPILL, size, BASELINE)  # both as compiled, where the registers fit
+    added["renaming alone, 128 KB"] = GRID.time_added(results, FRUGAL_WHOLE, size, FRUGAL_BASELINE)
     rows = [{"panel": "half-sized file", **row} for row in _bars(added, "time")]
-    waking = {f"wake-up {cycles}": _time_added(results, _wake_up(cycles), size, _wake_up(0)) for cycles in WAKE_UPS}
+    waking = {f"wake-up {cycles}": GRID.time_added(results, _wake_up(cycles), size, _wake_up(0)) for cycles in WAKE_UPS}
     rows += [{"panel": "wake-up", **row} for row in _bars(waking, "time")]
-    throttled = _counter(results, SHRUNK["64 KB"], size, "throttled_cycles")
+    throttled = GRID.counter(results, SHRUNK["64 KB"], size, "throttled_cycles")
     facts = {
-        "shrink-time": _mean(added["GPU-shrink, 64 KB"].values()),
-        "spill-time": _mean(added["compiler spill"].values()),
-        "shrink-40-time": _mean(added["GPU-shrink, 40% smaller"].values()),
-        "shrink-30-time": _mean(added["GPU-shrink, 30% smaller"].values()),
+        "shrink-time": mean(added["GPU-shrink, 64 KB"].values()),
+        "spill-time": mean(added["compiler spill"].values()),
+        "shrink-40-time": mean(added["GPU-shrink, 40% smaller"].values()),
+        "shrink-30-time": mean(added["GPU-shrink, 30% smaller"].values()),
         "never-throttled": float(sum(throttled[name] == 0 for name in NEVER_THROTTLED)),
-        "wake-up-10-time": _mean(waking["wake-up 10"].values()),
+        "wake-up-10-time": mean(waking["wake-up 10"].values()),
     }
     chart = Chart("bars", "workload", "time", "design", "panel", y_title="cycles added, %")
     experiments = {
-        f"{key}-time": Experiment("what renaming itself costs", "against 128 KB with renaming", _mean(renamed[label].values()))
+        f"{key}-time": Experiment("what renaming itself costs", "against 128 KB with renaming", mean(renamed[label].values()))
         for key, label in (("shrink", "64 KB"), ("shrink-40", "40% smaller"), ("shrink-30", "30% smaller"))
     }
-    spilling = [name for name, result in _of(results, SPILL, size).items() if result.counters["local_stores"] > 0]
+    spilling = [name for name, result in GRID.of(results, SPILL, size).items() if result.counters["local_stores"] > 0]
     if spilling:
-        spills = _mean(added["compiler spill"][name] for name in spilling)
+        spills = mean(added["compiler spill"][name] for name in spilling)
         experiments["spill-time"] = Experiment("programs that fit 64 KB as they are", f"mean of {', '.join(spilling)}", spills)
     return Outcome(rows, facts, chart, experiments, {"spill-time": OUTLIERS}, {"shrink-time": _leaning(renamed, added)})
 
@@ -233,9 +200,9 @@ def _leaning(renamed: dict[str, dict[str, float]], added: dict[str, dict[str, fl
     """What the time that GPU-shrink adds leans on: a program that gains, shaped kernels, and what it is compared with."""
     ours = added["GPU-shrink, 64 KB"]
     return [
-        Help(f"{GAINS}, which gains by throttling", _mean(value for name, value in ours.items() if name != GAINS)),
-        Help("shaped kernels", _mean(value for name, value in ours.items() if not load_workload(name).shaped)),
-        Help("the plain file as what it is compared with", _mean(renamed["64 KB"].values())),
+        Help(f"{GAINS}, which gains by throttling", mean(value for name, value in ours.items() if name != GAINS)),
+        Help("shaped kernels", mean(value for name, value in ours.items() if not load_workload(name).shaped)),
+        Help("the plain file as what it is compared with", mean(renamed["64 KB"].values())),
     ]
 
 
@@ -256,24 +223,24 @@ def _parts(result: Result, gated: bool) -> dict[str, float]:
 
 
 def _energy(results: Results, size: str) -> Outcome:
-    bars = {
+    shown = {
         "128 KB RF with power gating": (FRUGAL_WHOLE, True),
         "64 KB RF": (FRUGAL_HALF, False),
         "64 KB RF with power gating": (FRUGAL_HALF, True),
     }
     rows: list[Row] = []
-    saved: dict[str, list[float]] = {label: [] for label in bars}
+    saved: dict[str, list[float]] = {label: [] for label in shown}
     means: dict[tuple[str, str], list[float]] = {}
-    for name, plain in _of(results, FRUGAL_BASELINE, size).items():
+    for name, plain in GRID.of(results, FRUGAL_BASELINE, size).items():
         whole = plain.energy_pj["total"]
-        for label, (design, gated) in bars.items():
-            parts = _parts(results[_run(name, design, size)], gated)
-            saved[label].append(100 * (1 - sum(parts.values()) / whole))
+        for label, (design, gated) in shown.items():
+            parts = _parts(results[GRID.run(name, design, size)], gated)
+            saved[label].append(less(sum(parts.values()), whole))
             for part, value in parts.items():
                 rows.append({"workload": name, "design": label, "part": part, "energy": value / whole})
                 means.setdefault((label, part), []).append(value / whole)
-    rows += [{"workload": "mean", "design": d, "part": part, "energy": _mean(values)} for (d, part), values in means.items()]
-    facts = {"energy-saved": _mean(saved["64 KB RF with power gating"])}
+    rows += [{"workload": "mean", "design": d, "part": part, "energy": mean(values)} for (d, part), values in means.items()]
+    facts = {"energy-saved": mean(saved["64 KB RF with power gating"])}
     chart = Chart("stacked", "workload", "energy", "part", "design", y_title="energy, of 128 KB without renaming")
     return Outcome(rows, facts, chart)
 
@@ -282,17 +249,16 @@ def _energy(results: Results, size: str) -> Outcome:
 
 
 def _code_increase(results: Results, size: str) -> Outcome:
-    series = {"static": {name: 100 * v for name, v in _counter(results, WHOLE, size, "static_code_increase").items()}}
+    series = {"static": GRID.counter(results, WHOLE, size, "static_code_increase", 100)}
     for entries in (*FLAG_CACHES, ROOMY):
-        values = _counter(results, _flag_cache(entries), size, "dynamic_code_increase")
-        series[f"dynamic-{entries}"] = {name: 100 * value for name, value in values.items()}
+        series[f"dynamic-{entries}"] = GRID.counter(results, _flag_cache(entries), size, "dynamic_code_increase", 100)
     facts = {
-        "dynamic-code-0": _mean(series["dynamic-0"].values()),
-        "dynamic-code-10": _mean(series["dynamic-10"].values()),
+        "dynamic-code-0": mean(series["dynamic-0"].values()),
+        "dynamic-code-10": mean(series["dynamic-10"].values()),
         "flag-cache-bytes": float(-(-FLAG_CACHES[-1] * PAYLOAD_BITS // 8)),
     }
     chart = Chart("bars", "workload", "increase", "code", y_title="more instructions decoded, %")
-    lists = _mean(series[f"dynamic-{ROOMY}"].values())
+    lists = mean(series[f"dynamic-{ROOMY}"].values())
     misses = Experiment(
         "pbrs, which the cache does not hold", f"less what is decoded with {ROOMY} entries", facts["dynamic-code-10"] - lists
     )
@@ -303,8 +269,8 @@ def _code_increase(results: Results, size: str) -> Outcome:
 
 
 def _table_size(results: Results, size: str) -> Outcome:
-    free = _of(results, UNLIMITED_TABLE, size)
-    limited = _of(results, WHOLE, size)
+    free = GRID.of(results, UNLIMITED_TABLE, size)
+    limited = GRID.of(results, WHOLE, size)
     rows: list[Row] = []
     for name, result in free.items():
         wanted, got = result.counters, limited[name].counters
@@ -335,19 +301,15 @@ def _table_size(results: Results, size: str) -> Outcome:
 
 
 def _hardware_only(results: Results, size: str) -> Outcome:
-    plain = _of(results, BASELINE, size)
-    saved: dict[str, dict[str, float]] = {}
+    plain = GRID.of(results, BASELINE, size)
+    saved, reduced = {}, {}
     for label, design in (("rfv", WHOLE), ("hardware only", HARDWARE)):
-        saved[label] = {
-            name: 100 * (1 - _power(result) / _power(plain[name])) for name, result in _of(results, design, size).items()
-        }
-    reduced = {
-        label: {name: 100 * value for name, value in _counter(results, design, size, "allocation_reduction").items()}
-        for label, design in (("rfv", WHOLE), ("hardware only", HARDWARE))
-    }
+        ours = GRID.of(results, design, size)
+        saved[label] = {name: less(_power(result), _power(plain[name])) for name, result in ours.items()}
+        reduced[label] = GRID.counter(results, design, size, "allocation_reduction", 100)
     rows = [{"panel": "registers never touched, %", **row} for row in _bars(reduced, "value")]
     rows += [{"panel": "static power saved, %", **row} for row in _bars(saved, "value")]
-    facts = {"static-power-against-hardware": _mean(saved["rfv"].values()) / _mean(saved["hardware only"].values())}
+    facts = {"static-power-against-hardware": mean(saved["rfv"].values()) / mean(saved["hardware only"].values())}
     chart = Chart("bars", "workload", "value", "design", "panel")
     return Outcome(rows, facts, chart)
 
@@ -362,7 +324,7 @@ def _power(result: Result) -> float:
 
 def _workloads(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
-    for name, result in _of(results, BASELINE, size).items():
+    for name, result in GRID.of(results, BASELINE, size).items():
         paper = PAPER.workloads[name]
         rows.append(
             {
@@ -392,22 +354,21 @@ def _technology(results: Results, size: str) -> Outcome:
     return Outcome(rows, {})
 
 
-_none: Callable[[str], Sequence[RunSpec]] = lambda size: []  # noqa: E731
 FIGURES = (
-    Figure("figure 1", "Live share of the allocated registers over time", _runs(BASELINE, workloads=SAMPLE), _live_share),
-    Figure("figure 2", "Lifetimes of matrixMul's registers", _none, _lifetimes),
-    Figure("figure 7", "Power against the size of the register file", _runs(BASELINE), _power_against_size),
-    Figure("figure 10", "Register allocation reduced by renaming", _runs(WHOLE), _allocation),
+    Figure("figure 1", "Live share of the allocated registers over time", GRID.runs(BASELINE, workloads=SAMPLE), _live_share),
+    Figure("figure 2", "Lifetimes of matrixMul's registers", no_runs, _lifetimes),
+    Figure("figure 7", "Power against the size of the register file", GRID.runs(BASELINE), _power_against_size),
+    Figure("figure 10", "Register allocation reduced by renaming", GRID.runs(WHOLE), _allocation),
     Figure(
         "figure 11",
         "Time added by smaller files and by waking subarrays",
-        _runs(BASELINE, FRUGAL_BASELINE, *SHRUNK.values(), SPILL, *map(_wake_up, (0, *WAKE_UPS))),
+        GRID.runs(BASELINE, FRUGAL_BASELINE, *SHRUNK.values(), SPILL, *map(_wake_up, (0, *WAKE_UPS))),
         _slow_down,
     ),
-    Figure("figure 12", "Energy of the register file by part", _runs(FRUGAL_BASELINE, FRUGAL_WHOLE, FRUGAL_HALF), _energy),
-    Figure("figure 13", "Code added by metadata", _runs(*map(_flag_cache, (*FLAG_CACHES, ROOMY))), _code_increase),
-    Figure("figure 14", "Size of the renaming table", _runs(WHOLE, UNLIMITED_TABLE), _table_size),
-    Figure("figure 15", "Against renaming in hardware alone", _runs(BASELINE, WHOLE, HARDWARE), _hardware_only),
-    Figure("table 1", "The workloads", _runs(BASELINE), _workloads),
-    Figure("table 2", "Energy of the renaming table and of a register bank", _none, _technology),
+    Figure("figure 12", "Energy of the register file by part", GRID.runs(FRUGAL_BASELINE, FRUGAL_WHOLE, FRUGAL_HALF), _energy),
+    Figure("figure 13", "Code added by metadata", GRID.runs(*map(_flag_cache, (*FLAG_CACHES, ROOMY))), _code_increase),
+    Figure("figure 14", "Size of the renaming table", GRID.runs(WHOLE, UNLIMITED_TABLE), _table_size),
+    Figure("figure 15", "Against renaming in hardware alone", GRID.runs(BASELINE, WHOLE, HARDWARE), _hardware_only),
+    Figure("table 1", "The workloads", GRID.runs(BASELINE), _workloads),
+    Figure("table 2", "Energy of the renaming table and of a register bank", no_runs, _technology),
 )

@@ -5,7 +5,7 @@ The paper's inputs fill sixteen SMs; those of the small size are run on two, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from statistics import fmean
 from typing import Any
 
@@ -17,12 +17,12 @@ from warploom.papers.warped_rf import PAPER
 from warploom.papers.warped_rf.ratios import RATIOS, savings_by_ratio
 from warploom.runs.result import Result
 from warploom.runs.savings import savings
-from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row
+from warploom.studies.reproduce.grid import MEAN, Grid, bars, column, no_runs
 
 MACHINE = "warped-rf"
-SMS = {"tiny": 1, "small": 2}
 WORKLOADS = tuple(PAPER.workloads)  # in the order of table 1
+GRID = Grid(MACHINE, WORKLOADS, {"tiny": 1, "small": 2})
 SCHEDULER = "scheduler=two-level(active=48, inner=round-robin)"  # no limit on active warps: the paper describes none
 PLAIN = f"baseline + {SCHEDULER}"
 WAKEUPS = {1: f"warped-rf(wakeup=1) + {SCHEDULER}", 2: f"warped-rf(wakeup=2) + {SCHEDULER}", 3: f"warped-rf + {SCHEDULER}"}
@@ -47,27 +47,10 @@ PAPERS_DYNAMIC = 0.38  # of leakage, at 2:1, by that arithmetic
 MOST_DIVERGENT = ("bfs", "nw")
 
 
-def _run(workload: str, design: str, size: str) -> RunSpec:
-    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
-
-
-def _runs(*designs: str) -> Callable[[str], Sequence[RunSpec]]:
-    return lambda size: [_run(name, design, size) for name in WORKLOADS for design in designs]
-
-
-def _nothing(size: str) -> Sequence[RunSpec]:
-    return ()
-
-
-def _percent(share: float) -> float:
-    return 100 * share
-
-
 def _means(rows: list[Row], columns: Iterable[str], **label: Any) -> dict[str, float]:
     """Add a row of means, and return them."""
-    chosen = [row for row in rows if all(row[key] == value for key, value in label.items())]
-    means = {column: fmean(row[column] for row in chosen) for column in columns}
-    rows.append({"workload": "mean", **label, **means})
+    means = {name: fmean(column(rows, name, **label)) for name in columns}
+    rows.append({"workload": MEAN, **label, **means})
     return means
 
 
@@ -78,13 +61,12 @@ def _allocated(result: Result) -> float:
     """Registers of the resident CTAs' kernel, in percent of the file."""
     machine = load_machine(MACHINE)
     registers = result.occupancy * machine.sm.warps_per_sm * result.registers_per_thread
-    return _percent(registers / machine.warp_registers)
+    return 100 * (registers / machine.warp_registers)
 
 
 def _requirements(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
-    for name in WORKLOADS:
-        result = results[_run(name, PLAIN, size)]
+    for name, result in GRID.of(results, PLAIN, size).items():
         published = PAPER.workloads[name]
         rows.append(
             {
@@ -104,7 +86,7 @@ def _requirements(results: Results, size: str) -> Outcome:
 
 
 def _distances(results: Results, size: str) -> Outcome:
-    counters = {name: results[_run(name, PLAIN, size)].counters for name in WORKLOADS}
+    counters = {name: result.counters for name, result in GRID.of(results, PLAIN, size).items()}
     rows: list[Row] = [
         {"workload": name, "cycles": one["inter_access_distance_of_entries"], "of accesses": one["inter_access_distance"]}
         for name, one in counters.items()
@@ -128,16 +110,16 @@ def _category(result: Result) -> int:
 
 def _active_lanes(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
-    for name in WORKLOADS:
-        result = results[_run(name, PLAIN, size)]
+    plain = GRID.of(results, PLAIN, size)
+    for name, result in plain.items():
         histogram = result.counters["active_lanes"]
         rows += [
-            {"workload": name, "category": _category(result), "lanes": lanes, "percent": _percent(count / sum(histogram))}
+            {"workload": name, "category": _category(result), "lanes": lanes, "percent": 100 * (count / sum(histogram))}
             for lanes, count in enumerate(histogram)
             if count
         ]
-    lanes = {name: LANES * _utilisation(results[_run(name, PLAIN, size)]) for name in ("nn", "nw")}
-    full = sum(_category(results[_run(name, PLAIN, size)]) == 1 for name in WORKLOADS)
+    lanes = {name: LANES * _utilisation(plain[name]) for name in ("nn", "nw")}
+    full = sum(_category(result) == 1 for result in plain.values())
     facts = {"category-1-count": full, "nn-lanes": lanes["nn"], "nw-lanes": lanes["nw"]}
     chart = Chart("stacked", "workload", "percent", "lanes", y_title="% of warp instructions")
     return Outcome(rows, facts, chart)
@@ -152,8 +134,8 @@ def _margins(results: Results, size: str) -> Outcome:
         technology = load_technology(name)
         for margin in MARGINS:
             ratio = technology.drowsy.ratio(technology.voltage, margin * 1e-3)
-            rows.append({"node": f"{node} nm", "margin": margin, "leakage": _percent(ratio)})
-    worst = max(_percent(load_technology(name).drowsy_ratio) for name in NODES.values())
+            rows.append({"node": f"{node} nm", "margin": margin, "leakage": 100 * (ratio)})
+    worst = max(100 * (load_technology(name).drowsy_ratio) for name in NODES.values())
     chart = Chart("lines", "margin", "leakage", "node", x_title="margin above the retention voltage, mV", y_title="% of full")
     return Outcome(rows, {"drowsy-leakage": worst}, chart)
 
@@ -168,7 +150,7 @@ def _technologies(results: Results, size: str) -> Outcome:
                 "supply V": technology.voltage,
                 "bank leakage mW": technology.register_file.leakage * 1e3,
                 "retention mV": technology.drowsy.retention_voltage * 1e3,
-                "drowsy % of full": _percent(technology.drowsy_ratio),
+                "drowsy % of full": 100 * (technology.drowsy_ratio),
             }
         )
     return Outcome(rows, {})
@@ -178,7 +160,7 @@ def _added_area() -> float:
     """Area that the design adds, in percent of the register file's."""
     machine = load_machine(MACHINE)
     added = added_area(parse_design("power=trimodal + gating=active-mask"), machine, load_technology(MACHINE))
-    return _percent(added / (8 * 4 * machine.sm.registers_per_sm))
+    return 100 * (added / (8 * 4 * machine.sm.registers_per_sm))
 
 
 def _parameters(results: Results, size: str) -> Outcome:
@@ -206,15 +188,15 @@ def _parameters(results: Results, size: str) -> Outcome:
 def _saved(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     for name in WORKLOADS:
-        plain, ours = (results[_run(name, design, size)] for design in (PLAIN, WAKEUPS[3]))
+        plain, ours = (results[GRID.run(name, design, size)] for design in (PLAIN, WAKEUPS[3]))
         saved = savings(vars(ours), vars(plain)) | savings_by_ratio(vars(ours), vars(plain))
         rows.append(
             {
                 "workload": name,
                 "category": _category(plain),
-                "leakage": _percent(saved["leakage_saving"]),
-                "dynamic": _percent(saved["dynamic_saving"]),
-                **{f"total {ratio}:1": _percent(saved[f"total_saving_{ratio}_to_1"]) for ratio in RATIOS},
+                "leakage": 100 * (saved["leakage_saving"]),
+                "dynamic": 100 * (saved["dynamic_saving"]),
+                **{f"total {ratio}:1": 100 * (saved[f"total_saving_{ratio}_to_1"]) for ratio in RATIOS},
             }
         )
     some = [row for row in rows if row["category"] > 1]
@@ -255,21 +237,19 @@ def _slower(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     means = {}
     for wakeup, design in WAKEUPS.items():
-        for name in WORKLOADS:
-            plain, ours = (results[_run(name, one, size)] for one in (PLAIN, design))
-            rows.append({"workload": name, "wakeup": f"{wakeup} cycles", "slow-down": _percent(ours.cycles / plain.cycles - 1)})
-        means[wakeup] = _means(rows, ["slow-down"], wakeup=f"{wakeup} cycles")["slow-down"]
+        rows += bars(GRID.time_added(results, design, size, PLAIN), "slow-down", wakeup=f"{wakeup} cycles")
+        means[wakeup] = rows[-1]["slow-down"]
     chart = Chart("bars", "workload", "slow-down", "wakeup", y_title="slow-down, %", published={"paper: mean of 3 cycles": 1.02})
     return Outcome(rows, {"slow-down-1": means[1], "slow-down-3": means[3]}, chart)
 
 
 FIGURES = (
-    Figure("table 1", "Registers that resident CTAs allocate", _runs(PLAIN), _requirements),
-    Figure("figure 2", "Cycles between two accesses to a register, those over 3000 left out", _runs(PLAIN), _distances),
-    Figure("figure 3", "Active lanes of warp instructions", _runs(PLAIN), _active_lanes),
-    Figure("figure 4", "Leakage of a drowsy cell by safety margin", _nothing, _margins),
-    Figure("table 2", "Leakage and retention voltage by technology", _nothing, _technologies),
-    Figure("table 3", "The machine, and what the design adds to it", _nothing, _parameters),
-    Figure("figure 7", "Leakage, dynamic and total energy saved", _runs(PLAIN, WAKEUPS[3]), _saved),
-    Figure("figure 8", "Slow-down by wake-up latency", _runs(PLAIN, *WAKEUPS.values()), _slower),
+    Figure("table 1", "Registers that resident CTAs allocate", GRID.runs(PLAIN), _requirements),
+    Figure("figure 2", "Cycles between two accesses to a register, those over 3000 left out", GRID.runs(PLAIN), _distances),
+    Figure("figure 3", "Active lanes of warp instructions", GRID.runs(PLAIN), _active_lanes),
+    Figure("figure 4", "Leakage of a drowsy cell by safety margin", no_runs, _margins),
+    Figure("table 2", "Leakage and retention voltage by technology", no_runs, _technologies),
+    Figure("table 3", "The machine, and what the design adds to it", no_runs, _parameters),
+    Figure("figure 7", "Leakage, dynamic and total energy saved", GRID.runs(PLAIN, WAKEUPS[3]), _saved),
+    Figure("figure 8", "Slow-down by wake-up latency", GRID.runs(PLAIN, *WAKEUPS.values()), _slower),
 )
