@@ -256,16 +256,25 @@ def _print_results(results: Sequence[Result]) -> None:
         for r in results:
             for line in limit_lines(r, min(console.width, 100)):
                 console.print(line, soft_wrap=True)
-        rows = _ROWS | _own_rows(results)
-        beside = max(1, (console.width - max(map(len, rows)) - 2) // _DESIGN_COLUMN)
-        for first in range(0, len(results), beside):
-            shown = results[first : first + beside]
-            table = plain_table(results[0].workload, *(r.design["name"] for r in shown))
-            for label, value in rows.items():
-                table.add_row(label, *(value(r) for r in shown))
-            print_table(table)
+        _print_columns(results, _ROWS, console.width)
+        own = [r for r in results if _own_rows([r])]
+        if own:
+            _print_columns(own, _own_rows(own), console.width)
         return
     print_table(_brief_table(results, _BRIEF))
+
+
+def _print_columns(results: Sequence[Result], rows: Mapping[str, Callable[[Result], str]], width: int) -> None:
+    """A column for each design, as many beside each other as the terminal has room for."""
+    beside = max(1, (width - max(map(len, rows)) - 2) // _DESIGN_COLUMN)
+    for first in range(0, len(results), beside):
+        shown = results[first : first + beside]
+        table = plain_table(results[0].workload, *(r.design["name"] for r in shown))
+        for label, value in rows.items():
+            told = [value(r) for r in shown]
+            if set(told) != {"-"}:
+                table.add_row(label, *told)
+        print_table(table)
 
 
 def _brief_table(results: Sequence[Result], labels: Collection[str]) -> Table:
