@@ -144,11 +144,12 @@ def show(results: Sequence[Any], *, several: bool, json: bool, power: bool, csv:
 def _with_limits(result: Result, power: bool) -> dict[str, Any]:
     """A result with what limits it, and how far its machine is off."""
     from warploom.chip.machines.compared import comparison
+    from warploom.runs.kinds import kind_of
     from warploom.runs.limits import limits_of
 
     limits, compared = limits_of(result), comparison(result.machine.partition("[")[0])
-    told = {"limits": limits.to_dict() if limits else None, "compared": compared.to_dict() if compared else None}
-    return result.to_dict(power=power) | told
+    told = {"limits": limits.to_dict() if limits else None, "kind": kind_of(result)}
+    return result.to_dict(power=power) | told | {"compared": compared.to_dict() if compared else None}
 
 
 class _Code(NamedTuple):

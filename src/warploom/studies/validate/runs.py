@@ -57,8 +57,11 @@ def run_kernels(
     )
     ours: dict[tuple[str, str, str, int], tuple[dict[str, Any], str]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
-        for launch in result.kernels if result is not None else ():
-            ours[program, size, launch["kernel"], launch["launch"]] = launch, kind_of(result)
+        if result is None:
+            continue
+        kind = kind_of(result)
+        for launch in result.kernels:
+            ours[program, size, launch["kernel"], launch["launch"]] = launch, kind
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
