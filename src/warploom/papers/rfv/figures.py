@@ -20,11 +20,12 @@ from warploom.papers.rfv.release_flags import PAYLOAD_BITS
 from warploom.papers.rfv.renaming import entry_bits
 from warploom.papers.rfv.state import MAX_FLAG_CACHE
 from warploom.programs.program import workload_program
-from warploom.programs.workloads.registry import load_workload, workload_set
+from warploom.programs.workloads.registry import workload_set
 from warploom.runs.compilation import compile_for
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
 from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.helps import without_shaped
 
 MACHINE = "rfv"
 SMS = {"tiny": 1, "small": 2}
@@ -234,7 +235,7 @@ def _leaning(renamed: dict[str, dict[str, float]], added: dict[str, dict[str, fl
     ours = added["GPU-shrink, 64 KB"]
     return [
         Help(f"{GAINS}, which gains by throttling", _mean(value for name, value in ours.items() if name != GAINS)),
-        Help("shaped kernels", _mean(value for name, value in ours.items() if not load_workload(name).shaped)),
+        *without_shaped(ours),
         Help("the plain file as what it is compared with", _mean(renamed["64 KB"].values())),
     ]
 
@@ -274,8 +275,9 @@ def _energy(results: Results, size: str) -> Outcome:
                 means.setdefault((label, part), []).append(value / whole)
     rows += [{"workload": "mean", "design": d, "part": part, "energy": _mean(values)} for (d, part), values in means.items()]
     facts = {"energy-saved": _mean(saved["64 KB RF with power gating"])}
+    by_name = dict(zip(workload_set(MACHINE), saved["64 KB RF with power gating"], strict=True))
     chart = Chart("stacked", "workload", "energy", "part", "design", y_title="energy, of 128 KB without renaming")
-    return Outcome(rows, facts, chart)
+    return Outcome(rows, facts, chart, helps={"energy-saved": without_shaped(by_name)})
 
 
 # --- figure 13 --------------------------------------------------------------------------------------------------------------
