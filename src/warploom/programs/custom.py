@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin")
 _LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
+_INSTANCE = re.compile(r"[\w:\s]+<[^;{}#\\\n\"]*>\s*")  # of a template, as C++ writes it
+_LAUNCHED = re.compile(r"\b([A-Za-z_][\w:]*\s*<[^<>;{}()]*(?:<[^<>;{}()]*>[^<>;{}()]*)*>)\s*<<<")
+_ERROR = re.compile(r"error: (.+)")
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
@@ -46,10 +50,11 @@ class SourceFile:
     code: str = PTX
     cubin: bytes = b""
     options: tuple[str, ...] = ()
+    instance: str = ""  # of a template, made besides the kernels that the source itself asks for
 
     def module(self) -> Module | SassModule:
         """Its kernels in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options, self.instance)
 
 
 def is_file_name(text: str) -> bool:
@@ -59,11 +64,13 @@ def is_file_name(text: str) -> bool:
 
 def check_exists(path: str) -> None:
     """Refuse a file that is not there, before anything is said about its launch."""
-    if not Path(path).exists():
+    if not os.path.exists(path):  # false, too, for names that no file can have
         raise WarploomError(f"{path}: there is no such file")
 
 
-def read_source(path: str, code: str | None = None, usual: str = PTX, options: Sequence[str] = ()) -> SourceFile:
+def read_source(
+    path: str, code: str | None = None, usual: str = PTX, options: Sequence[str] = (), instance: str = ""
+) -> SourceFile:
     """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
 
     ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else becomes the ``usual`` code. Of a
@@ -87,20 +94,24 @@ def read_source(path: str, code: str | None = None, usual: str = PTX, options: S
     code = code or usual
     if code != PTX:
         if suffix == ".cu":
-            return SourceFile(path, "", text, code, options=tuple(options))
+            return SourceFile(path, "", text, code, options=tuple(options), instance=instance)
         return SourceFile(path, text, code=code)
     if suffix == ".cu":
-        from warploom.compiler.cuda import compile_to_ptx
-
-        try:
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=options)
-        except WarploomError as error:
-            if _LAUNCHES_KERNELS not in str(error):
-                raise
-            # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=(*options, "--relocatable-device-code=true"))
-        return SourceFile(path, ptx, text, options=tuple(options))
+        return SourceFile(path, _ptx_of(text, path, options, instance), text, options=tuple(options), instance=instance)
     return SourceFile(path, text)
+
+
+def _ptx_of(text: str, path: str, options: Sequence[str], instance: str) -> str:
+    from warploom.compiler.cuda import compile_to_ptx
+
+    try:
+        return compile_to_ptx(text, path, line_numbers=True, options=options, instance=instance)
+    except WarploomError as error:
+        if _LAUNCHES_KERNELS not in str(error):
+            raise
+        # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
+        options = (*options, "--relocatable-device-code=true")
+        return compile_to_ptx(text, path, line_numbers=True, options=options, instance=instance)
 
 
 def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> SourceFile:
@@ -115,6 +126,43 @@ def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> Source
     return SourceFile(path, chosen.text, code=code or usual)
 
 
+def read_kernels(
+    path: str, code: str | None, usual: str, options: Sequence[str], wanted: str | None
+) -> tuple[SourceFile, Module | SassModule, Sequence[str]]:
+    """A file, its kernels, and the names of those that are meant: the one that is wanted, or all.
+
+    An instance of a template that is wanted and that nothing in device code asks for is made.
+    """
+    file = read_source(path, code, usual, options)
+    module = file.module()
+    launched = _launched(file.source)
+    if not module.kernels and launched and (wanted is None or "<" not in wanted):
+        raise WarploomError(
+            f"{path}: its kernels are templates, and nothing in device code makes an instance of them; name one, such as "
+            f"--kernel '{launched[0]}'"
+        )
+    if wanted is None and module.kernels:
+        return file, module, list(module.kernels)
+    if wanted is None or not file.source or not _INSTANCE.fullmatch(wanted) or _matching(module, wanted):
+        return file, module, [find_kernel(module, wanted, path)]
+    try:
+        more = read_source(path, code, usual, options, wanted)
+        made = more.module()
+        new = [kernel for kernel in made.kernels if kernel not in module.kernels]
+    except WarploomError as error:
+        reason = _ERROR.search(str(error))
+        if reason is None:
+            raise
+        known = did_you_mean(wanted, [*kernel_titles(module.kernels).values(), *launched])
+        raise WarploomError(f"{path}: there is no kernel {wanted!r}: {reason[1]}{known}") from None
+    return more, made, new if len(new) == 1 else [find_kernel(made, wanted, path)]
+
+
+def _launched(source: str) -> list[str]:
+    """The instances of templates that the host code of a source launches, as they are written there."""
+    return list(dict.fromkeys("".join(found.split()) for found in _LAUNCHED.findall(source)))
+
+
 def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
     """The kernel meant: by its name in PTX, by its name in C++ as far as that tells it from the others, or the only one."""
     kernels = list(module.kernels)
@@ -124,16 +172,21 @@ def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
         if len(kernels) > 1:
             raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {_listed(kernels)}")
         return kernels[0]
-    if wanted in module.kernels:
-        return wanted
-    spelling = "".join(wanted.split())
-    matching = [name for name in kernels if spelling in demangle(name).spellings()]
+    matching = _matching(module, wanted)
     if len(matching) == 1:
         return matching[0]
     if matching:
         raise WarploomError(f"{place}: kernel {wanted!r} may be any of these; give one of them whole: {_listed(matching)}")
     known = [*kernel_titles(kernels).values()]
     raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, known)}")
+
+
+def _matching(module: Kernels, wanted: str) -> list[str]:
+    """The kernels that a name may mean."""
+    if wanted in module.kernels:
+        return [wanted]
+    spelling = "".join(wanted.split())
+    return [name for name in module.kernels if spelling in demangle(name).spellings()]
 
 
 def _listed(kernels: list[str]) -> str:
@@ -155,9 +208,8 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     path, shape = own.file, LaunchShape(own.grid, own.block, own.shared_bytes)
     with activity(f"reading {path}"):
-        file = read_source(path, code, code, own.options)
-        module = file.module()
-    name = find_kernel(module, own.kernel, path)
+        file, module, names = read_kernels(path, code, code, own.options, own.kernel)
+    name = names[0] if len(names) == 1 else find_kernel(module, None, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(own.arguments)]
     slots = _slots(module, name, file.source)
     title = kernel_titles(module.kernels)[name]
@@ -191,12 +243,13 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
         inputs,
         host,
         reference=(lambda _arrays: expected) if expected else None,
-        origin=replace(own, file=str(Path(path).resolve()), kernel=name),
+        origin=replace(own, file=str(Path(path).resolve()), kernel=file.instance or name),
         sized=False,
         code=file.code,
         source=file.source if file.code != PTX else "",
         cubin=file.cubin,
         options=file.options,
+        instance=file.instance,
         lenient=own.lenient,
     )
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.cuda.demangle import demangle
 from warploom.compiler.cuda.options import about_files, is_header_folder
 from warploom.compiler.sass.module import SassModule
 from warploom.compiler.sass.toolchain import tool_version
-from warploom.programs.custom import SUFFIXES, check_exists, is_file_name, kernel_program, parse_extent, read_source
+from warploom.programs.custom import SUFFIXES, check_exists, is_file_name, kernel_program, parse_extent, read_kernels, read_source
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.program import Program, is_lenient
 
@@ -88,14 +89,13 @@ def _has_headers(file: str, options: tuple[str, ...]) -> bool:
 
 
 def _compiled(own: OwnKernel, code: str) -> str:
-    source = read_source(own.file, code, code, own.options)
-    module = source.module()
+    source, module, _ = read_kernels(own.file, code, code, own.options, own.kernel)
     return _digest(module.make(None) if isinstance(module, SassModule) else _FILE_LINES.sub("", source.ptx).encode())
 
 
 def check_file(file: str, digest: Any, place: str) -> None:
     """Refuse a file with other contents than a record was made with, before anything reads more out of it."""
-    if not Path(file).is_file():  # a device can be read for ever
+    if not is_file(file):  # a device can be read for ever
         raise WarploomError(f"{place}: {file} is not there any more; restore it to make the result again")
     try:
         data = Path(file).read_bytes()

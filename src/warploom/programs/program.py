@@ -59,23 +59,24 @@ class Program:
     source: str = ""  # CUDA C++, where machine code is to be made of it
     cubin: bytes = b""  # machine code that is there already
     options: tuple[str, ...] = ()  # for the compiler of CUDA C++
+    instance: str = ""  # of a kernel that is a template, where the source itself makes none of it
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
     doubt: str = ""  # why it is not verified though its output agrees with the reference; empty where it is
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
+        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options, self.instance)
 
 
 def read_module(
-    code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"", options: Sequence[str] = ()
+    code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"", options: Sequence[str] = (), instance: str = ""
 ) -> Module | SassModule:
     """Kernels from whatever there is of them: a cubin, CUDA C++ or PTX."""
     if code == PTX:
         return parse(ptx, place)
     if cubin:
         return from_cubin(cubin, place, code)
-    return from_cuda(source, place, code, options) if source else from_ptx(ptx, place, code)
+    return from_cuda(source, place, code, options, instance) if source else from_ptx(ptx, place, code)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from warploom.base.library import find_paper
 from warploom.studies.reproduce.facts import load_facts
 from warploom_lab import CHECKOUT
 
-KEPT = CHECKOUT / "docs" / "originals"
+KEPT = CHECKOUT / "docs" / "lab" / "originals"
 ORIGINALS = """
 ## Original programs
 

@@ -18,10 +18,10 @@ from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom_lab import CHECKOUT
 
-FOLDER = CHECKOUT / "docs" / "scores"
+FOLDER = CHECKOUT / "docs" / "lab" / "scores"
 NOW, BEFORE = FOLDER / "values.tsv", FOLDER / "before.tsv"
 CODES = ("ptx", "sm_75")
-COUNTS = CODES[0]  # the code whose column counts, for all papers (docs/scoring.md)
+COUNTS = CODES[0]  # the code whose column counts, for all papers (docs/lab/scoring.md)
 _COMMIT = re.compile(r"\(([0-9a-f]{8,})(, changed)?\)")
 
 

@@ -1,4 +1,4 @@
-"""Write docs/code.md: every workload in code of our backend (PTX) and in NVIDIA's machine code, side by side.
+"""Write docs/lab/code.md: every workload in code of our backend (PTX) and in NVIDIA's machine code, side by side.
 
 warploom-lab write-code-table [--code sm_90]
 """
@@ -17,7 +17,7 @@ from warploom.runs.execution import Executions
 from warploom.runs.simulate import simulate
 from warploom_lab import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "code.md"
+PAGE = CHECKOUT / "docs" / "lab" / "code.md"
 HEAD = """# Our backend's code and NVIDIA's machine code
 
 Written by `warploom-lab write-code-table`, not by hand. Each workload (size tiny, machine `gtx480` with one SM, design

@@ -1,4 +1,4 @@
-"""Write docs/workloads.md: every workload as the papers give it and as it runs here.
+"""Write docs/reference/workloads.md: every workload as the papers give it and as it runs here.
 
 warploom-lab write-workload-table [--size small]
 warploom-lab write-workload-table --originals   # only the part on original programs, of what `warploom-lab run-originals` kept
@@ -19,8 +19,8 @@ from warploom.runs.compilation import compile_for
 from warploom.runs.traits import describe_workload
 from warploom_lab import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "workloads.md"
-KEPT = CHECKOUT / "docs" / "originals" / "programs.tsv"
+PAGE = CHECKOUT / "docs" / "reference" / "workloads.md"
+KEPT = CHECKOUT / "docs" / "lab" / "originals" / "programs.tsv"
 MACHINE_CODE = "sm_75"
 HEAD = """# The workloads
 

@@ -50,6 +50,7 @@ def _frugal(text: str) -> str:
 
 BASELINE = TWO_LEVEL
 WHOLE = _design("rfv")
+HALF = _design("rfv(shrink=0.5)")
 # Times and energy are compared for programs with the fewest registers.
 FRUGAL_BASELINE = f"{TWO_LEVEL} + {FRUGAL}"
 FRUGAL_WHOLE = _frugal("rfv")

@@ -1,6 +1,6 @@
 """The published numbers, as data with their place in the paper, and the verdict on ours compared with them.
 
-The rules, the same for every paper, are in docs/scoring.md: a bound has no slack; a value is reproduced within 15% of it, or
+The rules, the same for every paper, are in docs/lab/scoring.md: a bound has no slack; a value is reproduced within 15% of it, or
 within half a point of a percentage where that is more; a saving is judged by what is left as well; it goes in the same direction
 within a factor of two, and differs otherwise; what changes something is judged as a change (0.87 of the baseline is a saving of
 0.13). What holds by construction is derived: it has a verdict like all others, and is counted apart.
