@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from warploom.base.cache import Cache, try_cache
+from warploom.base.cores import asked_threads, use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.kept import already_said, say_no_more
 from warploom.base.library import load_paper, outside_folders
@@ -101,7 +102,7 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     try_cache()  # so that it is this process that says if there is none
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    known = (already_said(), outside_folders())
+    known = (already_said(), outside_folders(), asked_threads(), jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
     try:
         yield pool
@@ -116,9 +117,10 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
+def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path], threads: int, processes: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
+    use_threads(threads, processes)
     announce_compilation()
     for folder in paper_folders:
         load_paper(folder)
