@@ -43,7 +43,10 @@ Order = Annotated[
 ]
 Jobs = Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)]
 Threads = Annotated[
-    int, typer.Option(help="Threads of each run, with the same result for any number; 0: the cores that --jobs leaves.", min=0)
+    int,
+    typer.Option(
+        help="Threads of each run, with the same result for any number; 0: the cores that --jobs and other programs leave.", min=0
+    ),
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
