@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.files import replace_file
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import json_text, message, plain_table, print_json, print_table
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, check_order, load_policies
+from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, Threads, check_order, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.turns import USUAL
 
@@ -65,6 +66,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    threads: Threads = 0,
 ) -> int:
     """Run a CUDA program, unchanged; its kernels are executed and timed here, without a GPU.
 
@@ -88,6 +90,7 @@ def command(
     from warploom.runs.live import ProgramRun
     from warploom.runs.spec import RunSpec
 
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     if record is not None:
