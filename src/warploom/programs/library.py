@@ -186,7 +186,7 @@ def _build_driver(folder: Path, compiler: list[str]) -> None:
     _write_stubs(folder / "driver" / "stubs.c", names)
     rows = [f"ENTRY({entry.symbol}, {entry.name}, {entry.version}, {int(entry.per_thread)})" for entry in entries]
     (folder / "driver" / "entries.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), *_linked(DRIVER), *_same(names)])
+    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), "-ldl", *_linked(DRIVER), *_same(names)])
     (folder / DRIVER.removesuffix(".1")).symlink_to(DRIVER)
 
 
