@@ -119,7 +119,7 @@ def vectors() -> None:
 
 
 def tensors() -> None:
-    """fp16 and bf16 on tensor cores, in all transpositions, whether 16 bytes can be read at once or not, with results of both widths."""
+    """fp16 and bf16 on tensor cores, in all transpositions and both ways of reading, with results of both widths."""
     blas = handle()
     for kind, ta, tb, (m, n, k) in itertools.product((F16, BF16), (N, T), (N, T), ((64, 72, 40), (31, 37, 33))):
         dtype = np.float16 if kind == F16 else np.uint16
