@@ -50,7 +50,7 @@ EXAMPLES = {
     "report": ("warploom report --workloads hotspot,bfs --designs baseline,rfv",),
     "validate": ("warploom validate --machine hopper --only hotspot",),
     "inspect": ("warploom inspect hotspot --design rfv", "warploom inspect my.cu --kernel blur --max-registers 24"),
-    "bundle": ("warploom bundle result.json result.zip",),
+    "bundle": ("warploom bundle result.json result.zip", "warploom bundle plan.toml plan.zip --results results/sweep"),
     "compile": ("warploom compile baseline rfv --machine gtx480",),
     "designs": ("warploom designs", "warploom designs gpu-shrink --out gpu-shrink.svg"),
     "machines": ("warploom machines hopper", "warploom machines --keys latency"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from warploom.designs import Design
     from warploom.runs.limits import Limits
-    from warploom.runs.result import Result
+    from warploom.runs.result import Emulation, Result
 
 EXIT_WRONG_OUTPUT = 1
 EXIT_DIFFERENT = 1
@@ -194,7 +194,7 @@ def _run_bundle(context: typer.Context, file: Path, named: _Code, trusted: bool,
 def _run_again(context: typer.Context, found: Sequence[dict[str, Any]], file: str, code: _Code, form: Mapping[str, bool]) -> int:
     """``--from``: run what a result was made from; an outcome that differs is named."""
     from warploom.jit.announcement import announce_compilation
-    from warploom.runs.remake import differences, make_again, other_maker
+    from warploom.runs.remake import differences, make_all_again, other_maker
 
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
@@ -203,19 +203,27 @@ def _run_again(context: typer.Context, found: Sequence[dict[str, Any]], file: st
     records = [(file if len(found) == 1 else f"{file}, result {number}", record) for number, record in enumerate(found, 1)]
     code.load(records)
     announce_compilation()
-    results, differing = [], False
+    made_again: dict[int, Result | Emulation] = {}
+    makers: dict[str, str] = {}
+    differing = False
     with progress_bar(len(records), "running again") as step:
-        for place, record in records:
-            made = make_again(record, place, code.options)
-            results.append(made)
+        for number, made in make_all_again(records, code.options):
+            place, record = records[number]
+            made_again[number] = made
             step(made.workload)
             changed = differences(record, made)
-            maker = other_maker(record, made)
-            if maker:
-                message(f"{place}: it was made by {maker}")
+            makers.setdefault(other_maker(record, made), place)
             if changed:
                 differing = True
                 message(f"error: {place}: made again, it differs in {', '.join(changed)}")
+    for maker, place in makers.items():
+        if maker:
+            message(f"{place}: it was made by {maker}")
+    if not differing:
+        message(
+            f"{file}: made again, {'it is' if len(records) == 1 else f'all {len(records)} results are'} the same to the digit"
+        )
+    results = [made_again[number] for number in range(len(records))]
     show(results, several=len(records) > 1, **form)
     return EXIT_DIFFERENT if differing else report_faults(results)
 

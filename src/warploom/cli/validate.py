@@ -184,6 +184,7 @@ def _row(row: Compared) -> dict[str, Any]:
         "size": measured.size,
         "kernel": measured.kernel,
         "launch": measured.launch,
+        "kind": row.kind,
     }
     cycles = {"cycles": row.cycles, "measured_cycles": measured.cycles, "error": row.error, "spread": measured.spread}
     executed = {"instructions": row.instructions, "measured_instructions": measured.instructions}

@@ -91,16 +91,18 @@ def _assembled(text: str, place: str, architecture: str, max_registers: int | No
     return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
 
 
-def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = ()) -> SassModule:
-    """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler."""
+def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = (), instance: str = "") -> SassModule:
+    """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler, ``instance`` a template's."""
     from warploom.compiler.cuda import compile_to_cubin
 
     check_architecture(architecture)
 
     def make(max_registers: int | None) -> bytes:
         limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
-        about = ("nvrtc with lines", tool_version("NVRTC"), architecture, max_registers, *options)
-        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=(*limit, *options)))
+        asked = (*options, f"instance {instance}") if instance else options
+        about = ("nvrtc with lines", tool_version("NVRTC"), architecture, max_registers, *asked)
+        given = (*limit, *options)
+        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=given, instance=instance))
 
     return SassModule(place, architecture, make)
 
