@@ -114,7 +114,7 @@ def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
 
 
 def table_titles(kernels: Iterable[str]) -> dict[str, str]:
-    """The same for a line of a table: what is long there, as names in libraries are, is shortened, and numbered to be told apart."""
+    """The same for a line of a table: what is long there is shortened, and numbered where it would be that of another."""
     found: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for kernel, whole in kernel_titles(kernels).items():
