@@ -154,10 +154,11 @@ def command(
 
 def _print_summary(result: Result | Emulation, seconds: float) -> None:
     """On standard error, for standard output is the program's."""
-    from warploom.programs.custom import kernel_titles
+    from warploom.programs.custom import table_titles
+    from warploom.programs.library import OUR_KERNELS
 
     spec = result.spec
-    titles = kernel_titles(total.kernel for total in result.kernels)
+    titles = table_titles(total.kernel for total in result.kernels)
     timed = ("cycles", "us", "nJ") if spec.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for total in result.kernels:
@@ -166,5 +167,7 @@ def _print_summary(result: Result | Emulation, seconds: float) -> None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
     print_table(table, stderr=True)
+    if any(total.kernel.startswith(OUR_KERNELS) for total in result.kernels):
+        message(f"{OUR_KERNELS}…: Warploom's own kernels, in the place of those of cuBLAS")
     energy = "; nJ: the register file's energy" if spec.timed else ""
     message(f"design {spec.design.name}, machine {spec.machine.name}, code {spec.code}, {seconds:.1f} seconds{energy}")
