@@ -91,7 +91,9 @@ __global__ void parent(int* p)
         (LAUNCHING, "parent", r"own.cu:4: .*dynamic parallelism"),
     ],
 )
-def test_only_the_kernel_that_needs_it_is_refused(tmp_path: Path, capsys, source: str, refused: str, complaint: str) -> None:
+def test_only_the_kernel_that_needs_it_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, refused: str, complaint: str
+) -> None:
     module = module_of(tmp_path / "own.cu", source)
     assert compile_kernel(module, find_kernel(module, "fine", "own.cu"), Options()).registers >= 1
     with pytest.raises(WarploomError, match=complaint):
