@@ -37,3 +37,12 @@ def moves(before: Instruction) -> int:
 )
 def test_a_window_answers_only_for_results_that_are_not_written_down(before: Instruction, expected: int) -> None:
     assert moves(before) == expected
+
+
+@pytest.mark.parametrize("sharing", [1, 2, 3])
+def test_all_operands_that_wait_for_one_read_are_served(sharing: int) -> None:
+    """Instructions that issue before the first has read R2 wait for the same read, with two operands each."""
+    body = [add(1, 2, 3), *(add(4 + number, 2, 2) for number in range(sharing))]
+    policies = parse_design("hierarchy=bow").policies
+    counters = time_launches([Kernel([[*body, exit_()]], 12).launch()], policies, MACHINE, check=True).counters
+    assert (counters["mrf_reads"], counters["bow_hits"]) == (2, 2 * sharing)
