@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from support.timing_kernels import Kernel, add, barrier, exit_, op
+from support.timing_kernels import Kernel, add, barrier, exit_, fma, op
 from warploom.chip.machines import load_machine
 from warploom.chip.simulate import time_launches
 from warploom.compiler.code.instruction import Instruction
@@ -39,10 +39,11 @@ def test_a_window_answers_only_for_results_that_are_not_written_down(before: Ins
     assert moves(before) == expected
 
 
-@pytest.mark.parametrize("sharing", [1, 2, 3])
+@pytest.mark.parametrize("sharing", [1, 2])
 def test_all_operands_that_wait_for_one_read_are_served(sharing: int) -> None:
-    """Instructions that issue before the first has read R2 wait for the same read, with two operands each."""
-    body = [add(1, 2, 3), *(add(4 + number, 2, 2) for number in range(sharing))]
+    """R2 lies behind two registers of its bank: additions that issue before it has been read wait with two operands each."""
+    body = [fma(1, 18, 34, 2), *(add(4 + number, 2, 2) for number in range(sharing))]
     policies = parse_design("hierarchy=bow").policies
-    counters = time_launches([Kernel([[*body, exit_()]], 12).launch()], policies, MACHINE, check=True).counters
-    assert (counters["mrf_reads"], counters["bow_hits"]) == (2, 2 * sharing)
+    kernel = Kernel([[*body, exit_()]], 60, warps_per_cta=4)
+    counters = time_launches([kernel.launch()], policies, MACHINE, check=True).counters
+    assert (counters["mrf_reads"], counters["bow_hits"]) == (4 * 3, 4 * 2 * sharing)
