@@ -62,6 +62,17 @@ def test_accesses_touch_the_banks_that_hold_the_value(value: int) -> None:
     assert counters["compressor_activations"] == 2  # what does not fit has been tried
 
 
+@pytest.mark.parametrize("reader", [load(3, 1), add(3, 1, 1)])
+def test_a_compressed_operand_is_there_later_by_its_decompression(reader: Any) -> None:
+    """A memory instruction reaches its unit in the cycle in which its operands come, others in the next one."""
+    waiting = [*(op("sin", 7, 7) for _ in range(8)), barrier()]  # R1 lies in its banks
+    kernel = straight(add(1, 2, 2), *waiting, reader, add(4, 3, 3))
+    compressed, plain = (
+        timed(with_values(kernel, [value, *[RANDOM] * 20]), design(Bdi(decompression=3))).cycles for value in (SAME, RANDOM)
+    )
+    assert compressed - plain == 3
+
+
 def test_a_bank_is_read_and_written_in_one_cycle() -> None:
     """Table 2: a read port and a write port. Where they are one, the writes of eight warps hold up reads of their banks."""
     launch = with_values(
