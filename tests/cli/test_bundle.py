@@ -80,6 +80,53 @@ def test_a_file_that_is_gone_is_not_bundled(folder: Path, capsys: pytest.Capture
     assert "is not there any more" in capsys.readouterr().err and not bundle.with_name("again.zip").exists()
 
 
+PLAN = """
+designs = ["baseline", "rfv"]
+workloads = ["scaled", "vectoradd"]
+sizes = "tiny"
+sms = 1
+
+[kernels.scaled]
+file = "scale.ptx"
+grid = 1
+block = 64
+arguments = ["x=f32[64]:iota", "f=2", "n=64"]
+"""
+
+
+def test_all_runs_of_a_plan_are_made_again_elsewhere(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("scale.ptx").write_text(SCALE_PTX)
+    Path("plan.toml").write_text(PLAN)
+    bundle = folder.parent / "plan.zip"
+    assert run_command(["bundle", "plan.toml", str(bundle)]) == 2
+    assert "run `warploom sweep plan.toml --out results/sweep` first" in capsys.readouterr().err
+    assert run_command(["sweep", "plan.toml", "--jobs", "1", "--json"]) == 0
+    swept = json.loads(capsys.readouterr().out)
+    assert run_command(["bundle", "plan.toml", str(bundle), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [str(folder / "plan.toml"), str(folder / "scale.ptx")]
+    monkeypatch.chdir(folder.parent)
+    shutil.rmtree(folder)
+    assert run_command(["run", "--from", str(bundle), "--json"]) == 0
+    again = capsys.readouterr()
+    assert "all 4 results are the same to the digit" in again.err
+    assert [made["cycles"] for made in json.loads(again.out)] == [row["cycles"] for row in swept]
+
+
+def test_a_plan_of_which_runs_are_missing_says_how_many(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("plan.toml").write_text('workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n')
+    assert run_command(["sweep", "plan.toml", "--out", "some", "--jobs", "1"]) == 0
+    Path("plan.toml").write_text('workloads = ["vectoradd", "hotspot"]\nsizes = "tiny"\nsms = 1\n')
+    capsys.readouterr()
+    assert run_command(["bundle", "plan.toml", "some.zip", "--results", "some"]) == 0
+    assert "does not hold them: 1 of 2 runs" in capsys.readouterr().err
+
+
 def archive(path: Path, entries: dict[str, bytes], link: str = "") -> Path:
     """A stranger's archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:

@@ -1,4 +1,4 @@
-"""A result with everything that it names, in one file: what it was made from can be run again on another machine.
+"""Results with everything that they name, in one file: what they were made from can be run again on another machine.
 
 A bundle is a zip archive: ``result.json``, a manifest with a digest of every file, and below ``tree/`` the files at the paths
 that they have on the disk of whoever made it, so that files find each other there. A stranger's bundle is looked at before
@@ -41,12 +41,15 @@ _BUNDLED = ("workload", "kernel", "recording")  # kinds of programs that are fil
 Move = Callable[[str], str]
 
 
-def write_bundle(result: Path, out: Path) -> list[Path]:
-    """Write the bundle of a file of results; the files that are in it."""
+def write_bundle(results: Sequence[dict[str, Any]], place: str, out: Path, beside: Iterable[Path] = ()) -> list[Path]:
+    """Write the bundle of results, as ``--json`` prints them, which come from ``place``; the files that are in it.
+
+    ``beside`` are files for people to read, which no run needs.
+    """
     if out.suffix.lower() != SUFFIX or not out.resolve().parent.is_dir():
         raise WarploomError(f"{out}: name a file that ends in {SUFFIX}, in a folder that is there")
-    records = [_checked(record, str(result)) for record in read_records(result)]
-    files = sorted({file for record in records for file in _needed(record, str(result))})
+    records = [_checked(plain(record), place) for record in results]
+    files = sorted({file for record in records for file in _needed(record, place)} | {file.resolve() for file in beside})
     moved = [_with_paths(record, _into_tree) for record in records]
     manifest = {
         "format": FORMAT,

@@ -160,7 +160,9 @@ def test_lanes_at_one_barrier_are_one_record(barriers: SassModule, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kernel", "threads", "arguments"), [("rounds", 96, (3,)), ("counting", 1, ()), ("bytes", 1, ()), ("behind_copies", 32, None)]
 )
-def test_waits_come_to_their_end_in_time(barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments) -> None:
+def test_waits_come_to_their_end_in_time(
+    barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments: tuple[int, ...] | None
+) -> None:
     """The checked core runs what was traced, also with arrivals that are dropped and bytes that come before they are expected."""
     device = _device(barriers, tmp_path)
     out = device.array(np.zeros(128, np.int32))
@@ -207,7 +209,7 @@ def test_a_copy_takes_its_time(barriers: SassModule, tmp_path: Path) -> None:
         for lines in (0, 1024):
             machine = load_machine("hopper", **{"bulk.lines": lines})
             result = time_launches([_traced(device)] * 2, parse_design("modern").policies, machine, check=True)
-            cycles.append(result.launches[1]["cycles"])  # its code is there
+            cycles.append(result.launches[1].cycles)  # its code is there
     little, with_unit, much, much_with_unit = cycles
     assert with_unit - little > 100  # the way to L2 and back, of which the barrier of the CTA and code hide some
     assert much_with_unit - much > with_unit - little + 32768 // 32  # and a sector a cycle on the way out
