@@ -20,6 +20,7 @@ def execute(case: script.Case, options: Options) -> list[np.ndarray]:
     arguments: list = [*inputs, *outputs]
     if case.texture is not None:
         wanted = case.texture
+        assert case.texels is not None
         arguments.append(
             device.texture(
                 case.texels,
