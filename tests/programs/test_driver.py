@@ -77,7 +77,7 @@ def test_machine_code_is_loaded_in_all_its_forms(
     pytest.importorskip("elftools")
     status, run = execute([str(program), part, str(kernels(form))], code=code)
     assert (status, capfd.readouterr().out) == (0, "CUDA_ERROR_NOT_INITIALIZED " + PARTS[part])
-    assert all(total.warp_instructions > 0 for total in run.kernels.values())
+    assert all(total.warp_instructions > 0 for total in run.result().kernels)
 
 
 def test_a_cubin_for_another_chip_is_refused_in_a_sentence(

@@ -19,7 +19,7 @@ from warploom.chip.machines.loader import FOLDER, machine_from_dict
 from warploom.cli.app import run_command
 from warploom.runs import provenance
 from warploom.runs.provenance import described, machine_label, provenance_from_dict
-from warploom.runs.result import result_from_dict, to_table
+from warploom.runs.result import Result, to_table
 from warploom.show.comparison import draw_comparison
 from warploom.show.embedding import KEYWORD, embedded
 
@@ -311,7 +311,7 @@ def test_machines_that_differ_have_different_labels(tmp_path: Path) -> None:
 
 
 def test_pictures_carry_it(run: Run, tmp_path: Path) -> None:
-    result = result_from_dict(run(*TINY, "--json"))
+    result = Result.from_dict(run(*TINY, "--json"))
     made = result.provenance
     for suffix in (".png", ".svg", ".html"):
         draw_comparison([result], tmp_path / f"bars{suffix}")
@@ -323,7 +323,7 @@ def test_pictures_carry_it(run: Run, tmp_path: Path) -> None:
 
 
 def test_tables_carry_it(run: Run) -> None:
-    result = result_from_dict(run(*TINY, "--json"))
+    result = Result.from_dict(run(*TINY, "--json"))
     row = to_table([result]).iloc[0]
     assert row["provenance.key"] == result.provenance.key and row["provenance.spec.seed"] == 5
     assert row["machine"] == "gtx480"

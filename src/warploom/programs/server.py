@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Any
+from typing import Any, TextIO
 
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
@@ -29,14 +29,23 @@ _STICKY = frozenset(
 )  # what works after a kernel was stopped
 
 
-def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | BesideGpu], *, beside_gpu: bool = False) -> int:
-    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own."""
+def run_program(
+    command: Sequence[str],
+    make_runtime: Callable[[], Runtime | BesideGpu],
+    *,
+    beside_gpu: bool = False,
+    output: TextIO | None = None,
+) -> int:
+    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own.
+
+    ``output`` takes what the program prints; without it, that goes where ours goes.
+    """
     name = f"warploom-{os.getpid()}-{secrets.token_hex(8)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, selectors.DefaultSelector() as selector:
         door.bind(f"\0{name}")  # not a file: nothing is left behind
         door.listen()
         selector.register(door, selectors.EVENT_READ)
-        process = _start(command, name, beside_gpu)
+        process = _start(command, name, beside_gpu, output)
         runtimes: dict[Connection, Runtime | BesideGpu] = {}
         try:
             while True:
@@ -111,7 +120,7 @@ def _outcome(runtime: Runtime | BesideGpu, operation: LibraryCall, given: Sequen
     return CudaStatus.SUCCESS, words, data
 
 
-def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Popen:
+def _start(command: Sequence[str], name: str, beside_gpu: bool, output: TextIO | None) -> subprocess.Popen:
     folder = libraries()
     environment: Mapping[str, str] = os.environ
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
@@ -125,7 +134,7 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
     try:
-        return subprocess.Popen(command, env={**environment, **added})
+        return subprocess.Popen(command, env={**environment, **added}, stdout=output)
     except FileNotFoundError:
         raise WarploomError(f"{command[0]}: there is no such program.") from None
     except OSError as error:

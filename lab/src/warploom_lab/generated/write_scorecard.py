@@ -33,8 +33,8 @@ TARGET = CHECKOUT / "docs" / "lab" / "scorecard.md"
 FROM_MEMORY = ("bow", "ltrf")
 HEAD = """# The papers' numbers and ours
 
-Written by `warploom-lab write-scorecard` from `docs/lab/scores/values.tsv`, not by hand; `warploom reproduce --size small` makes the
-values. [The rules](scoring.md) say which numbers are headline numbers, how they are judged and what *stands* means; they were
+Written by `warploom-lab write-scorecard` from `docs/lab/scores/values.tsv`, not by hand; `warploom reproduce --size small` makes
+the values. [The rules](scoring.md) say which numbers are headline numbers, how they are judged and what *stands* means; they were
 written before the runs. The column that counts is `ptx`, our backend's code, for all papers. Bounds are marked ≤ and ≥. *Made by*
 is the commit of the code that made the value under `ptx`: {older}.
 

@@ -117,8 +117,8 @@ def results_of(runs: Sequence[RunSpec], store: Store, jobs: int) -> Results:
 def main_registers(result: Result) -> int:
     """The registers of the kernel that executes most instructions, over all its launches."""
     work: Counter[str] = Counter()
-    for launch in result.kernels:
-        work[launch["kernel"]] += launch["warp_instructions"]
+    for launch in result.launches:
+        work[launch.kernel] += launch.warp_instructions
     spec = result.spec
     module = spec.program.open(spec.code, spec.seed).module()
     return compile_for(module, work.most_common(1)[0][0], spec.design, spec.machine).registers
@@ -126,7 +126,7 @@ def main_registers(result: Result) -> int:
 
 def traits(result: Result) -> Row:
     """What a program is like without any technique. Waves are the CTAs of a launch over those that are resident."""
-    counters, instructions, launches = result.counters, result.warp_instructions, len(result.kernels)
+    counters, instructions, launches = result.counters, result.warp_instructions, len(result.launches)
     idle = counters["stall_cycles"]
     kinds = ("global_loads", "global_stores", "local_loads", "local_stores", "atomics", "texture_loads")
     memory = sum(counters[kind] for kind in kinds)
