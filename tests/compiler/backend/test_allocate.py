@@ -178,3 +178,55 @@ def joined(first: Code, second: Code) -> Code:
         for b in second.blocks
     ]
     return Code("joined", head + tail)
+
+
+def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored():
+    """4 tid + base, and a copy of tid, live through a loop that needs all registers: neither is kept, neither is stored."""
+    code = assemble("""
+        mov.u32 R0 = %tid.x
+        mov.u32 R9 = R0
+        shl.b32 R1 = R0, 2
+        add.u32 R2 = R1, 0x1000
+        mov.u32 R3 = 0
+        mov.u32 R4 = 0
+      L:
+        ld.global.u32 R5 = [R4]
+        ld.global.u32 R6 = [R4+4]
+        add.u32 R3 = R3, R5
+        add.u32 R3 = R3, R6
+        add.u32 R4 = R4, 8
+        setp.lt.u32 P0 = R4, 64
+        @P0 bra L
+        add.u32 R3 = R3, R9
+        st.global.u32 [R2], R3
+        exit
+    """)
+    allocated = allocate(code, options(max_registers=4, schedule=False))
+    assert allocated.registers <= 4
+    assert "local" not in {instruction.op.space for instruction in allocated.instructions()}
+    loop = [str(one) for one in allocated.blocks[1].instructions]
+    assert len(loop) == 7  # nothing is computed again in the loop
+    assert opcodes(allocated).count("shl") == 1
+
+
+def test_tiles_in_shared_memory_share_a_base_where_registers_are_short():
+    """(16 y + 1024) + x is 1024 behind 16 y + x, whatever the order of the sums."""
+    text = """
+        mov.u32 R0 = %tid.x
+        ld.global.u32 R1 = [0x10]
+        add.u32 R2 = R1, 0x400
+        add.u32 R3 = R1, R0
+        add.u32 R4 = R2, R0
+      L:
+        ld.global.u32 R5 = [0x20]
+        st.shared.u32 [R3], R5
+        st.shared.u32 [R4+4], R5
+        setp.lt.u32 P0 = R5, 64
+        @P0 bra L
+        exit
+    """
+    roomy, short = (allocate(assemble(text), options(max_registers=limit, schedule=False)) for limit in (None, 2))
+    addresses = [[str(one.srcs[0]) for one in code.instructions() if one.op.name == "st"] for code in (roomy, short)]
+    assert addresses[0][0] != addresses[0][1].replace("+0x4", "")
+    assert addresses[1][1] == addresses[1][0].replace("]", "+0x404]")
+    assert short.registers == 2

@@ -19,12 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warploom.papers.regmutex.figures import GRID as REGMUTEX_GRID
-from warploom.papers.regmutex.figures import LIMITED, OTHERS, SUFFIX, WIDE
+from warploom.papers.regmutex.figures import LIMITED, LIMITS, OTHERS, SUFFIX, WIDE
 from warploom.papers.regmutex.figures import MACHINE as REGMUTEX
-from warploom.papers.rfv.figures import BASELINE, SPILL, WHOLE
-from warploom.papers.rfv.figures import GRID as RFV_GRID
+from warploom.papers.regmutex.figures import SMS as REGMUTEX_SMS
+from warploom.papers.rfv.figures import BASELINE, HALF, SPILL, WHOLE
 from warploom.papers.rfv.figures import MACHINE as RFV
+from warploom.papers.rfv.figures import SMS as RFV_SMS
 from warploom.programs.named import origin_named
 from warploom.programs.replay import is_recording
 from warploom.programs.workloads.registry import workload_set
@@ -34,7 +34,7 @@ from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 from warploom.runs.workers import local_workers
-from warploom.studies.reproduce.experiment import Results
+from warploom.studies.reproduce.experiment import Results, run_named
 from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom_lab import CHECKOUT
 
@@ -60,12 +60,13 @@ def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) ->
 def runs_of_program(paper: str, name: str) -> dict[str, RunSpec]:
     """The runs that say what a program is like under a paper's designs, by column; made as its figures do."""
     if paper == RFV:
-        designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": f"rfv(shrink=0.5) + {BASELINE}", "compiler spill": SPILL}
-        return {column: RFV_GRID.run(name, design, SIZE) for column, design in designs.items()}
+        designs = {"": BASELINE, "renamed": WHOLE, "GPU-shrink": HALF, "compiler spill": SPILL}
+        return {column: run_named(name, design, RFV, SIZE, sms=RFV_SMS[SIZE]) for column, design in designs.items()}
     share = "" if name in LIMITED else SUFFIX
     designs = {"": "baseline", "half the file": f"baseline{SUFFIX}", "regmutex": f"regmutex{share}", "twice the file": "baseline"}
+    limit = f" + max_registers={LIMITS[name]}" if name in LIMITS else ""
     return {
-        column: REGMUTEX_GRID.run(name, design, SIZE, WIDE if column == "twice the file" else "")
+        column: run_named(name, design + limit, WIDE if column == "twice the file" else REGMUTEX, SIZE, sms=REGMUTEX_SMS[SIZE])
         for column, design in designs.items()
         if column != "half the file" or share
     }

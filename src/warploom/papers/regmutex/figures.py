@@ -7,8 +7,9 @@ nearer to table I's, its addresses have 32 bits and its lanes meet at post-domin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 from warploom.chip.machines import load_machine
@@ -16,12 +17,13 @@ from warploom.designs import parse_design, storage_bits
 from warploom.papers.regmutex import PAPER
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row
-from warploom.studies.reproduce.grid import Grid, bars, less, mean, more
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.helps import without_shaped
 
 MACHINE = "regmutex"
 WIDE = "regmutex-wide"  # twice the file
 FREE = "regmutex-free-memory"  # DRAM four times as fast, and four times the misses under way
+SMS = {"tiny": 1, "small": 3}
 LIMITED = ("bfs-queue", "cutcp", "dwt2d", "hotspot3d", "mri-q", "particlefilter", "radixsort", "sad")  # by the full file
 OTHERS = ("gaussian", "heartwall", "lavamd", "mergesort", "montecarlo", "spmv", "srad", "tpacf")
 SAMPLE = ("cutcp", "dwt2d", "hotspot3d", "particlefilter", "radixsort", "spmv")  # figure 1 has six of Rodinia and Parboil
@@ -48,32 +50,26 @@ UNLIMITED = f"baseline on {WIDE}"
 LIMITS = {"heartwall": 32}
 
 
-class _Limited(Grid):
-    """Some programs have a limit of registers."""
-
-    def run(self, workload: str, design: str, size: str, machine: str = "") -> RunSpec:
-        limit = f" + max_registers={LIMITS[workload]}" if workload in LIMITS else ""
-        return super().run(workload, design + limit, size, machine)
-
-
-GRID = _Limited(MACHINE, (*LIMITED, *OTHERS), {"tiny": 1, "small": 3})
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> RunSpec:
+    limit = f" + max_registers={LIMITS[workload]}" if workload in LIMITS else ""
+    return run_named(workload, design + limit, machine, size, sms=SMS.get(size, 0))
 
 
 def _full(workload: str, design: str, size: str) -> RunSpec:
     """A run on the full file."""
-    return GRID.run(workload, design, size)
+    return _run(workload, design, size)
 
 
 def _half(workload: str, design: str, size: str) -> RunSpec:
     """A run on half the file; rfv keeps what programs see."""
-    return GRID.run(workload, design.replace("(", "(shrink=0.5, ") if design.startswith("rfv") else design + SUFFIX, size)
+    return _run(workload, design.replace("(", "(shrink=0.5, ") if design.startswith("rfv") else design + SUFFIX, size)
 
 
 def _runs(
     place: Callable[[str, str, str], RunSpec], workloads: Sequence[str], *designs: str
 ) -> Callable[[str], Sequence[RunSpec]]:
     def runs(size: str) -> Sequence[RunSpec]:
-        whole = [GRID.run(name, "baseline", size) for name in workloads]
+        whole = [_run(name, "baseline", size) for name in workloads]
         return [*whole, *(place(name, design, size) for name in workloads for design in designs)]
 
     return runs
@@ -82,9 +78,18 @@ def _runs(
 def _added(results: Results, size: str, place: Callable[[str, str, str], RunSpec], workloads: Sequence[str], design: str) -> dict:
     """Percent more cycles than on the full file without any technique, by workload."""
     return {
-        name: more(results[place(name, design, size)].cycles, results[GRID.run(name, "baseline", size)].cycles)
+        name: 100 * (results[place(name, design, size)].cycles / results[_run(name, "baseline", size)].cycles - 1)
         for name in workloads
     }
+
+
+def _mean(values: Iterable[float]) -> float:
+    return fmean(values)
+
+
+def _with_mean(rows: list[Row], values: dict[str, float], column: str, **label: Any) -> None:
+    rows += [{"workload": name, **label, column: value} for name, value in values.items()]
+    rows.append({"workload": "mean", **label, column: _mean(values.values())})
 
 
 def _occupancy(result: Result) -> float:
@@ -94,10 +99,14 @@ def _occupancy(result: Result) -> float:
 # --- figure 1: how many of the allocated registers are live ---------------------------------------------------------------------
 
 
+def _live_runs(size: str) -> Sequence[RunSpec]:
+    return [_run(name, "baseline", size) for name in SAMPLE]
+
+
 def _live_share(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
-    for name, result in GRID.of(results, "baseline", size, workloads=SAMPLE).items():
-        states = [state for state in result.states if state["allocated"] > 0]
+    for name in SAMPLE:
+        states = [state for state in results[_run(name, "baseline", size)].states if state["allocated"] > 0]
         for place, state in enumerate(states):
             share = 100 * state["live"] / state["allocated"]
             rows.append({"workload": name, "time": 100 * place / max(1, len(states) - 1), "live": share})
@@ -153,7 +162,7 @@ def _boost(results: Results, size: str) -> Outcome:
     for design in ("regmutex", WEIGHED):
         added = _added(results, size, _full, LIMITED, design)
         for name in LIMITED:
-            whole, shared = results[GRID.run(name, "baseline", size)], results[_full(name, design, size)]
+            whole, shared = results[_run(name, "baseline", size)], results[_full(name, design, size)]
             rows.append(
                 {
                     "workload": name,
@@ -163,18 +172,18 @@ def _boost(results: Results, size: str) -> Outcome:
                     "occupancy after": _occupancy(shared),
                 }
             )
-        rows.append({"workload": "mean", "design": design, "cycles saved": -mean(added.values())})
+        rows.append({"workload": "mean", "design": design, "cycles saved": -_mean(added.values())})
     saved = -_added(results, size, _full, ("bfs-queue",), "regmutex")["bfs-queue"]
     chart = Chart("bars", "workload", "cycles saved", "design", y_title="cycles saved, %", published={"paper: mean": 12.8})
     free, unbound_cycles = (results[run].cycles for run in _unbound_runs(size))
     cause = "the few registers of our backend's code, slow DRAM and few misses under way"
-    unbound = Experiment(cause, f"regmutex on {FREE} with {NVIDIA_CODE} code", less(unbound_cycles, free))
+    unbound = Experiment(cause, f"regmutex on {FREE} with {NVIDIA_CODE} code", 100 * (1 - unbound_cycles / free))
     return Outcome(rows, {"full-bfs": saved}, chart, {"full-bfs": unbound}, {"full-bfs": NO_GAIN})
 
 
 def _unbound_runs(size: str) -> Sequence[RunSpec]:
     """BFS where a third CTA can become resident and memory is fast: without any technique, and with RegMutex."""
-    return [replace(GRID.run("bfs-queue", design, size, FREE), code=NVIDIA_CODE) for design in ("baseline", "regmutex")]
+    return [replace(_run("bfs-queue", design, size, FREE), code=NVIDIA_CODE) for design in ("baseline", "regmutex")]
 
 
 def _reduction(results: Results, size: str) -> Outcome:
@@ -184,7 +193,7 @@ def _reduction(results: Results, size: str) -> Outcome:
         for name in OTHERS:
             result = results[_half(name, design, size)]
             rows.append({"workload": name, "design": design, "cycles added": added[name], "occupancy": _occupancy(result)})
-        rows.append({"workload": "mean", "design": design, "cycles added": mean(added.values())})
+        rows.append({"workload": "mean", "design": design, "cycles added": _mean(added.values())})
     slower = [name for name, value in _added(results, size, _full, LIMITED, "regmutex").items() if value > 0.5]
     nothing = _added(results, size, _half, OTHERS, "baseline")
     shared = _added(results, size, _half, OTHERS, "regmutex")
@@ -205,17 +214,24 @@ def _rival_runs(size: str) -> Sequence[RunSpec]:
     return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size)]))
 
 
-_bound_runs = GRID.runs("baseline", workloads=LIMITED, machine=WIDE)
+def _bound_runs(size: str) -> Sequence[RunSpec]:
+    return [_run(name, "baseline", size, WIDE) for name in (*LIMITED, *OTHERS)]
+
+
+def _unlimited(results: Results, size: str) -> list[str]:
+    """The programs of the half file that meet the paper's condition: the whole file does not limit their occupancy."""
+    whole, wide = ({name: results[_run(name, "baseline", size, machine)] for name in OTHERS} for machine in (MACHINE, WIDE))
+    return [name for name in OTHERS if wide[name].occupancy <= whole[name].occupancy]
 
 
 def _bound(results: Results, size: str) -> dict[str, float]:
     """Percent more cycles with a file twice as large, by workload."""
-    return _added(results, size, lambda name, design, size: GRID.run(name, design, size, WIDE), LIMITED, "baseline")
+    return _added(results, size, lambda name, design, size: _run(name, design, size, WIDE), LIMITED, "baseline")
 
 
 def _without_limit(results: Results, size: str) -> Experiment:
     """Cycles saved on the full file where no technique is needed: no technique can save more by occupancy."""
-    return Experiment("any limit of registers", UNLIMITED, -mean(_bound(results, size).values()))
+    return Experiment("any limit of registers", UNLIMITED, -_mean(_bound(results, size).values()))
 
 
 def _rivals(results: Results, size: str) -> Outcome:
@@ -223,29 +239,38 @@ def _rivals(results: Results, size: str) -> Outcome:
     facts: dict[str, float] = {}
     for label, design in (TECHNIQUES | VARIANTS).items():
         added = _added(results, size, _full, LIMITED, design)
-        rows += bars({name: -value for name, value in added.items()}, "percent", design=label, file="full: cycles saved")
-        facts[f"full-{label}"] = -mean(added.values())
+        _with_mean(rows, {name: -value for name, value in added.items()}, "percent", design=label, file="full: cycles saved")
+        facts[f"full-{label}"] = -_mean(added.values())
     bound = _bound(results, size)
-    rows += bars({name: -value for name, value in bound.items()}, "percent", design=BOUND, file="full: cycles saved")
+    _with_mean(rows, {name: -value for name, value in bound.items()}, "percent", design=BOUND, file="full: cycles saved")
     for label, design in {"nothing": "baseline", **TECHNIQUES, **VARIANTS}.items():
         added = _added(results, size, _half, OTHERS, design)
-        rows += bars(added, "percent", design=label, file="half: cycles added")
-        facts[f"half-{label}"] = mean(added.values())
+        _with_mean(rows, added, "percent", design=label, file="half: cycles added")
+        facts[f"half-{label}"] = _mean(added.values())
     measured = {key: facts[key] for key in facts if key.partition("-")[2] not in VARIANTS}
     chart = Chart("bars", "workload", "percent", "design", facet="file", y_title="%")
     experiments = {key: _without_limit(results, size) for key in measured if key.startswith("full")}
     experiments["half-rfv"], reason = _sharing_rfv(results, size)
     experiments["half-regmutex"] = Experiment("sections for which warps wait too long", WEIGHED, facts["half-regmutex, weighed"])
-    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason})
+    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason}, _leaning(results, size))
+
+
+def _leaning(results: Results, size: str) -> dict[str, Sequence[Help]]:
+    """What the means of RegMutex lean on: shaped kernels, and programs that the half file should not be tried with."""
+    full = {name: -value for name, value in _added(results, size, _full, LIMITED, "regmutex").items()}
+    half = _added(results, size, _half, OTHERS, "regmutex")
+    meeting = _unlimited(results, size)
+    others = [Help("programs that the whole file limits", _mean(half[name] for name in meeting))] if meeting else []
+    return {"full-regmutex": without_shaped(full), "half-regmutex": [*without_shaped(half), *others]}
 
 
 def _sharing_rfv(results: Results, size: str) -> tuple[Experiment, str]:
     """Half the file with rfv where warps share registers over time, and what of it renaming costs and one program adds."""
     sharing, ideal = (_added(results, size, _half, OTHERS, design) for design in (SHARING_RFV, IDEAL_RFV))
-    experiment = Experiment("room kept for the peak of every warp, instead of its mean", SHARING_RFV, mean(sharing.values()))
-    rest = mean(value for name, value in ideal.items() if name != "heartwall")
+    experiment = Experiment("room kept for the peak of every warp, instead of its mean", SHARING_RFV, _mean(sharing.values()))
+    rest = _mean(value for name, value in ideal.items() if name != "heartwall")
     reason = (
-        f"without release instructions and the stage of renaming besides, {mean(ideal.values()):.1f}; of that heartwall has "
+        f"without release instructions and the stage of renaming besides, {_mean(ideal.values()):.1f}; of that heartwall has "
         f"{ideal['heartwall']:.0f}, for one of its CTAs of 512 threads fills half the file, and the others {rest:.1f} in the mean"
     )
     return experiment, reason
@@ -261,7 +286,7 @@ def _sized(extended: int) -> str:
 def _sweep_rows(results: Results, size: str, column: str, value: Callable[[Result, Result], float]) -> list[Row]:
     rows: list[Row] = []
     for name in LIMITED:
-        whole = results[GRID.run(name, "baseline", size)]
+        whole = results[_run(name, "baseline", size)]
         picked = results[_full(name, "regmutex", size)].counters["extended_registers"]
         for extended in SIZES:
             result = results[_full(name, _sized(extended), size)]
@@ -271,7 +296,7 @@ def _sweep_rows(results: Results, size: str, column: str, value: Callable[[Resul
 
 
 def _cycles_by_size(results: Results, size: str) -> Outcome:
-    rows = _sweep_rows(results, size, "cycles saved", lambda result, whole: less(result.cycles, whole.cycles))
+    rows = _sweep_rows(results, size, "cycles saved", lambda result, whole: 100 * (1 - result.cycles / whole.cycles))
     chart = Chart("bars", "extended", "cycles saved", facet="workload", x_title="|Es|", y_title="cycles saved, %")
     return Outcome(rows, {}, chart)
 
@@ -306,13 +331,13 @@ def _paired(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
     full = {name: -value for name, value in _added(results, size, _full, LIMITED, "regmutex-paired").items()}
     half = _added(results, size, _half, OTHERS, "regmutex-paired")
-    rows += bars(full, "percent", file="full: cycles saved")
-    rows += bars(half, "percent", file="half: cycles added")
+    _with_mean(rows, full, "percent", file="full: cycles saved")
+    _with_mean(rows, half, "percent", file="half: cycles added")
     for row in rows:
         if row["workload"] != "mean":
             place = _full if row["workload"] in LIMITED else _half
             row["occupancy"] = _occupancy(results[place(row["workload"], "regmutex-paired", size)])
-    facts = {"full-paired": mean(full.values()), "half-paired": mean(half.values())}
+    facts = {"full-paired": _mean(full.values()), "half-paired": _mean(half.values())}
     chart = Chart("bars", "workload", "percent", "file", y_title="%")
     return Outcome(rows, facts, chart, {"full-paired": _without_limit(results, size)})
 
@@ -331,18 +356,24 @@ def _success_rates(results: Results, size: str) -> Outcome:
 _SWEEP = _runs(_full, LIMITED, "regmutex", *map(_sized, SIZES))
 
 FIGURES = (
-    Figure("figure 1", "Live share of allocated registers over time", GRID.runs("baseline", workloads=SAMPLE), _live_share),
+    Figure("figure 1", "Live share of allocated registers over time", _live_runs, _live_share),
     Figure("table 1", "Registers and base sets", _table_runs, _table),
     Figure(
         "figure 7",
         "Cycles and occupancy on the full file",
-        lambda size: [*_runs(_full, LIMITED, "regmutex", WEIGHED)(size), *_unbound_runs(size)],
+        lambda size: [
+            *_runs(_full, LIMITED, "regmutex", WEIGHED)(size),
+            *_unbound_runs(size),
+        ],
         _boost,
     ),
     Figure(
         "figure 8",
         "Cycles and occupancy on half the file",
-        lambda size: [*_runs(_half, OTHERS, "baseline", "regmutex", WEIGHED)(size), *_runs(_full, LIMITED, "regmutex")(size)],
+        lambda size: [
+            *_runs(_half, OTHERS, "baseline", "regmutex", WEIGHED)(size),
+            *_runs(_full, LIMITED, "regmutex")(size),
+        ],
         _reduction,
     ),
     Figure("figure 9", "RegMutex beside owner-warp-first and rfv", _rival_runs, _rivals),

@@ -19,9 +19,9 @@ from warploom.designs.energy import load_technology
 from warploom.papers.rfc import PAPER
 from warploom.papers.rfc.energy import Distances, chip_estimate, least_energy, relative_energy
 from warploom.programs.workloads.registry import workload_set
+from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row
-from warploom.studies.reproduce.grid import Grid, RunsOfSize, more, no_runs
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
 
 MACHINE = "rfc"
 PIXELS = "-pixels"  # the same machines where warps come one by one: shaders have no CTAs
@@ -58,23 +58,21 @@ MORE_READS = (
     "50% of reads and 59% of writes avoided save 27% of access and wire energy by the paper's tables (with 1.8 reads a write, as "
     "its bound of 58% has it), before any flush; the 36% that it saves would take 70% of reads"
 )
+RunsOfSize = Callable[[str], Sequence[RunSpec]]
 PLAIN_CODE = "ptx"  # our backend's: a loop is unrolled where the program says so, and a load stays near its use
 
 
-class _ByKind(Grid):
-    """All runs have as many registers, and shaders a machine of their own."""
-
-    def run(self, workload: str, design: str, size: str, machine: str = "") -> RunSpec:
-        chip = machine or self.machine
-        return super().run(workload, f"{design} + {COMPILED}", size, chip + PIXELS if _group(workload) == "shaders" else chip)
+def _run(workload: str, design: str, size: str, machine: str = MACHINE) -> RunSpec:
+    return run_named(workload, f"{design} + {COMPILED}", machine + PIXELS if _group(workload) == "shaders" else machine, size)
 
 
-GRID = _ByKind(MACHINE, workload_set(MACHINE))
+def _runs(*designs: str) -> Callable[[str], Sequence[RunSpec]]:
+    return lambda size: [_run(name, design, size) for name in workload_set(MACHINE) for design in designs]
 
 
-def _and_plain(runs: RunsOfSize, again: RunsOfSize | None = None) -> RunsOfSize:
-    """Some runs, and all or some of them again with our backend's code."""
-    return lambda size: [*runs(size), *(replace(run, code=PLAIN_CODE) for run in (again or runs)(size))]
+def _and_plain(runs: RunsOfSize, again: RunsOfSize) -> RunsOfSize:
+    """Some runs, and some of them again with our backend's code."""
+    return lambda size: [*runs(size), *(replace(run, code=PLAIN_CODE) for run in again(size))]
 
 
 def _plain_experiments(
@@ -92,6 +90,11 @@ def _plain_experiments(
 def _group(workload: str) -> str:
     """Compute or shaders, as the paper's averages tell them apart."""
     return "shaders" if PAPER.workloads[workload]["category"] == "shader" else "compute"
+
+
+def _of(results: Results, design: str, size: str, machine: str = MACHINE) -> dict[str, Result]:
+    """The results of a design by workload."""
+    return {name: results[_run(name, design, size, machine)] for name in workload_set(MACHINE)}
 
 
 def _by_category(values: dict[str, float]) -> dict[str, float]:
@@ -116,15 +119,15 @@ def _over_traces(values: dict[str, float]) -> float:
     return fmean(values.values(), [TRACES[kind] / kinds.count(kind) for kind in kinds])
 
 
-def _counter(results: Results, design: str, size: str, key: str) -> dict[str, float]:
-    """A counter of each workload that is a share, in percent."""
-    return GRID.counter(results, design, size, key, 100)
+def _counter(results: Results, design: str, size: str, key: str, scale: float = 100.0) -> dict[str, float]:
+    """A counter of each workload, in percent where it is a share."""
+    return {name: scale * result.counters[key] for name, result in _of(results, design, size).items()}
 
 
 def _main_accesses(results: Results, design: str, size: str) -> dict[str, float]:
     """Accesses of the main register file as a share of those without a cache."""
     shares = {}
-    for name, result in GRID.of(results, design, size).items():
+    for name, result in _of(results, design, size).items():
         counters = result.counters
         spent = counters["mrf_reads"] + counters["forwarded_reads"] + counters["mrf_writes"]
         shares[name] = spent / (counters["mrf_reads_without_cache"] + counters["mrf_writes_without_cache"])
@@ -142,13 +145,13 @@ def _value_use(results: Results, size: str) -> Outcome:
         average = _by_category({name: share[key] for name, share in shares.items()})
         rows += [{"category": title, "panel": panel, "values": key, "share": share} for title, share in average.items()]
     chart = Chart("stacked", "category", "share", "values", "panel", "", "% of all values", tuple(CATEGORIES.values()))
-    return Outcome(rows, _values(results, size), chart, _plain_experiments(_values, GRID.runs(ANALYSED)(size), results, size))
+    return Outcome(rows, _values(results, size), chart, _plain_experiments(_values, _runs(ANALYSED)(size), results, size))
 
 
 def _value_shares(results: Results, size: str) -> dict[str, dict[str, float]]:
     """By workload, how many values of a hundred are read how often, and how soon where it is once."""
     shares: dict[str, dict[str, float]] = {}
-    for name, result in GRID.of(results, ANALYSED, size).items():
+    for name, result in _of(results, ANALYSED, size).items():
         reads, lifetimes = result.counters["value_reads"], result.counters["value_lifetimes"]
         values = max(1, sum(reads))
         shares[name] = {
@@ -191,7 +194,7 @@ PANELS = {
     "writes": ("false", "mrf_write_reduction"),
     "writes with last-use bit": ("true", "mrf_write_reduction"),
 }
-_AT_SIX = GRID.runs(_alone(6, last_use="true"), _alone(6, last_use="false"), _alone(LARGE, last_use="false"), *VARIANTS)
+_AT_SIX = _runs(_alone(6, last_use="true"), _alone(6, last_use="false"), _alone(LARGE, last_use="false"), *VARIANTS)
 
 
 def _entries(results: Results, size: str) -> Outcome:
@@ -234,7 +237,7 @@ def _at_six(results: Results, size: str) -> dict[str, float]:
 def _ratio(results: Results, design: str, reference: str, size: str, key: str, whole: str) -> float:
     """A counter under one design over the same under another; both as shares of what there is without a cache, averaged."""
     ours, theirs = (
-        _over_traces({name: one.counters[key] / one.counters[whole] for name, one in GRID.of(results, each, size).items()})
+        _over_traces({name: one.counters[key] / one.counters[whole] for name, one in _of(results, each, size).items()})
         for each in (design, reference)
     )
     return ours / theirs
@@ -259,7 +262,7 @@ def _per_trace(group: str) -> Callable[[Results, str], Outcome]:
     return evaluate
 
 
-_EACH_PROGRAM = GRID.runs(_alone(6, last_use="true"))
+_EACH_PROGRAM = _runs(_alone(6, last_use="true"))
 
 
 def _least_of_shaders(results: Results, size: str) -> dict[str, float]:
@@ -275,12 +278,12 @@ def _least_of_shaders(results: Results, size: str) -> dict[str, float]:
 
 
 def _active_runs(size: str) -> Sequence[RunSpec]:
-    faster = GRID.runs(_scheduled(4), machine="rfc-alu4")
-    return [*GRID.runs(*map(_scheduled, ACTIVE))(size), *faster(size)]
+    faster = [_run(name, _scheduled(4), size, "rfc-alu4") for name in workload_set(MACHINE)]
+    return [*_runs(*(_scheduled(active) for active in ACTIVE))(size), *faster]
 
 
 def _ipc(results: Results, active: int, size: str, machine: str = MACHINE) -> dict[str, float]:
-    return {name: result.ipc for name, result in GRID.of(results, _scheduled(active), size, machine).items()}
+    return {name: result.ipc for name, result in _of(results, _scheduled(active), size, machine).items()}
 
 
 def _active_warps(results: Results, size: str) -> Outcome:
@@ -304,13 +307,13 @@ def _without_the_slowest(results: Results, size: str) -> Experiment:
     before, after = (_over_traces({name: ipc for name, ipc in each.items() if name != slowest}) for each in (all_warps, six))
     lost = 100 * (1 - six[slowest] / all_warps[slowest])
     cause = f"{slowest}, which loses {lost:.0f}% because its instructions wait for each other"
-    return Experiment(cause, f"the same runs but for {slowest}", more(after, before))
+    return Experiment(cause, f"the same runs but for {slowest}", 100 * (after / before - 1))
 
 
 def _few_shaders(results: Results, size: str) -> str:
     """How well a few shaders can tell what most of the paper's traces do with eight active warps."""
     all_warps = _ipc(results, 32, size)
-    changes = [more(ipc, all_warps[name]) for name, ipc in _in_group(_ipc(results, 8, size), "shaders").items()]
+    changes = [100 * (ipc / all_warps[name] - 1) for name, ipc in _in_group(_ipc(results, 8, size), "shaders").items()]
     error = stdev(changes) / len(changes) ** 0.5
     return (
         f"{len(changes)} shaders, whose IPC changes by {min(changes):.1f} to {max(changes):+.1f}%, stand for {TRACES['shader']} "
@@ -326,9 +329,9 @@ def _ipc_changes(results: Results, size: str) -> dict[str, float]:
         return _over_traces(_in_group(ipc, group) if group else ipc)
 
     return {
-        "ipc-8-active": more(mean(8), mean(32)),
-        "ipc-6-active-compute": more(mean(6, "compute"), mean(32, "compute")),
-        "ipc-6-active-shaders": more(mean(6, "shaders"), mean(32, "shaders")),
+        "ipc-8-active": 100 * (mean(8) / mean(32) - 1),
+        "ipc-6-active-compute": 100 * (mean(6, "compute") / mean(32, "compute") - 1),
+        "ipc-6-active-shaders": 100 * (mean(6, "shaders") / mean(32, "shaders") - 1),
         "alu-4-active-4": 100 * (mean(4, machine="rfc-alu4") / mean(4) - 1),
     }
 
@@ -356,7 +359,7 @@ def _flushed(results: Results, size: str) -> Outcome:
     chart = Chart("lines", "entries", "avoided", "category", "panel", "entries per thread", "% of MRF accesses avoided")
     experiments = _plain_experiments(_flush_costs, _FLUSHING(size), results, size)
     alone, entering = (_over_traces(_main_accesses(results, design, size)) for design in (WITHOUT_FLUSH, SLOW_TOO))
-    experiments["flush-accesses"] = Experiment("the bypass of slow loads", SLOW_TOO, more(entering, alone))
+    experiments["flush-accesses"] = Experiment("the bypass of slow loads", SLOW_TOO, 100 * (entering / alone - 1))
     return Outcome(rows, _flush_costs(results, size) | _traffic(results, size), chart, experiments)
 
 
@@ -367,7 +370,7 @@ def _traffic(results: Results, size: str) -> dict[str, float]:
 
 
 WITHOUT_FLUSH = _alone(6, last_use="true")
-_FLUSHING = GRID.runs(WITHOUT_FLUSH, _combined(), REFINED)
+_FLUSHING = _runs(WITHOUT_FLUSH, _combined(), REFINED)
 
 
 def _flush_costs(results: Results, size: str) -> dict[str, float]:
@@ -376,7 +379,7 @@ def _flush_costs(results: Results, size: str) -> dict[str, float]:
         _over_traces(_main_accesses(results, design, size)) for design in (WITHOUT_FLUSH, _combined(), REFINED)
     )
     return {
-        "flush-accesses": more(flushing, alone),
+        "flush-accesses": 100 * (flushing / alone - 1),
         "bypass-accesses": 100 * (1 - refined / flushing),
         "bypass-writebacks": 100 * (1 - _ratio(results, REFINED, _combined(), size, "writebacks", "mrf_writes_without_cache")),
     }
@@ -389,7 +392,7 @@ def _energy(results: Results, active: int, entries: int, size: str, distances: D
     technology = load_technology(MACHINE)
     return {
         name: relative_energy(result.counters, technology, active, entries, distances)
-        for name, result in GRID.of(results, _combined(active, entries), size).items()
+        for name, result in _of(results, _combined(active, entries), size).items()
     }
 
 
@@ -454,7 +457,8 @@ def _wire_table(results: Results, size: str) -> Outcome:
     facts = _energies(results, size)
     rows.append({"group": "if every access hit", "energy": 1 - facts["access-energy-bound"] / 100})
     rows.append({"group": "chip", "watts": facts["chip-watts"]})
-    return Outcome(rows, facts, experiments=_plain_experiments(_energies, GRID.runs(_combined())(size), results, size))
+    experiments = _plain_experiments(_energies, _runs(_combined())(size), results, size)
+    return Outcome(rows, facts, experiments=experiments, reasons={"headline": MORE_READS})
 
 
 def _energies(results: Results, size: str) -> dict[str, float]:
@@ -470,7 +474,7 @@ def _energies(results: Results, size: str) -> dict[str, float]:
         if distances.cache == 0.2:
             saved = 1 - _over_traces(energy)
     technology = load_technology(MACHINE)
-    bound = {n: least_energy(r.counters, technology, 8, 6) for n, r in GRID.of(results, _combined(), size).items()}
+    bound = {n: least_energy(r.counters, technology, 8, 6) for n, r in _of(results, _combined(), size).items()}
     chip = chip_estimate(saved)
     return facts | {
         "access-energy-bound": 100 * (1 - _over_traces(bound)),
@@ -481,42 +485,43 @@ def _energies(results: Results, size: str) -> dict[str, float]:
     }
 
 
+def _nothing(size: str) -> Sequence[RunSpec]:
+    return []
+
+
 FIGURES = (
-    Figure("figure 2", "How often, and how soon, values are read", _and_plain(GRID.runs(ANALYSED)), _value_use),
+    Figure("figure 2", "How often, and how soon, values are read", _and_plain(_runs(ANALYSED), _runs(ANALYSED)), _value_use),
     Figure(
         "figure 6",
         "Accesses avoided by a cache for every warp",
-        _and_plain(GRID.runs(*SWEEP, *VARIANTS), _AT_SIX),
+        _and_plain(_runs(*SWEEP, *VARIANTS), _AT_SIX),
         _entries,
     ),
     Figure("figure 7", "Accesses avoided, each compute program", _EACH_PROGRAM, _per_trace("compute")),
-    Figure("figure 8", "Accesses avoided, each shader", _and_plain(_EACH_PROGRAM), _per_trace("shaders")),
-    Figure("figure 9", "IPC by the number of active warps", _and_plain(_active_runs), _active_warps),
+    Figure("figure 8", "Accesses avoided, each shader", _and_plain(_EACH_PROGRAM, _EACH_PROGRAM), _per_trace("shaders")),
+    Figure("figure 9", "IPC by the number of active warps", _and_plain(_active_runs, _active_runs), _active_warps),
     Figure(
         "figure 10",
         "IPC by the number of active warps, each program",
-        GRID.runs(*(_scheduled(active) for active in (32, 8, 6, 4))),
+        _runs(*(_scheduled(active) for active in (32, 8, 6, 4))),
         _active_per_workload,
     ),
     Figure(
         "figure 11",
         "Accesses avoided by a cache for eight active warps",
-        _and_plain(GRID.runs(*(_combined(8, entries) for entries in ENTRIES), WITHOUT_FLUSH, REFINED, SLOW_TOO), _FLUSHING),
+        _and_plain(_runs(*(_combined(8, entries) for entries in ENTRIES), WITHOUT_FLUSH, REFINED, SLOW_TOO), _FLUSHING),
         _flushed,
     ),
     Figure(
-        "figure 12",
-        "Energy of register accesses by cache size",
-        GRID.runs(*(_combined(*size) for size in SIZES)),
-        _energy_by_size,
+        "figure 12", "Energy of register accesses by cache size", _runs(*(_combined(*size) for size in SIZES)), _energy_by_size
     ),
-    Figure("table 2", "Energy and size of the cache", no_runs, _cache_table),
-    Figure("table 3", "Technology", no_runs, _technology_table),
-    Figure("table 4", "The machine", no_runs, _machine_table),
+    Figure("table 2", "Energy and size of the cache", _nothing, _cache_table),
+    Figure("table 3", "Technology", _nothing, _technology_table),
+    Figure("table 4", "The machine", _nothing, _machine_table),
     Figure(
         "table 5",
         "Energy of accesses and wires, 8 active warps, 6 entries",
-        _and_plain(GRID.runs(_combined())),
+        _and_plain(_runs(_combined()), _runs(_combined())),
         _wire_table,
     ),
 )
