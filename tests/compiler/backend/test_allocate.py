@@ -180,7 +180,7 @@ def joined(first: Code, second: Code) -> Code:
     return Code("joined", head + tail)
 
 
-def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored():
+def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored() -> None:
     """4 tid + base, and a copy of tid, live through a loop that needs all registers: neither is kept, neither is stored."""
     code = assemble("""
         mov.u32 R0 = %tid.x
@@ -209,7 +209,7 @@ def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored
     assert opcodes(allocated).count("shl") == 1
 
 
-def test_tiles_in_shared_memory_share_a_base_where_registers_are_short():
+def test_tiles_in_shared_memory_share_a_base_where_registers_are_short() -> None:
     """(16 y + 1024) + x is 1024 behind 16 y + x, whatever the order of the sums."""
     text = """
         mov.u32 R0 = %tid.x
