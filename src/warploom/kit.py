@@ -3,8 +3,8 @@
     from warploom.kit import Context, Lanes, Sm, policy
 
 Its names are stable: within one first number of `KIT` none leaves and none changes what it means; names that come raise the
-second number. All else in the package may change with any version. What a name is, its own docstring says; docs/policies.md has
-policies and observers, CONTRIBUTING.md papers, workloads and machines.
+second number. All else in the package may change with any version. What a name is, its own docstring says;
+docs/tutorial/first-policy.md has policies and observers, CONTRIBUTING.md papers, workloads and machines.
 
 A name is imported when it is first asked for, so that a file pays only for what it uses; results and compiled code of a file
 depend on the modules of the names that it imports from here, and on no others.
@@ -154,6 +154,7 @@ if TYPE_CHECKING:
     from warploom.studies.reproduce.experiment import Results as Results
     from warploom.studies.reproduce.experiment import Row as Row
     from warploom.studies.reproduce.experiment import run_named as run_named
+    from warploom.studies.reproduce.grid import Grid as Grid
 
 _HOMES = {
     "warploom.base.errors": ("WarploomError",),
@@ -263,6 +264,7 @@ _HOMES = {
     "warploom.runs.result": ("Result",),
     "warploom.runs.spec": ("RunSpec",),
     "warploom.studies.reproduce.experiment": ("Chart", "Experiment", "Figure", "Outcome", "Results", "Row", "run_named"),
+    "warploom.studies.reproduce.grid": ("Grid",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
@@ -315,6 +317,7 @@ __all__ = [
     "Flag",
     "FlowGraph",
     "Gpu",
+    "Grid",
     "Imm",
     "Instruction",
     "Lanes",

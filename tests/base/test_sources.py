@@ -268,3 +268,28 @@ def test_the_emulator_depends_on_its_parts_and_not_on_the_commands() -> None:
     names = {file.relative_to(PACKAGE).as_posix() for file in source_files(PACKAGE / "emulator" / "emulator.py")}
     assert {"emulator/interpreter.py", "emulator/memory.py", "emulator/sass/running.py", "compiler/code/instruction.py"} <= names
     assert not [name for name in names if name.startswith(("cli/", "report/", "papers/"))]
+
+
+def test_what_follows_from_our_sources_is_made_anew_after_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from warploom.base import sources
+
+    source = tmp_path / "package" / "part.py"
+    source.parent.mkdir()
+    source.write_text("A = 1\n")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sources, "PACKAGE", source.parent)
+    monkeypatch.setattr(sources, "_state", sources._state.__wrapped__)  # as in processes that begin with each question
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("once more")
+        return source.read_text()
+
+    def asked() -> str | None:
+        return sources.of_own_sources("text", make)
+
+    assert (asked(), asked(), len(made)) == ("A = 1\n", "A = 1\n", 1)
+    source.write_text("A = 2\n")  # as long as before
+    assert (asked(), len(made)) == ("A = 2\n", 2)
+    (source.parent / "new.py").write_text("")
+    assert (asked(), len(made)) == ("A = 2\n", 3)

@@ -99,6 +99,21 @@ def test_a_reader_that_goes_early_is_no_error(words):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("kilobytes", [300_000, 550_000, 600_000])
+def test_too_little_address_space_to_begin_with_is_one_sentence(kilobytes):
+    """With 300,000 a library is said to be missing; with 600,000 OpenBLAS asks for memory for ever."""
+    most = kilobytes << 10
+    ended = subprocess.run(
+        [*WARPLOOM, "run", "vectoradd", "--size", "tiny", "--emulate-only"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+    )
+    limit = f"the limit of address space (ulimit -v) is {most >> 20} MiB; allow 1024 MiB at least, and more for larger runs"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", f"error: {limit}\n")
+
+
 def test_too_little_memory_is_one_sentence(tmp_path):
     (tmp_path / "scale.ptx").write_text(SCALE_PTX)
     launch = ["--grid", "4", "--block", "64", "--arg", "x=f32[500000000]:iota", "--arg", "n=256"]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import typer
 
-from warploom.cli.app import app, run_command
+from warploom.cli.app import application, run_command
 from warploom.cli.help import EXAMPLES, complete_design, complete_machine, complete_workload
 from warploom.cli.names_first import known_designs
 
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(application())
 pytestmark = pytest.mark.unit
 
 

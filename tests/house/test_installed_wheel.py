@@ -23,14 +23,14 @@ from packaging.requirements import Requirement
 from typer.main import get_command
 
 from support.places import ROOT
-from warploom.cli.app import app
+from warploom.cli.app import application
 
 pytestmark = pytest.mark.compiled
 ONE_SENTENCE = re.compile(r"error: [^\n]+\n")
 COMMANDS = """
 from typer.main import get_command
-from warploom.cli.app import app, run_command
-for name in sorted(get_command(app).commands):
+from warploom.cli.app import application, run_command
+for name in sorted(get_command(application()).commands):
     print(name, run_command([name, "--help"]))
 """
 
@@ -154,7 +154,7 @@ def test_every_command_helps(installed: Path, tmp_path: Path) -> None:
     said = run(installed / "python", "-c", COMMANDS, folder=tmp_path)
     assert said.returncode == 0, said.stderr
     ended = dict(re.findall(r"^(\w+) (\d+)$", said.stdout, re.MULTILINE))
-    assert ended.keys() == set(get_command(app).commands)  # those of this checkout, none missing
+    assert ended.keys() == set(get_command(application()).commands)  # those of this checkout, none missing
     assert set(ended.values()) == {"0"}
 
 

@@ -15,7 +15,7 @@ from support.places import ROOT
 from warploom import kit
 from warploom.chip.machines.schema import KEYS
 from warploom.chip.sm.hooks import HOOKS
-from warploom.cli.app import app
+from warploom.cli.app import application
 
 FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"?(?:https?:)?//|<link\b[^>]*rel=\"?(?:stylesheet|preconnect)[^>]*//")
 
@@ -52,8 +52,8 @@ def listed(*words: str) -> list[dict[str, Any]]:
 
 def test_every_command_counter_key_hook_and_name_is_in_the_reference(site: Path) -> None:
     names = ("commands", "counters", "machine-keys", "hooks", "kit")
-    pages = {name: (site / f"{name}.html").read_text("utf-8") for name in names}
-    commands = [f"warploom {command.name}" for command in app.registered_commands]
+    pages = {name: (site / "reference" / f"{name}.html").read_text("utf-8") for name in names}
+    commands = [f"warploom {command.name}" for command in application().registered_commands]
     assert len(commands) > 10
     assert [name for name in commands if name not in pages["commands"]] == []
     assert [one["name"] for one in listed("counters") if f"<code>{one['name']}</code>" not in pages["counters"]] == []
@@ -63,7 +63,7 @@ def test_every_command_counter_key_hook_and_name_is_in_the_reference(site: Path)
 
 
 def test_every_value_of_every_machine_is_there(site: Path) -> None:
-    page = (site / "machine-values.html").read_text("utf-8")
+    page = (site / "reference" / "machine-values.html").read_text("utf-8")
     for machine in listed("machines"):
         assert f'id="{machine["name"]}"' in page
         tables = {table: keys for table, keys in machine.items() if isinstance(keys, dict)}

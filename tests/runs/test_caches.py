@@ -48,15 +48,15 @@ def test_chosen_launches_are_timed_as_they_follow_each_other() -> None:
     program = _program(_host, "sm_90")
     chosen = (("add", 0), ("add", 1))
     cold, warm = (simulate(program, "modern", "hopper", launches=chosen, caches=caches) for caches in ("cold", "warm"))
-    for (_, number), before, after in zip(chosen, cold.kernels, warm.kernels, strict=True):
-        assert (before["launch"], after["launch"]) == (number, number)
-        assert before["memory"]["dram_reads"] > 0 and after["memory"]["dram_reads"] == 0
-        assert after["cycles"] < before["cycles"]
-    first, second = (row["memory"] for row in warm.kernels)
+    for (_, number), before, after in zip(chosen, cold.launches, warm.launches, strict=True):
+        assert (before.launch, after.launch) == (number, number)
+        assert before.memory and before.memory["dram_reads"] > 0 and after.memory and after.memory["dram_reads"] == 0
+        assert after.cycles < before.cycles
+    first, second = (launch.memory or {} for launch in warm.launches)
     assert first["l1_sectors"] == second["l1_sectors"] == 128  # each finds L1 empty, and counts only its own
-    assert warm.kernels[1]["cycles"] < warm.kernels[0]["cycles"]  # the code is in the SMs
-    (last,) = simulate(program, "modern", "hopper", launches=chosen[1:], caches="warm").kernels
-    assert last == warm.kernels[1]  # also where nobody asks for the first
+    assert warm.launches[1].cycles < warm.launches[0].cycles  # the code is in the SMs
+    (last,) = simulate(program, "modern", "hopper", launches=chosen[1:], caches="warm").launches
+    assert last == warm.launches[1]  # also where nobody asks for the first
 
 
 def test_a_launch_that_touches_nothing_takes_as_long() -> None:

@@ -14,6 +14,7 @@ from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.programs.device import Device
 from warploom.programs.program import Program
+from warploom.programs.source import Source
 from warploom.runs.compilation import compile_for
 from warploom.runs.execution import Executions
 
@@ -47,7 +48,9 @@ def _program(*dynamic_bytes: int) -> Program:
             gpu.launch("k", (2,), (256,), buffer, shared_bytes=amount)
         return {"a": buffer.get()}
 
-    return Program("dynamic", _ptx(), "dynamic.ptx", lambda _size: {"a": np.zeros(512, np.uint32)}, host, sized=False)
+    return Program(
+        "dynamic", Source.of_text(_ptx(), "dynamic.ptx"), lambda _size: {"a": np.zeros(512, np.uint32)}, host, sized=False
+    )
 
 
 def _codes(design: str, *dynamic_bytes: int) -> list[Code]:

@@ -16,7 +16,7 @@ from warploom.chip.machines.loader import FOLDER, machine_from_dict
 from warploom.cli.app import run_command
 from warploom.runs import provenance
 from warploom.runs.provenance import described, machine_label, provenance_from_dict
-from warploom.runs.result import result_from_dict, to_table
+from warploom.runs.result import Result, to_table
 from warploom.show.comparison import draw_comparison
 from warploom.show.embedding import KEYWORD, embedded
 
@@ -305,7 +305,7 @@ def test_machines_that_differ_have_different_labels(tmp_path):
 
 
 def test_pictures_carry_it(run, tmp_path):
-    result = result_from_dict(run(*TINY, "--json"))
+    result = Result.from_dict(run(*TINY, "--json"))
     made = result.provenance
     for suffix in (".png", ".svg", ".html"):
         draw_comparison([result], tmp_path / f"bars{suffix}")
@@ -317,7 +317,7 @@ def test_pictures_carry_it(run, tmp_path):
 
 
 def test_tables_carry_it(run):
-    result = result_from_dict(run(*TINY, "--json"))
+    result = Result.from_dict(run(*TINY, "--json"))
     row = to_table([result]).iloc[0]
     assert row["provenance.key"] == result.provenance.key and row["provenance.spec.seed"] == 5
     assert row["machine"] == "gtx480"

@@ -12,10 +12,11 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import inspect
+import os
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -31,6 +32,7 @@ _ENTRANCE = PACKAGE / "__init__.py"  # what it offers is imported by whoever use
 _STATEMENT = re.compile(rb"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+import\b|import\b)(?:[^\n(\\]|\\\r?\n|\([^)]*\))*)", re.MULTILINE)
 _classes: dict[type, str | None] = {}
 _WORD = re.compile(rb"\bimport\b")
+_MODULES = (".py", *importlib.machinery.EXTENSION_SUFFIXES)
 
 
 class Import(NamedTuple):
@@ -179,7 +181,7 @@ def _modules(folder: Path, module: tuple[str, ...]) -> Iterator[Path]:
     base = folder.joinpath(*module)
     names = [base / "__init__.py"]
     if module:
-        names += [base.with_name(base.name + ending) for ending in (".py", *importlib.machinery.EXTENSION_SUFFIXES)]
+        names += [base.with_name(base.name + ending) for ending in _MODULES]
     yield from (name.resolve() for name in names if name.is_file())
 
 
@@ -249,7 +251,31 @@ def file_digest(path: Path | str) -> str | None:
 
 @functools.cache
 def _own_digest(path: Path) -> str | None:
-    return _digest(path)
+    return of_own_sources(f"digest of {path.resolve().relative_to(PACKAGE.resolve())}", lambda: _digest(path))
+
+
+def of_own_sources(name: str, make: Callable[[], str | None]) -> str | None:
+    """A text that follows from the files of this package alone, kept under a name: to read them all takes most of a short run."""
+    cache, place = Cache("sources"), f"{_state()}/{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+    kept = cache.read(place)
+    if kept is not None:
+        return kept.decode()
+    made = make()
+    if made is not None:
+        cache.write(place, made.encode())
+    return made
+
+
+@functools.cache
+def _state() -> str:
+    """What tells this package from what it was before an edit, without reading it: names, sizes and times of its files."""
+    digest = hashlib.sha256(sys.version.encode())
+    for folder, folders, names in os.walk(PACKAGE):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for path in sorted(f"{folder}/{name}" for name in names if name.endswith(_MODULES)):
+            about = os.stat(path)
+            digest.update(f"{path}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ctime_ns}\0".encode())
+    return digest.hexdigest()[:32]
 
 
 def _digest(path: Path) -> str | None:

@@ -19,7 +19,16 @@ from warploom.chip.liveness import last_uses
 from warploom.chip.machines import Machine
 from warploom.chip.machines.limits import CARVE_OUTS
 from warploom.chip.memory import PORT_DTYPE, begin_launch, drain, leave_in_l2, memory_counters, new_memory
-from warploom.chip.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
+from warploom.chip.result import (
+    TimedKernel,
+    TimedLaunch,
+    TimingResult,
+    finish_counters,
+    gather,
+    merge,
+    parts_of_entry,
+    samples_of,
+)
 from warploom.chip.run_chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.chip.sm import CHOICES, Policies, at_run_time, check_policies
 from warploom.chip.sm.columns import NAMES, columns_record
@@ -86,7 +95,8 @@ class Simulation:
         self._let_watch(observers)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.tables = tables or Tables(self.design, machine)
-        self.launches: list[dict[str, Any]] = []
+        self.launches: list[TimedLaunch] = []
+        self.by_kernel: dict[str, TimedKernel] = {}
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
         self.cycles = 0
@@ -223,19 +233,19 @@ class Simulation:
         self.total = merge(self.total, counters)
         self.cycles += cycles
         self.samples.append({name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles})
-        active = int(sms["busy_cycles"].max())
         self.launches.append(
-            {
-                "kernel": code.name,
-                "cycles": cycles,
-                "warp_instructions": counters["warp_instructions"],
-                "active_cycles": active,  # of the SM that had CTAs for longest
-                "ctas": trace.ctas,
-                "busy_sms": int((sms["busy_cycles"] > 0).sum()),
-                "busy_cycles": int(sms["busy_cycles"].sum()),  # of SMs with CTAs
-                "resident_cycles": int(sms["resident_cycles"].sum()),  # of warps
-            }
+            TimedLaunch(
+                kernel=code.name,
+                cycles=cycles,
+                warp_instructions=counters["warp_instructions"],
+                active_cycles=int(sms["busy_cycles"].max()),
+                ctas=trace.ctas,
+                busy_sms=int((sms["busy_cycles"] > 0).sum()),
+                busy_cycles=int(sms["busy_cycles"].sum()),
+                resident_cycles=int(sms["resident_cycles"].sum()),
+            )
         )
+        self.by_kernel.setdefault(code.name, TimedKernel(code.name, 0)).add(code.registers, 1, cycles, counters)
         if self.widest is None or trace.warp_instructions > self.widest[0]:
             self.widest = (trace.warp_instructions, fits, code.registers)
         return counters
@@ -259,6 +269,7 @@ class Simulation:
             limited_by=fits.limited_by,
             registers_per_thread=registers,
             launches=self.launches,
+            kernels=list(self.by_kernel.values()),
             samples=self.samples,
             observed=self.observed,
         )

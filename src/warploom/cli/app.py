@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -11,28 +13,7 @@ import typer
 from warploom import __version__
 from warploom.base.errors import WarploomError
 from warploom.base.files import abandon_drafts
-from warploom.cli import (
-    bench,
-    bundle,
-    cache,
-    cite,
-    compare,
-    compile,
-    counters,
-    designs,
-    exec,
-    inspect,
-    machines,
-    new,
-    profile,
-    report,
-    reproduce,
-    run,
-    search,
-    sweep,
-    validate,
-    workloads,
-)
+from warploom.cli.address_space import without_room
 from warploom.cli.check_option import joined
 from warploom.cli.heartbeat import heartbeat
 from warploom.cli.help import epilog, with_help
@@ -45,41 +26,30 @@ EXIT_INTERRUPTED = 130
 # Typer's own errors have one base class, which has moved between its versions; its subclass BadParameter is always at hand.
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
-app = typer.Typer(
-    help="A laboratory for GPU register files.",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="rich",
-)
-for command in (
-    run,
-    exec,
-    compare,
-    profile,
-    sweep,
-    search,
-    reproduce,
-    report,
-    validate,
-    inspect,
-    bundle,
-    compile,
-    designs,
-    machines,
-    new,
-    counters,
-    workloads,
-    cite,
-    bench,
-    cache,
-):
-    name = command.__name__.rpartition(".")[2]
-    app.command(name=name, epilog=epilog(name))(with_help(name, with_names_first(command.command)))
+COMMANDS = (
+    "run", "exec", "compare", "profile", "sweep", "search", "reproduce", "report", "validate", "inspect", "bundle", "compile",
+    "designs", "machines", "new", "counters", "workloads", "cite", "bench", "cache",
+)  # fmt: skip
+"""All subcommands, in the order in which the help lists them; each is the `command` of the module of its name."""
 
 
-@app.callback()
-def common(
+def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these subcommands: to import and prepare them all takes longer than most of them run."""
+    app = typer.Typer(
+        help="A laboratory for GPU register files.",
+        invoke_without_command=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode="rich",
+    )
+    app.callback()(_common)
+    for name in names:
+        command = import_module(f"warploom.cli.{name}").command
+        app.command(name=name, epilog=epilog(name))(with_help(name, with_names_first(command)))
+    return app
+
+
+def _common(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
 ) -> None:
@@ -93,7 +63,15 @@ def common(
 
 def main() -> None:
     """Run the command line and exit: 0, or 2 with one sentence on standard error."""
-    sys.exit(_without_output() or run_command(sys.argv[1:]))
+    sys.exit(_without_output() or _without_room() or run_command(sys.argv[1:]))
+
+
+def _without_room() -> int:
+    """An exit code where too little memory may be asked for."""
+    problem = without_room()
+    if problem:
+        message(f"error: {problem}")
+    return EXIT_BAD_INPUT if problem else 0
 
 
 def _without_output() -> int:
@@ -110,6 +88,7 @@ def run_command(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
         with heartbeat(live=arguments[:1] != ["exec"]), prompt_interrupts(_give_up):
+            app = application(arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS)
             code = app(joined(arguments), prog_name="warploom", standalone_mode=False)
         sys.stdout.flush()  # a full disk may be noticed only now
     except UsageError as error:

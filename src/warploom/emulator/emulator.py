@@ -31,6 +31,7 @@ from warploom.emulator.sass.constants import Needs, bank_bytes, needs_of, with_r
 from warploom.emulator.sass.encode import encode_sass
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.shape import LaunchShape
+from warploom.emulator.slots import KeptSlots
 from warploom.emulator.trace.format import Trace
 from warploom.emulator.trace.store import TraceStore
 from warploom.emulator.turns import USUAL, seed_of
@@ -65,6 +66,7 @@ class _Prepared:
     text: bytes  # what the key of a trace takes of the code
     fewest: int  # instructions on the shortest way through it
     needs: Needs  # what its launches must provide
+    takes_memory: bool  # whether it calls malloc
 
 
 class Emulator:
@@ -103,6 +105,7 @@ class Emulator:
         self.symbols: dict[str, int] = {}  # where module-level variables lie that have been placed so far
         self._textures = np.zeros(1, dtype_of(TextureRecord))  # the last row is a spare, so that the table is never empty
         self._arrays = 0
+        self._slots = KeptSlots()
         self._launches = 0
 
     @property
@@ -182,7 +185,7 @@ class Emulator:
         self._check_budget(code, shape, prepared.fewest)
         self.place(code.variables, {})
         copied = self.memory.take_copies()
-        if _takes_memory(code):
+        if prepared.takes_memory:
             self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or prepared.needs.grid_address
         if MEMORY in self.checks and set(_WRITES_UNSEEN) & set(prepared.kernel.instructions["kind"].tolist()):
@@ -194,15 +197,17 @@ class Emulator:
             bank_address = self.memory.allocate(bank_bytes(code, parameters), "the parameters")
             self.memory.mark_written(bank_address, bank_bytes(code, parameters))
         self.memory.mark_written(grid_address or self.memory.first, GRID_BYTES if grid_address else 0)
+        cluster = _cluster(code, shape)
         launch = RunningLaunch(
             kernel=prepared.kernel,
+            slots=self._slots.take(prepared.kernel, shape.grid, shape.block, cluster, shared_bytes),
             memory=self.memory,
             textures=self._textures,
             parameters=parameters,
             symbols=self.symbols,
             grid=shape.grid,
             block=shape.block,
-            cluster=_cluster(code, shape),
+            cluster=cluster,
             shared_bytes=shared_bytes,
             dynamic_bytes=shape.dynamic_shared_bytes,
             number=self._launches,
@@ -222,6 +227,7 @@ class Emulator:
             for address in (grid_address, bank_address):
                 if address:
                     self.memory.free(address)
+        self._slots.give_back(launch.slots)
         self._launches += 1
         if launch.counts is None:
             return ExecutedLaunch(code, trace, stats, shape, copied)
@@ -232,7 +238,8 @@ class Emulator:
             kernel = encode(code) if code.binary is None else encode_sass(code)
             texts = [str(instruction) for instruction in code.instructions()]
             about = (code.name, code.literal, code.local_bytes, code.block_starts(), texts)
-            self._prepared[id(code)] = _Prepared(code, kernel, repr(about).encode(), fewest_instructions(code), needs_of(code))
+            fewest, needs = fewest_instructions(code), needs_of(code)
+            self._prepared[id(code)] = _Prepared(code, kernel, repr(about).encode(), fewest, needs, _takes_memory(code))
         return self._prepared[id(code)]
 
     def _check_budget(self, code: Code, shape: LaunchShape, fewest: int) -> None:

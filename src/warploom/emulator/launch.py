@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,18 +10,14 @@ import numpy as np
 from warploom.base.checks import REGISTERS
 from warploom.base.errors import WarploomError
 from warploom.base.progress import Activity, activity
-from warploom.base.records import Array, dtype_of, i8, typed
+from warploom.base.records import dtype_of, typed
 from warploom.compiler.code.instruction import Constant, Imm, Param, Symbol
 from warploom.compiler.code.lanes import LANES
-from warploom.compiler.code.memory_map import LOCAL_WINDOW, SHARED_WINDOW
 from warploom.compiler.code.supplied import supplied_at
 from warploom.compiler.cuda.demangle import demangle
 from warploom.emulator.calls import Caller, SuppliedFunctions
-from warploom.emulator.clusters import RECORD_BYTES as CLUSTER_BYTES
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
-from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.memory import WINDOW_BYTES
 from warploom.emulator.records import (
     EmulatedMachine,
     EncodedInstruction,
@@ -34,20 +29,18 @@ from warploom.emulator.records import (
     Segment,
     TextureRecord,
 )
-from warploom.emulator.sass.constants import WIDE_WINDOWS, BankFacts, constant_value, first_constant_bank
-from warploom.emulator.sass.matrices import PLACES_BYTES
+from warploom.emulator.sass.constants import BankFacts, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
+from warploom.emulator.slots import CLOCKS, Slots
 from warploom.emulator.trace.format import START_DTYPE, WarpStart
 from warploom.emulator.trace.store import COLUMNS, TraceWriter
 from warploom.emulator.turns import turn_length
 from warploom.emulator.watch.findings import Finding
 from warploom.emulator.watch.watcher import Watcher
 
-CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 GRID_ADDRESS = {"envreg1": 32, "envreg2": 0}  # special registers, and the lowest bit of the address that they hold
 GRID_BYTES = 64
 TURN = 2048  # instructions that a warp runs before another one may
-MOST_RESIDENT_WARPS = 2048
 FLUSH_AT = 1 << 20  # entries of the log after which it is written out
 MOST_LOG_BYTES = 4 << 30  # of CTAs that run at the same time; what they record is in memory until they end
 PAUSE_INSTRUCTIONS = 1 << 20  # warp instructions, or
@@ -142,6 +135,7 @@ class RunningLaunch:
     """Everything that one launch needs."""
 
     kernel: EncodedKernel
+    slots: Slots  # where its CTAs are resident
     memory: DeviceMemory
     textures: np.ndarray
     parameters: bytes
@@ -160,7 +154,7 @@ class RunningLaunch:
     supplied: SuppliedFunctions | None = None  # what code calls that it does not have
     counts: np.ndarray | None = None  # of SASS: gets `COUNTS` numbers for each instruction
     findings: tuple[Finding, ...] = ()
-    machine: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype_of(EmulatedMachine)))
+    machine: np.ndarray = field(init=False)
 
     def run(self, writer: TraceWriter | None) -> tuple[ReturnReason, LaunchStats]:
         """Run to the end, or to a fault, which `machine` then describes."""
@@ -168,12 +162,10 @@ class RunningLaunch:
             return self._run(writer, step)
 
     def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[ReturnReason, LaunchStats]:
-        log = Log() if writer is not None else Log(instructions=1, segments=1)
+        log = Log() if writer is not None else _NO_LOG
         self._set_up(log, writer is not None)
-        scratch = np.zeros((3, 2 * ROW_BYTES), np.uint8)
-        special_rows, clock_rows = self._special_rows(SPECIALS), self._special_rows(CLOCKS)
+        slots, state = self.slots, self.machine[0]
         while True:
-            state = self.machine[0]
             state["pause_at"] = state["executed"] + PAUSE_INSTRUCTIONS
             state["pause_cta"] = state["next_cta"] + PAUSE_CTAS
             outcome = ReturnReason(
@@ -182,12 +174,12 @@ class RunningLaunch:
                     typed(EncodedInstruction, self.kernel.instructions),
                     typed(MicroOperation, self.kernel.micro),
                     typed(TextureRecord, self.textures),
-                    clock_rows,
-                    special_rows,
-                    typed(ResidentWarp, self._warps),
-                    typed(ResidentCta, self._ctas),
+                    slots.clock_rows,
+                    slots.special_rows,
+                    typed(ResidentWarp, slots.warps),
+                    typed(ResidentCta, slots.ctas),
                     typed(Segment, log.table),
-                    scratch,
+                    slots.scratch,
                 )
             )
             given, ctas = int(state["next_cta"]), int(state["ctas"])
@@ -203,7 +195,8 @@ class RunningLaunch:
                     continue
                 outcome = ReturnReason.FAULT
             if outcome is ReturnReason.SLOTS_FULL:
-                self._make_slots(int(state["slots"]) * 2)
+                slots.grow(2 * slots.count)
+                self._occupy()
             elif outcome is ReturnReason.LOG_FULL and state["running"] == 0:
                 assert writer is not None
                 log.write(self.machine, writer)
@@ -225,7 +218,7 @@ class RunningLaunch:
         """Execute the function that the warp at the cursor calls, lane after lane; False if that stops the launch."""
         state = self.machine[0]
         slot, number = int(state["cursor_cta"]), int(state["cursor_warp"])
-        cta, warp = self._ctas[slot], self._warps[slot * int(state["warps_per_cta"]) + number]
+        cta, warp = self.slots.ctas[slot], self.slots.warps[slot * int(state["warps_per_cta"]) + number]
         record = self.kernel.instructions[int(state["call_pc"])]
         assert self.supplied is not None
         for lane in range(LANES):
@@ -245,41 +238,25 @@ class RunningLaunch:
         state = self.machine[0]
         cta, number = int(state["cursor_cta"]), int(state["cursor_warp"])
         state["fault"], state["fault_lane"] = int(fault), 0
-        state["fault_cta"], state["fault_warp"] = self._ctas[cta]["index"], number
-        state["fault_pc"] = self._warps[cta * int(state["warps_per_cta"]) + number]["pc"]
+        state["fault_cta"], state["fault_warp"] = self.slots.ctas[cta]["index"], number
+        state["fault_pc"] = self.slots.warps[cta * int(state["warps_per_cta"]) + number]["pc"]
 
     def stopped(self) -> tuple[np.void, np.ndarray]:
         """The records of the CTA that a fault stopped and of its warps."""
         state = self.machine[0]
-        slot = int(np.flatnonzero(self._ctas["index"][: int(state["resident"])] == state["fault_cta"])[0])
+        slot = int(np.flatnonzero(self.slots.ctas["index"][: int(state["resident"])] == state["fault_cta"])[0])
         warps = int(state["warps_per_cta"])
-        return self._ctas[slot], self._warps[slot * warps : (slot + 1) * warps]
+        return self.slots.ctas[slot], self.slots.warps[slot * warps : (slot + 1) * warps]
 
     def _set_up(self, log: Log, tracing: bool) -> None:
-        machine, kernel = self.machine, self.kernel
-        threads = math.prod(self.block)
-        machine["instructions"] = len(kernel.instructions)
-        machine["grid"], machine["block"], machine["threads"] = self.grid, self.block, threads
-        machine["warps_per_cta"], machine["ctas"] = -(-threads // 32), math.prod(self.grid)
-        machine["cluster"], machine["cluster_size"] = self.cluster, math.prod(self.cluster)
-        machine["flush_unit"] = self._ctas_of_whole_rows()
+        """The record of the machine as the launch begins."""
+        kernel = self.kernel
+        self.machine = machine = self.slots.new_machine()
         machine["grid_id"], machine["budget"] = self.number, self.budget
         machine["turn"], machine["chance"] = (turn_length(self.seed) if self.seed else TURN), self.seed
-        machine["row_bytes"] = kernel.rows * ROW_BYTES
-        machine["register_bytes"] = kernel.registers * ROW_BYTES
-        machine["predicate_bytes"] = _rounded(4 * kernel.predicates, 8)
-        machine["always"] = 4 * kernel.always
-        machine["local_bytes"] = kernel.code.local_bytes
-        machine["local_stride"] = _rounded(kernel.code.local_bytes, 4) * 32
-        machine["shared_bytes"], machine["shared_stride"] = self.shared_bytes, _rounded(self.shared_bytes, 8)
-        together = math.prod(self.cluster)
-        most = min(int(machine["ctas"][0]), MOST_RESIDENT_WARPS // int(machine["warps_per_cta"][0]))
-        machine["most_slots"] = max(together, most // together * together)
         self._bounds = self.memory.bounds()
         machine["arena"], machine["arena_start"] = self.memory.arena.ctypes.data, self.memory.first
         machine["allocations"], machine["allocation_count"] = self._bounds.ctypes.data, len(self._bounds)
-        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES) if kernel.code.binary is None else WIDE_WINDOWS
-        machine["shared_window"], machine["local_window"], machine["window_bytes"] = windows
         if kernel.code.binary is not None:
             shape = (self.grid, self.block, self.cluster)
             facts = BankFacts(*shape, self.dynamic_bytes, self.number, SMS, self.grid_address, self.bank_address)
@@ -292,46 +269,18 @@ class RunningLaunch:
         if self.counts is not None:
             machine["counts"] = self.counts.ctypes.data
         machine["texture_count"] = len(self.textures) - 1
-        self._scratch_rows = np.zeros(PLACES_BYTES, np.uint8)
-        self._addresses, self._survey = np.zeros(32, np.uint64), np.zeros(4, np.uint64)
-        self._banks = np.zeros(32 + 32 * 128, np.uint8)
-        machine["saved"], machine["addresses"] = self._scratch_rows.ctypes.data, self._addresses.ctypes.data
-        machine["survey"], machine["banks"] = self._survey.ctypes.data, self._banks.ctypes.data
-        machine["tracing"], machine["checking"], machine["flush_at"] = tracing, tracing and REGISTERS in self.checks, FLUSH_AT
-        log.attach(machine)
-        self._warps, self._ctas = np.zeros(0, dtype_of(kernel.warp)), np.zeros(0, dtype_of(ResidentCta))
-        self._rows = np.zeros(0, np.uint8)
-        self._predicates = self._local = self._shared = self._clusters = self._rows
+        if tracing:
+            machine["tracing"], machine["checking"], machine["flush_at"] = True, REGISTERS in self.checks, FLUSH_AT
+            log.attach(machine)
         self._watcher = Watcher(self) if Watcher.CHECKS & set(self.checks) else None
-        self._make_slots(together)
+        self._occupy()
 
-    def _ctas_of_whole_rows(self) -> int:
-        """How many CTAs, in the order in which clusters begin, come before none that the grid has before them."""
-        if self.cluster[2] > 1:
-            return self.grid[0] * self.grid[1] * self.cluster[2]
-        return self.grid[0] * self.cluster[1] if self.cluster[1] > 1 else 1
-
-    def _make_slots(self, slots: int) -> None:
-        """Make room for so many CTAs at a time; those that are resident move to their new places."""
-        machine = self.machine[0]
-        slots = min(slots, int(machine["most_slots"]))
-        warps = slots * int(machine["warps_per_cta"])
-        self._warps, self._ctas = _longer(self._warps, warps), _longer(self._ctas, slots)
-        self._rows = _longer(self._rows, warps * int(machine["row_bytes"]))
-        self._predicates = _longer(self._predicates, warps * int(machine["predicate_bytes"]))
-        self._local = _longer(self._local, warps * int(machine["local_stride"]))
-        self._shared = _longer(self._shared, slots * int(machine["shared_stride"]))
-        self._clusters = _longer(self._clusters, slots * CLUSTER_BYTES)
-        machine["rows"], machine["predicates"] = self._rows.ctypes.data, self._predicates.ctypes.data
-        machine["local"], machine["shared"] = self._local.ctypes.data, self._shared.ctypes.data
-        machine["clusters"], machine["slots"] = self._clusters.ctypes.data, slots
-        places = np.arange(warps)
-        self._warps["rows"] = machine["rows"] + places * machine["row_bytes"]
-        self._warps["predicates"] = machine["predicates"] + places * machine["predicate_bytes"]
-        self._warps["local"] = machine["local"] + places * machine["local_stride"]
-        self._ctas["shared"] = machine["shared"] + np.arange(slots) * machine["shared_stride"]
+    def _occupy(self) -> None:
+        """Use the slots that there are; CTAs that are resident have moved to their new places."""
+        slots, machine = self.slots, self.machine
+        slots.attach(machine)
         at, words = self._constants()
-        fill_constants(int(machine["rows"]), int(machine["row_bytes"]), at, words, warps)
+        fill_constants(slots.rows_at, slots.row_bytes, at, words, slots.count * slots.warps_per_cta)
         if self._watcher is not None:
             self._watcher.attach()
 
@@ -377,21 +326,5 @@ class RunningLaunch:
         value = known[base]
         return int(value["xyz".index(axis)] if isinstance(value, tuple) else value)
 
-    def _special_rows(self, names: tuple[str, ...]) -> Array[i8]:
-        return typed(int, np.array([self.kernel.specials.get(name, -1) for name in names], np.int64))
 
-
-def _rounded(size: int, to: int) -> int:
-    return -(-size // to) * to
-
-
-def _longer(array: np.ndarray, length: int) -> np.ndarray:
-    """The same contents with more room; bytes begin at a multiple of 128."""
-    if array.dtype == np.uint8:
-        raw = np.zeros(length + 128, np.uint8)
-        skip = -raw.ctypes.data % 128
-        grown = raw[skip : skip + length]
-    else:
-        grown = np.zeros(length, array.dtype)
-    grown[: len(array)] = array
-    return grown
+_NO_LOG = Log(instructions=1, segments=1)  # of launches that nobody records

@@ -14,6 +14,7 @@ from typing import Any
 
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from warploom.base.cache import Cache
@@ -46,8 +47,11 @@ class KeptCode(NullCache):
         return f"{self._folder}/{self._stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The compiled code for a signature, if it is there."""
-        target.refresh()
+        """The compiled code for a signature, if it is there.
+
+        All that Numba can compile (`refresh`) is registered only once something has to be: that takes longer than to load code.
+        """
+        rtsys.initialize(target)
         key = self._key(signature, target.codegen())
         data = _CACHE.read(self._name(key))
         if data is None:

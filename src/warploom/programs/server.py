@@ -11,12 +11,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import chain
+from typing import Any, TextIO
 
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import DRIVER, INSIDE, LINE, RECORDING, RECORDING_LINE, libraries
+from warploom.programs.library import DRIVER, INSIDE, LINE, PRODUCTS, RECORDING, RECORDING_LINE, libraries
 from warploom.programs.linkage import check_program
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
@@ -28,14 +29,23 @@ _STICKY = frozenset(
 )  # what works after a kernel was stopped
 
 
-def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | BesideGpu], *, beside_gpu: bool = False) -> int:
-    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own."""
+def run_program(
+    command: Sequence[str],
+    make_runtime: Callable[[], Runtime | BesideGpu],
+    *,
+    beside_gpu: bool = False,
+    output: TextIO | None = None,
+) -> int:
+    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own.
+
+    ``output`` takes what the program prints; without it, that goes where ours goes.
+    """
     name = f"warploom-{os.getpid()}-{secrets.token_hex(8)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, selectors.DefaultSelector() as selector:
         door.bind(f"\0{name}")  # not a file: nothing is left behind
         door.listen()
         selector.register(door, selectors.EVENT_READ)
-        process = _start(command, name, beside_gpu)
+        process = _start(command, name, beside_gpu, output)
         runtimes: dict[Connection, Runtime | BesideGpu] = {}
         try:
             while True:
@@ -110,7 +120,7 @@ def _outcome(runtime: Runtime | BesideGpu, operation: LibraryCall, given: Sequen
     return CudaStatus.SUCCESS, words, data
 
 
-def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Popen:
+def _start(command: Sequence[str], name: str, beside_gpu: bool, output: TextIO | None) -> subprocess.Popen:
     folder = libraries()
     environment: Mapping[str, str] = os.environ
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
@@ -120,11 +130,11 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
     else:  # loaded first, whatever paths of their own the program and what it loads have to CUDA's libraries
-        ours = [str(folder / name) for name in (INSIDE, DRIVER)]
+        ours = [str(folder / name) for name in (INSIDE, DRIVER, *chain.from_iterable(PRODUCTS.values()))]
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
     try:
-        return subprocess.Popen(command, env={**environment, **added})
+        return subprocess.Popen(command, env={**environment, **added}, stdout=output)
     except FileNotFoundError:
         raise WarploomError(f"{command[0]}: there is no such program.") from None
     except OSError as error:

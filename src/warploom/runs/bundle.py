@@ -21,7 +21,7 @@ from typing import Any
 
 from warploom import __version__
 from warploom.base.errors import WarploomError
-from warploom.base.files import replace_file
+from warploom.base.files import is_file, replace_file
 from warploom.base.sources import file_digest
 from warploom.runs.provenance import checked_provenance
 from warploom.runs.remake import read_records
@@ -151,7 +151,7 @@ def _settle_policy(entry: dict[str, str], copies: Mapping[str, Path]) -> None:
     """Note which file a policy comes from here. Its digest there is of its path too, so it is made anew; that the file is the
     one of the result, the list of the bundle has said."""
     file = Path(entry["file"])
-    if file.is_file():
+    if is_file(file):
         file = copies.get(_digest(file.read_bytes()), file)
         entry |= {"file": str(file), "digest": file_digest(file) or ""}
 
@@ -211,7 +211,7 @@ def _needed(record: dict[str, Any], place: str) -> Iterator[Path]:
     for path in (Path(each).resolve() for each in named):
         if path.is_dir():
             continue  # of headers: those that are included are found from the kernel's file
-        if not path.is_file():
+        if not is_file(path):
             raise WarploomError(f"{place}: {path} is not there any more; restore it to bundle the result")
         yield path
         if path.suffix == ".cu":
@@ -235,7 +235,7 @@ def _headers(file: Path, folders: Sequence[Path]) -> set[Path]:
 
 
 def _first_file(folders: Iterable[Path], name: str) -> Path | None:
-    return next((path for folder in folders if (path := (folder / name).resolve()).is_file()), None)
+    return next((path for folder in folders if is_file(path := (folder / name).resolve())), None)
 
 
 def _digest(data: bytes) -> str:

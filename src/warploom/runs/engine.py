@@ -8,7 +8,7 @@ from warploom.base.errors import WarploomError
 from warploom.base.locks import Lock
 from warploom.runs.batch import Claim, outcomes
 from warploom.runs.keys import keys_of
-from warploom.runs.result import Result, encoded, result_from_dict
+from warploom.runs.result import Result, encoded
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 from warploom.runs.timings import Timings
@@ -110,4 +110,4 @@ def stored_results(specs: Sequence[RunSpec], store: Store) -> list[Result]:
 
 def _loaded(spec: RunSpec, stored: dict[str, object] | None) -> Result | None:
     """A run is stored once for all names of its design."""
-    return None if stored is None else result_from_dict(stored).under_name_of(spec.design)
+    return None if stored is None else Result.from_dict(stored).under_name_of(spec.design)

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.library import load_paper, outside_folders
-from warploom.base.sources import PACKAGE, class_digest, source_files, surroundings, syntax_digest
+from warploom.base.sources import PACKAGE, class_digest, of_own_sources, source_files, surroundings, syntax_digest
 from warploom.chip.machines import Machine
 from warploom.chip.sm import CHOICES
 from warploom.compiler.sass.toolchain import tool_versions
 from warploom.designs import Design
 from warploom.designs.energy import Technology, load_technology, technology_names
 from warploom.programs.origin import Digests
-from warploom.programs.program import PTX
+from warploom.programs.source import PTX
 from warploom.runs.spec import RunSpec
 
 SHORT = 8  # characters of a digest where people read it
@@ -35,14 +35,12 @@ def simulator_digest() -> str:
 
     Comments, docstrings and files that no run reaches do not change it.
     """
-    return _simulator()[1]
+    return str(of_own_sources("simulator", lambda: syntax_digest(_simulator_files())))
 
 
 @cache
-def _simulator() -> tuple[frozenset[Path], str]:
-    """The simulator's files, and their digest."""
-    files = source_files(Path(__file__).with_name("run.py"))
-    return files, syntax_digest(files)
+def _simulator_files() -> frozenset[Path]:
+    return source_files(Path(__file__).with_name("run.py"))
 
 
 class Keys:
@@ -97,7 +95,8 @@ def _code_of(kind: Any) -> dict[str, str]:
         return {"digest": uuid.uuid4().hex, "file": ""}  # typed into a session: nothing else will ever have its digest
     file = Path(inspect.getfile(kind)).resolve()
     if file.is_relative_to(PACKAGE):
-        return {"digest": syntax_digest(source_files(file) - _simulator()[0])}
+        name = f"policies of {file.relative_to(PACKAGE)}"
+        return {"digest": str(of_own_sources(name, lambda: syntax_digest(source_files(file) - _simulator_files())))}
     return {"digest": digest, "file": str(file)}
 
 

@@ -38,6 +38,7 @@ OUTCOME = (
     "counters",
     "energy_pj",
     "storage_bits",
+    "launches",
     "kernels",
 )
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from warploom.base.cache import Cache, try_cache
 from warploom.base.errors import WarploomError
+from warploom.base.files import abandon_drafts
 from warploom.base.kept import already_said, say_no_more
 from warploom.base.library import load_paper, outside_folders
 from warploom.base.locks import Lock
@@ -117,6 +118,11 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
+    ears, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, lambda *_: None)  # heard from the pipe: the main thread may be in LLVM for long
+    threading.Thread(target=_end_when_told, args=(ears,), daemon=True).start()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
     announce_compilation()
@@ -129,7 +135,16 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        abandon_drafts()
         os._exit(1)
+
+
+def _end_when_told(ears: int) -> None:
+    """A parent that is interrupted ends its workers; what they were writing goes with them."""
+    while numbers := os.read(ears, 16):
+        if signal.SIGTERM in numbers:
+            abandon_drafts()
+            os._exit(128 + signal.SIGTERM)
 
 
 def policy_files() -> PolicyFiles:

@@ -66,9 +66,9 @@ class TimelineWriter:
         for (sm, scheduler), (begin, end, reason) in self.open_stalls.items():
             self._slice(self._of_sm(sm, "scheduler", scheduler), begin, min(end, result.cycles), reason)
         launches, at = self._track(2, "launches", CHIP), 0
-        for launch in result.kernels:
-            self._slice(launches, at, at + launch["cycles"], launch["kernel"])
-            at += launch["cycles"]
+        for launch in result.launches:
+            self._slice(launches, at, at + launch.cycles, launch.kernel)
+            at += launch.cycles
         cycles_per_second = result.spec.machine.chip.clock_energy_mhz * 1e6
         for place, (name, (title, unit)) in enumerate(_COUNTERS.items()):
             rows = result.power if name == "total" else result.states

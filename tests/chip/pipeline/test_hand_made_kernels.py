@@ -27,7 +27,7 @@ def fermi() -> Machine:
 
 def _warm(kernel: Kernel, machine: Machine) -> int:
     """Cycles of a second launch, with its code in the cache."""
-    return time_launches([kernel.launch()] * 2, baseline_policies(), machine, check=True).launches[1]["cycles"]
+    return time_launches([kernel.launch()] * 2, baseline_policies(), machine, check=True).launches[1].cycles
 
 
 def _slope(body: list, machine: Machine, **options) -> float:

@@ -1,4 +1,4 @@
-"""docs/policies.md: its three policies run as they stand, from files outside the package, and it leaves nothing out."""
+"""docs/tutorial/first-policy.md: its three policies run as they are, from files outside the package, and nothing is left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warploom.chip.sm.context import CodeRow, Context, Info
 from warploom.chip.sm.layout import Count, Cta, Entry, Slot, Sm, Warp
 
 PACKAGE = ROOT / "src" / "warploom"
-PAGE = (ROOT / "docs" / "policies.md").read_text()
+PAGE = (ROOT / "docs" / "tutorial" / "first-policy.md").read_text()
 GATE, DROWSY, WINDOW = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 # A policy file runs in a process of its own, where the core is plain Python: a small launch then takes a second.
@@ -128,11 +128,11 @@ def test_the_three_go_together(run):
 def test_every_hook_is_on_the_page():
     names = {name for hooks in HOOKS.values() for name in hooks}
     missing = sorted(name for name in names if f"`{name}`" not in PAGE)
-    assert not missing, f"docs/policies.md does not mention {', '.join(missing)}"
+    assert not missing, f"docs/tutorial/first-policy.md does not mention {', '.join(missing)}"
     drawing = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)
     assert drawing is not None
     missing = sorted(name for name in names if not re.search(rf"\b{name}\b", drawing.group(1)))
-    assert not missing, f"the drawing of docs/policies.md lacks {', '.join(missing)}"
+    assert not missing, f"the drawing of docs/tutorial/first-policy.md lacks {', '.join(missing)}"
 
 
 def test_the_drawing_says_whose_each_hook_is():
@@ -158,20 +158,20 @@ def test_every_service_is_on_the_page():
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
     assert len(names) > 15
     missing = [name for name in names if not re.search(rf"\| [^|]*`{name}\b", PAGE)]
-    assert not missing, f"the services of docs/policies.md lack {', '.join(missing)}"
+    assert not missing, f"the services of docs/tutorial/first-policy.md lack {', '.join(missing)}"
 
 
 def test_fields_on_the_page_exist():
     known = {"ctx": Context._fields, "sm": field_names(Sm), "ctx.info": field_names(Info)}
     for record, fields in known.items():
         for field in re.findall(rf"(?<!\.)\b{re.escape(record)}\.(\w+)", PAGE.replace("ctx.info.entires", "")):
-            assert field in fields, f"docs/policies.md: {record}.{field}"
+            assert field in fields, f"docs/tutorial/first-policy.md: {record}.{field}"
     rows = {"ctx.code[pc]": CodeRow, "sm.entry[entry]": Entry, "sm.warp[warp]": Warp, "sm.cta[slot]": Cta, "sm.slot[slot]": Slot}
     for row, kind in {**rows, "ctx.info": Info, "sm.count": Count}.items():
         text = re.search(rf"^\| `{re.escape(row)}` \| (.*?)(?:, and the policies'.*)?(?: \| .*)?\|$", PAGE, re.MULTILINE)
         assert text is not None, row
         named = set(re.findall(r"`(\w+)`", text.group(1)))
-        assert named and named <= set(field_names(kind)), f"docs/policies.md: {row}: {sorted(named - set(field_names(kind)))}"
+        assert named and named <= set(field_names(kind)), f"first-policy.md: {row}: {sorted(named - set(field_names(kind)))}"
 
 
 def users_of_hooks() -> set[tuple[str, str]]:

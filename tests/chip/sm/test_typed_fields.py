@@ -101,7 +101,7 @@ def complaints(*files: Path) -> list[tuple[str, int, str]]:
 def test_mypy_finds_misspelt_fields_and_passes_the_policies_of_the_page(tmp_path):
     wrong = tmp_path / "misspelt_fields.py"
     wrong.write_text(FIRST_LINE + MISSPELT)
-    page = (ROOT / "docs" / "policies.md").read_text()
+    page = (ROOT / "docs" / "tutorial" / "first-policy.md").read_text()
     right = []
     for number, text in enumerate(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
         right.append(tmp_path / f"policy_of_the_page_{number}.py")

@@ -124,7 +124,7 @@ def accounts_add_up(program: str, design: Design) -> None:
     assert 0 < c["live_fraction_of_file"] <= c["allocated_fraction"] <= 1
     assert sum(term.joules for term in result.energy_terms) * 1e12 == pytest.approx(result.energy_pj["total"])
     assert all(term.joules >= 0 for term in result.energy_terms)
-    assert sum(launch["cycles"] for launch in result.kernels) == result.cycles > 0
+    assert sum(launch.cycles for launch in result.launches) == result.cycles > 0
 
 
 @pytest.mark.parametrize("kinds", COMBINATIONS, ids=lambda kinds: " ".join(kind.NAME for kind in kinds))

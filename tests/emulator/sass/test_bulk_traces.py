@@ -178,7 +178,7 @@ def test_a_copy_takes_its_time(barriers: SassModule, tmp_path: Path) -> None:
         for lines in (0, 1024):
             machine = load_machine("hopper", **{"bulk.lines": lines})
             result = time_launches([_traced(device)] * 2, parse_design("modern").policies, machine, check=True)
-            cycles.append(result.launches[1]["cycles"])  # its code is there
+            cycles.append(result.launches[1].cycles)  # its code is there
     little, with_unit, much, much_with_unit = cycles
     assert with_unit - little > 100  # the way to L2 and back, of which the barrier of the CTA and code hide some
     assert much_with_unit - much > with_unit - little + 32768 // 32  # and a sector a cycle on the way out

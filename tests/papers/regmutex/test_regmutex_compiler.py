@@ -316,7 +316,7 @@ def test_random_kernels_compute_the_same_with_garbage_in_released_registers(seed
 def test_every_workload_of_the_paper_can_be_split(name):
     """With two extended registers unless a barrier forbids it; what comes out has been proved on the way."""
     program = workload_program(name)
-    module = parse(program.ptx, program.place)
+    module = parse(program.source.ptx, program.place)
     for kernel in module.kernels:
         code = compile_kernel(module, kernel)
         total = -(-code.registers // 4) * 4
@@ -359,7 +359,7 @@ def test_our_backends_registers_are_nearer_to_table_1_than_nvidias():
 
 def test_kernels_that_gain_no_occupancy_are_left_alone():
     program = workload_program("vectoradd")
-    module = parse(program.ptx, program.place)
+    module = parse(program.source.ptx, program.place)
     code = replace(compile_kernel(module, next(iter(module.kernels))), threads=256)
     machine = load_machine("regmutex")
     for policy in ("regmutex", "regmutex-paired"):

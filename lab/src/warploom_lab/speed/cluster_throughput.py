@@ -1,7 +1,7 @@
 """How many runs a minute one Dask worker makes, and how many two make: ``warploom-lab cluster-throughput``.
 
 Each worker is a process of this machine, which must have a core for it and should be idle otherwise. Every run has inputs of its
-own, so that no kept trace makes one set quicker than the other. Workers have the settings that the guide recommends.
+own, so that no kept trace makes one set quicker than the other. Workers have the settings that docs/how-to/cluster.md recommends.
 
 Prints both rates, each with the share of the workers' time that was spent in runs, with what a run cost all processes of the
 cluster in CPU time, and with the cores that were busy with something else. Then the ratio of the rates; exit code 1 below 1.8,

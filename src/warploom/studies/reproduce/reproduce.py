@@ -19,8 +19,8 @@ from warploom.runs.engine import missing, perform, stored_results
 from warploom.runs.provenance import Provenance, described
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
-from warploom.studies.reproduce.experiment import Experiment, Figure, Outcome
-from warploom.studies.reproduce.facts import VERDICTS, Fact, load_facts
+from warploom.studies.reproduce.experiment import Experiment, Figure, Help, Outcome
+from warploom.studies.reproduce.facts import REPRODUCED, VERDICTS, Fact, load_facts
 from warploom.studies.sweep.sweep import hire
 
 
@@ -45,10 +45,17 @@ class Score:
     reason: str  # how the paper contradicts itself, or what the number rests on
     made_from: str  # the runs that it was computed from, as one line
     unverified: tuple[str, ...]  # those of them whose output differed from the reference
+    helps: tuple[Help, ...] = ()  # what ours leans on
 
     @property
     def verdict(self) -> str:
         return self.fact.verdict(self.ours)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is reproduced, not by construction, and without every choice that was made after its result was known."""
+        chosen = [help.value for help in self.helps if help.chosen_after]
+        return not self.fact.derived and all(self.fact.verdict(value) == REPRODUCED for value in (self.ours, *chosen))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -62,7 +69,11 @@ class Score:
             "meaning": self.fact.meaning,
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
+            "derived": bool(self.fact.derived),
             "headline": self.fact.headline,
+            "quotation": self.fact.quotation,
+            "stands": self.stands,
+            "helps": [help.to_dict() for help in self.helps],
             "experiment": self.experiment.to_dict() if self.experiment else None,
             "reason": self.reason or self.fact.derived,
             "provenance": self.made_from,
@@ -157,7 +168,7 @@ def reproduce(
 
 
 def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
-    """Every published number that the reproductions measured: those of abstracts and conclusions, then all others."""
+    """Every published number that the reproductions measured: headline numbers, then all others."""
     scores = []
     for paper in dict.fromkeys(item.paper for item in reproductions):
         measured = {
@@ -167,6 +178,7 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
                 item.outcome.reasons.get(key, ""),
                 described(item.made_from),
                 item.unverified,
+                tuple(item.outcome.helps.get(key, ())),
             )
             for item in reproductions
             if item.paper == paper
@@ -183,8 +195,13 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
 
 
 def tally(scores: Sequence[Score]) -> dict[str, dict[str, int]]:
-    """How many numbers have each verdict, of headline numbers and of all."""
-    groups = {"headline": [score for score in scores if score.fact.headline], "all": list(scores)}
+    """How many numbers have each verdict: headline numbers, all, and apart from both those that hold by construction."""
+    measured = [score for score in scores if not score.fact.derived]
+    groups = {
+        "headline": [score for score in measured if score.fact.headline],
+        "all": measured,
+        "derived": [score for score in scores if score.fact.derived],
+    }
     return {
         name: {verdict: sum(score.verdict == verdict for score in group) for verdict in VERDICTS}
         for name, group in groups.items()

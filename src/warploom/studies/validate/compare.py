@@ -6,8 +6,8 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from warploom.chip.result import TimedLaunch
 from warploom.emulator.trace.format import SECTOR_BYTES
 from warploom.studies.validate.recorded import SINGLE_SIZES, MeasuredLaunch
 from warploom.studies.validate.split import PARTS
@@ -71,14 +71,15 @@ class Summary:
     writing: int  # launches that write to DRAM
 
 
-def compared(measured: MeasuredLaunch, launch: dict[str, Any], kind: str = "") -> Compared:
-    """Beside a measured launch, what a simulated one gave (an entry of ``Result.kernels`` of launches timed alone)."""
-    memory = launch["memory"]
+def compared(measured: MeasuredLaunch, launch: TimedLaunch, kind: str = "") -> Compared:
+    """Beside a measured launch, what a simulated one gave (an entry of ``Result.launches`` of launches timed alone)."""
+    memory = launch.memory
+    assert memory is not None and launch.issued_thread_instructions is not None
     return Compared(
         measured,
-        launch["active_cycles"],
-        launch["warp_instructions"],
-        launch["issued_thread_instructions"],
+        launch.active_cycles,
+        launch.warp_instructions,
+        launch.issued_thread_instructions,
         {
             "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
             "l2_sectors": memory["l2_accesses"] - memory.get("l2_code_accesses", 0) if "l2_accesses" in memory else None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from warploom.base.errors import WarploomError
 from warploom.chip.machines import Machine
+from warploom.chip.result import TimedLaunch
 from warploom.designs import parse_design
 from warploom.programs.named import origin_named
 from warploom.runs.caches import COLD
@@ -55,19 +55,17 @@ def run_kernels(
         lambda spec: step(f"{spec.program.name} {spec.size}"),
         lambda spec, error: refused(f"{spec.program.name} {spec.size}", error),
     )
-    ours: dict[tuple[str, str, str, int], tuple[dict[str, Any], str]] = {}
+    ours: dict[tuple[str, str, str, int | None], tuple[TimedLaunch, str]] = {}
     for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
-        if result is None:
-            continue
-        kind = kind_of(result)
-        for launch in result.kernels:
-            ours[program, size, launch["kernel"], launch["launch"]] = launch, kind
+        if result is not None:
+            kind = kind_of(result)
+            ours |= {(program, size, launch.kernel, launch.launch): (launch, kind) for launch in result.launches}
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
                 described = described_program(kernels, one.program)
                 run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
-                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0], kind_of(run)
+                ours[one.program, one.size, one.kernel, one.launch] = run.launches[0], kind_of(run)
             except WarploomError as error:
                 refused(one.program, error)
             step(one.program)
@@ -100,5 +98,6 @@ def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design
         launch = launches[name]
         program = microbenchmark_program(launch, reps)
         result = simulate(program, design, machine, launches=((launch.kernel, 0),))
-        number += sign * (result.kernels[0]["memory"][run.counter] if run.counter else result.cycles)
+        (timed,) = result.launches
+        number += sign * ((timed.memory or {})[run.counter] if run.counter else result.cycles)
     return number / run.work
