@@ -15,13 +15,15 @@ import numpy as np
 
 from warploom.base.errors import WarploomError
 from warploom.compiler.sass.fatbin import read_fatbin
-from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
+from warploom.emulator.device_memory import DeviceMemory
+from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import CudaError, CudaStatus, MemoryKind
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
 from warploom.programs.recorder import Recorder
 from warploom.programs.runtime import FIRST_ADDRESS, Answer
+from warploom.programs.steps import LAST_ADDRESS
 
 
 class BesideGpu:
@@ -32,7 +34,7 @@ class BesideGpu:
 
     def __init__(self, name: str, recorder: Recorder) -> None:
         self._name, self._recorder = name, recorder
-        self._memory = DeviceMemory(FIRST_ADDRESS, np.zeros(LAST_ADDRESS - FIRST_ADDRESS, np.uint8))  # only its addresses count
+        self._memory = DeviceMemory(FIRST_ADDRESS, SparseBytes(LAST_ADDRESS - FIRST_ADDRESS))  # only its addresses count
         self._modules = ProgramModules("ptx")
         self._kernels: list[KernelShape] = []
         self._places: list[tuple[int, int, int]] = []  # first address on the GPU, one past the last, first address of ours

@@ -17,6 +17,7 @@ from warploom.compiler.code.instruction import Code
 from warploom.compiler.ptx import parse
 from warploom.compiler.ptx.module import Module
 from warploom.compiler.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.workloads.registry import load_workload, source_place, workload_ptx
 from warploom.programs.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
@@ -61,6 +62,10 @@ class Program:
     options: tuple[str, ...] = ()  # for the compiler of CUDA C++
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
     doubt: str = ""  # why it is not verified though its output agrees with the reference; empty where it is
+
+    def device_memory(self) -> DeviceMemory:
+        """New memory of the device that it runs on."""
+        return DeviceMemory(lenient=self.lenient)
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""

@@ -13,12 +13,13 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 from warploom.base.spelling import did_you_mean
-from warploom.emulator.device_memory import FIRST_ADDRESS, LAST_ADDRESS
+from warploom.emulator.device_memory import FIRST_ADDRESS
 from warploom.emulator.emulator import MOST_SHARED_BYTES
 from warploom.emulator.extents import Shape, extent_problem
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import MemoryKind
 
+LAST_ADDRESS = 1 << 38  # of any device
 _MEMORY_BYTES = LAST_ADDRESS - FIRST_ADDRESS
 _WORD = (1 << 64) - 1
 _MOST_TEXT = 1 << 20  # characters of a name
