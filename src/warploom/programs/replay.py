@@ -282,7 +282,7 @@ class _Replay:
                 address = int.from_bytes(parameters[place : place + 8], "little")
                 parameters[place : place + 8] = self._now(address).to_bytes(8, "little")
         arguments = [bytes(parameters[offset : offset + size]) for offset, size in shape.parameters]
-        self.device.launch(shape.name, step.grid, step.block, *arguments, shared_bytes=step.dynamic)
+        self.device.launch(shape.name, step.grid, step.block, *arguments, shared_bytes=step.dynamic, cluster=step.cluster)
 
     def _texture(self, step: MakeTexture) -> None:
         address, *rest = step.words

@@ -354,9 +354,10 @@ class Runtime:
         assert isinstance(parameters, bytes)
         given = masked(parameters, shape.used)
         if self.recorder is not None:
-            self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, given)
+            cluster = unpacked_cluster(together)
+            self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, cluster, given)
         try:
-            self._run(shape, grid, block, dynamic, _cluster(together), given)
+            self._run(shape, grid, block, dynamic, unpacked_cluster(together), given)
         except KernelFault as fault:  # as on hardware, the launch itself succeeds and what comes after does not
             self.say(str(fault))
             self._faults.append(Finding(FAULTS, shape.name, str(fault)))
@@ -469,6 +470,6 @@ class Runtime:
         return (), b""
 
 
-def _cluster(packed: int) -> tuple[int, int, int] | None:
+def unpacked_cluster(packed: int) -> tuple[int, int, int] | None:
     """The extents of a cluster, where a launch names one."""
     return (packed & 0xFFFF, packed >> 16 & 0xFFFF, packed >> 32) if packed else None

@@ -16,8 +16,8 @@ from typing import Any
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import DRIVER, INSIDE, LINE, RECORDING, RECORDING_LINE, libraries
-from warploom.programs.linkage import check_program
+from warploom.programs.library import DRIVER, IN_FRONT, INSIDE, LINE, REAL_DRIVER, RECORDING, RECORDING_LINE, libraries
+from warploom.programs.linkage import asks_for_runtime, check_program, real_driver
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
 
@@ -116,6 +116,15 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
     line = RECORDING_LINE if beside_gpu else LINE
     added = {line: name, f"{line}_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
+    if beside_gpu and not asks_for_runtime(command[0]):
+        in_front = folder / IN_FRONT
+        added |= {
+            REAL_DRIVER: str(real_driver(environment)),
+            "LD_PRELOAD": str(in_front / DRIVER),
+            "TRITON_LIBCUDA_PATH": str(in_front),
+        }
+        added["LD_LIBRARY_PATH"] = os.pathsep.join([str(in_front), *filter(None, [environment.get("LD_LIBRARY_PATH")])])
+        return _started(command, {**environment, **added})
     check_program(command[0])
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
@@ -123,8 +132,12 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
         ours = [str(folder / name) for name in (INSIDE, DRIVER)]
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
+    return _started(command, {**environment, **added})
+
+
+def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
     try:
-        return subprocess.Popen(command, env={**environment, **added})
+        return subprocess.Popen(command, env=dict(environment))
     except FileNotFoundError:
         raise WarploomError(f"{command[0]}: there is no such program.") from None
     except OSError as error:
