@@ -190,6 +190,7 @@ class _Replay:
         self._memory = self.device.emulator.memory
         self._moved: list[tuple[int, int, int]] = []  # first address in the recording, one past the last, first address now
         self._allocated: set[int] = set()  # addresses in the recording
+        self._settled: set[int] = set()  # modules whose variables have places
         placed = _placed(self.recording)
         self._next = (max((address + size for address, size in placed), default=0) // _FAR + 2) * _FAR
         if placed:
@@ -209,6 +210,8 @@ class _Replay:
         match step:
             case FindKernel():
                 self.kernels.append(self.modules.find(step.module, step.name))
+                if step.module not in self._settled:  # the program never asked where its variables lie
+                    self._variables(PlaceVariables(step.module, {}))
             case PlaceVariables():
                 self._variables(step)
             case Allocate():
@@ -231,6 +234,7 @@ class _Replay:
 
     def _variables(self, step: PlaceVariables) -> None:
         """Place a module's variables where the recording has them, or, where code lays them out otherwise, out of its way."""
+        self._settled.add(step.module)
         module = self.modules.modules[step.module]
         variables = module.variables()
         at = {variable.name: self._place_of(module, variable, step.places) for variable in variables}
