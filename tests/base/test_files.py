@@ -13,7 +13,7 @@ from warploom.chip.machines import load_machine
 from warploom.chip.sm import load_policy_file
 from warploom.designs.energy import load_technology
 from warploom.programs.arguments import parse_argument
-from warploom.programs.custom import check_exists
+from warploom.programs.source import check_exists
 
 LONG = 300 * "a"  # file systems have names of 255 bytes at most
 

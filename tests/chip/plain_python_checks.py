@@ -65,7 +65,7 @@ MACHINES = ["gtx480", "rfc", "rfv", "compression", "gpgpusim-gtx480"]
     ("number", "machine"),
     [*enumerate(MACHINES), (0, "ampere-collectors"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
 )
-def test_skipping_changes_nothing(number, machine):
+def test_skipping_changes_nothing(number, machine) -> None:
     """The loop that jumps over idle cycles and the one that steps them all agree to the last counter, twice in a row."""
     chip, design = load_machine(machine).scaled(1), DESIGNS[number]
     fast, naive = (time_launches([LOOP, LOOP], design, chip, check=True, naive=naive) for naive in (False, True))
@@ -84,7 +84,7 @@ class ReleasesEarly(NamedTuple):
     STATE = Oracle.STATE
     map_write = Oracle.map_write
 
-    def on_issue(policy, ctx, sm, cycle, warp, pc, index):
+    def on_issue(policy, ctx, sm, cycle, warp, pc, index) -> None:
         if pc == 1:
             release(ctx, sm, cycle, warp, 1)
 
@@ -94,7 +94,7 @@ class MapsTwice(NamedTuple):
 
     CHOICE, NAME = "allocation", "maps-twice"
 
-    def on_warp_launch(policy, ctx, sm, cycle, warp):
+    def on_warp_launch(policy, ctx, sm, cycle, warp) -> None:
         for register in range(ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
         allocate(ctx, sm, cycle, warp, 2, sm.map[warp, 1])
@@ -120,7 +120,7 @@ class ForgetsToFlush(NamedTuple):
     CHOICE, NAME = "hierarchy", "forgets-to-flush"
     STATE = Tags
 
-    def reset(policy, ctx, sm, cycle):
+    def reset(policy, ctx, sm, cycle) -> None:
         sm.hierarchy.tag[:] = -1
 
     def lookup(policy, ctx, sm, cycle, warp, register, pc, operand):
@@ -172,7 +172,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("choice", "policy", "complaint"), BROKEN, ids=[policy.NAME for _, policy, _ in BROKEN])
-def test_the_checker_can_fail(choice, policy, complaint):
+def test_the_checker_can_fail(choice: str, policy, complaint: str) -> None:
     design = baseline_policies()._replace(**{choice: policy})
     with pytest.raises(SimulationError) as error:
         time_launches([SHORT], design, load_machine("rfc").scaled(1), check=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.scale_kernel import SCALE_PTX
 
+from support.scale_kernel import SCALE_PTX
 from warploom.cli.app import run_command
 
 HEADER = "#define FACTOR 3\n"

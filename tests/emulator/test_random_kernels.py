@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,7 @@ def test_like_a_plain_interpreter(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_recording_changes_nothing(seed: int, tmp_path) -> None:
+def test_recording_changes_nothing(seed: int, tmp_path: Path) -> None:
     """A traced and checked run gives the same output; its masks add up to what was executed."""
     ptx = Writer(Maker(seed).program(), BLOCK).text()
     inputs = np.random.default_rng(seed).integers(0, 2**32, INPUTS).astype(np.uint32)

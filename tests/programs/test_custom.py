@@ -11,8 +11,9 @@ from warploom.cli.app import run_command
 from warploom.compiler.backend import Options, compile_kernel
 from warploom.compiler.cuda import compile_to_ptx
 from warploom.compiler.ptx import parse
-from warploom.programs.custom import find_kernel, kernel_titles, read_source
+from warploom.programs.custom import find_kernel, kernel_titles
 from warploom.programs.own_kernel import OwnKernel
+from warploom.programs.source import PTX, Source
 
 NAMES = """
 namespace cub { namespace detail {
@@ -28,8 +29,7 @@ __global__ void over(float* p) { *p = 1; }
 
 def module_of(path: Path, source: str):
     path.write_text(source)
-    file = read_source(str(path))
-    return parse(file.ptx, file.place)
+    return Source.of_file(str(path)).kernels(PTX)
 
 
 def test_kernels_in_namespaces_are_told_apart(tmp_path: Path) -> None:
@@ -91,7 +91,9 @@ __global__ void parent(int* p)
         (LAUNCHING, "parent", r"own.cu:4: .*dynamic parallelism"),
     ],
 )
-def test_only_the_kernel_that_needs_it_is_refused(tmp_path: Path, capsys, source: str, refused: str, complaint: str) -> None:
+def test_only_the_kernel_that_needs_it_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, refused: str, complaint: str
+) -> None:
     module = module_of(tmp_path / "own.cu", source)
     assert compile_kernel(module, find_kernel(module, "fine", "own.cu"), Options()).registers >= 1
     with pytest.raises(WarploomError, match=complaint):
@@ -112,7 +114,7 @@ def test_a_fault_is_at_its_line_of_the_source(tmp_path: Path) -> None:
     )
     program = OwnKernel(str(path), (1, 1, 1), (1, 1, 1), arguments=("p=s32[4]:zeros",)).open("ptx")
     with pytest.raises(WarploomError, match=r"fault.cu:3: kernel"):
-        program.host(Device(program.ptx, file=program.place, record=None), program.inputs("tiny"))
+        program.host(Device(program.module(), file=program.place, record=None), program.inputs("tiny"))
 
 
 def test_line_numbers_change_no_instruction() -> None:

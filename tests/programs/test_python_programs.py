@@ -109,7 +109,7 @@ def test_numba_gives_scalars_and_arrays_of_several_dimensions() -> None:
     from numba import cuda
 
     @cuda.jit
-    def fill(out, a, flag, n):
+    def fill(out, a, flag, n) -> None:
         i, j = cuda.grid(2)
         if flag and i < n:
             out[i, j] = a * out.shape[1] + i * 10 + j

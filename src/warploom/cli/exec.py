@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.files import replace_file
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import json_text, message, plain_table, print_json, print_table
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, check_order, load_policies
+from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, Threads, check_order, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.turns import USUAL
 
@@ -65,6 +66,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    threads: Threads = 0,
 ) -> int:
     """Run a CUDA program, unchanged; its kernels are executed and timed here, without a GPU.
 
@@ -88,6 +90,7 @@ def command(
     from warploom.runs.live import ProgramRun
     from warploom.runs.spec import RunSpec
 
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     if record is not None:
@@ -151,10 +154,11 @@ def command(
 
 def _print_summary(result: Result | Emulation, seconds: float) -> None:
     """On standard error, for standard output is the program's."""
-    from warploom.programs.custom import kernel_titles
+    from warploom.programs.custom import table_titles
+    from warploom.programs.library import OUR_KERNELS
 
     spec = result.spec
-    titles = kernel_titles(total.kernel for total in result.kernels)
+    titles = table_titles(total.kernel for total in result.kernels)
     timed = ("cycles", "us", "nJ") if spec.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for total in result.kernels:
@@ -163,5 +167,7 @@ def _print_summary(result: Result | Emulation, seconds: float) -> None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
     print_table(table, stderr=True)
+    if any(total.kernel.startswith(OUR_KERNELS) for total in result.kernels):
+        message(f"{OUR_KERNELS}…: Warploom's own kernels, in the place of those of cuBLAS")
     energy = "; nJ: the register file's energy" if spec.timed else ""
     message(f"design {spec.design.name}, machine {spec.machine.name}, code {spec.code}, {seconds:.1f} seconds{energy}")

@@ -17,7 +17,7 @@ GROUPS = {
     "Machine": ("machine", "override", "sms", "technology"),
     "How runs are made": (
         "size", "code", "seed", "caches", "check", "order", "max_instructions", "emulate_only", "max_registers", "jobs",
-        "scheduler", "memory", "real_gpu", "results", "store",
+        "threads", "scheduler", "memory", "real_gpu", "results", "store",
     ),
     "Kernel of a file": (
         "kernel", "grid", "block", "arg", "shared", "include", "define", "std", "nvrtc_option", "symbol", "save", "expect",

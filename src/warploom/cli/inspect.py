@@ -78,11 +78,13 @@ def _kernels(
     target: str, wanted: str | None, code: str | None, usual: str, options: Sequence[str]
 ) -> tuple[Kernels, Sequence[str]]:
     """The kernels of a file or workload, and the names of those to show: the one that is wanted, or all."""
-    from warploom.programs.custom import find_kernel, is_file_name, read_kernels
-    from warploom.programs.program import workload_program
+    from warploom.programs.custom import find_kernel, named_kernels
+    from warploom.programs.program import check_code, workload_program
+    from warploom.programs.source import Source, is_file_name
 
     if is_file_name(target):
-        return read_kernels(target, code, usual, options, wanted)[1:]
+        source = Source.of_file(target, options)
+        return named_kernels(source, check_code(source.code_for(code, usual)), wanted)[1:]
     program = workload_program(target, code or usual)
     module = program.module()
     return module, [find_kernel(module, wanted, program.place)] if wanted else list(module.kernels)

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.library.shelves import expected_names
 from warploom.cli.code_option import Code, check_given
 from warploom.cli.figure_options import FigureWidth, FontSize, NoProvenance, setting
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Jobs, Scheduler, Size
+from warploom.cli.run_options import Jobs, Scheduler, Size, Threads
 
 
 def command(
@@ -27,6 +28,7 @@ def command(
         typer.Option(help="A folder of your own recordings, named after workloads (hotspot.wlr): they are run in their places."),
     ] = None,
     jobs: Jobs = 0,
+    threads: Threads = 0,
     scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     pictures: Annotated[str, typer.Option(help="Format of the pictures: png, svg, pdf or html.")] = "png",
@@ -45,6 +47,7 @@ def command(
     from warploom.show.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
     from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 
+    use_threads(threads)
     load_papers(folders)
     check_size(size)
     check_given(code)

@@ -26,6 +26,8 @@ INSIDE = "libwarploom-inside.so"
 """The library that brings those of the runtime with it and leads executables with the runtime inside to them."""
 PRODUCTS = {12: ("libcublas.so.12", "libcublasLt.so.12"), 13: ("libcublas.so.13", "libcublasLt.so.13")}
 """The files that programs ask for that multiply matrices by cuBLAS; they are also the versions of their symbols."""
+OUR_KERNELS = "warploom_gemm_"
+"""What the names of our own kernels for products begin with."""
 _COMMON = "libwarploom.so"  # what the others share, so that there is one device however many of them a process has
 _MULTIPLYING = "libwarploom-products.so"  # our kernels for products, for all of these
 _PROGRAMS = resources.files("warploom.programs")
@@ -186,7 +188,7 @@ def _build_driver(folder: Path, compiler: list[str]) -> None:
     _write_stubs(folder / "driver" / "stubs.c", names)
     rows = [f"ENTRY({entry.symbol}, {entry.name}, {entry.version}, {int(entry.per_thread)})" for entry in entries]
     (folder / "driver" / "entries.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), *_linked(DRIVER), *_same(names)])
+    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), "-ldl", *_linked(DRIVER), *_same(names)])
     (folder / DRIVER.removesuffix(".1")).symlink_to(DRIVER)
 
 

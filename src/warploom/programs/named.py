@@ -8,9 +8,10 @@ from pathlib import Path
 from warploom.base.errors import WarploomError
 from warploom.base.files import is_file
 from warploom.programs.origin import Origin
-from warploom.programs.program import PTX, Program, WorkloadOrigin
+from warploom.programs.program import Program, WorkloadOrigin
 from warploom.programs.recording import read_recording, say_if_cut_off
 from warploom.programs.replay import RecordingOrigin, is_recording
+from warploom.programs.source import PTX
 from warploom.programs.workloads.registry import load_workload, select_workloads
 
 

@@ -20,7 +20,7 @@ def compiled(options: Options):
             yield compile_kernel(module, name, options)
 
 
-def test_allocation_needs_what_is_live():
+def test_allocation_needs_what_is_live() -> None:
     """Every allocation is proved; nearly every kernel gets exactly the most that is live at once."""
     excess = [code.registers - thread_liveness(code).max_live for code in compiled(Options(verify=True))]
     assert len(excess) > 20
@@ -28,7 +28,7 @@ def test_allocation_needs_what_is_live():
 
 
 @pytest.mark.parametrize("limit", [20, 10])
-def test_every_kernel_fits_a_limit(limit):
+def test_every_kernel_fits_a_limit(limit: int) -> None:
     codes = list(compiled(Options(max_registers=limit, verify=True)))
     assert all(code.registers <= limit for code in codes)
     assert any(code.spill_loads for code in codes)

@@ -159,7 +159,9 @@ def test_lanes_at_one_barrier_are_one_record(barriers: SassModule, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kernel", "threads", "arguments"), [("rounds", 96, (3,)), ("counting", 1, ()), ("bytes", 1, ()), ("behind_copies", 32, None)]
 )
-def test_waits_come_to_their_end_in_time(barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments) -> None:
+def test_waits_come_to_their_end_in_time(
+    barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments: tuple[int, ...] | None
+) -> None:
     """The checked core runs what was traced, also with arrivals that are dropped and bytes that come before they are expected."""
     device = _device(barriers, tmp_path)
     out = device.array(np.zeros(128, np.int32))

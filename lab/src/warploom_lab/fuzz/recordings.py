@@ -189,7 +189,7 @@ class _Recording(Kind):
 
     def _compiled(self, module: Any, kernel: str, shape: LaunchShape) -> Code:
         assert isinstance(module, ProgramModules)
-        texts = tuple(entry.data for each in module.modules for entry in each.entries)
+        texts = tuple(entry.data for each in module.modules for entry in each.source.images)
         key = (module.code, kernel, shape.threads, shape.dynamic_shared_bytes, texts)
         if key not in self.codes:
             if len(self.codes) > 500:

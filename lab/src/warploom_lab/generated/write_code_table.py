@@ -11,7 +11,8 @@ from statistics import median
 
 from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.programs.program import PTX, workload_program
+from warploom.programs.program import workload_program
+from warploom.programs.source import PTX
 from warploom.programs.workloads.registry import workload_names
 from warploom.runs.execution import Executions
 from warploom.runs.simulate import simulate

@@ -11,7 +11,6 @@ import csv
 from typing import Any
 
 from warploom.chip.machines import load_machine
-from warploom.compiler.sass.module import from_ptx
 from warploom.designs import parse_design
 from warploom.programs.program import Kernels, workload_program
 from warploom.programs.workloads.registry import load_workload, workload_names
@@ -113,7 +112,7 @@ def registers_line(row: dict[str, Any]) -> str | None:
         least = f" ({item['least']})" if "least" in item else ""
         cells.append(f"{item['registers']}{least}" if item else "-")
     program = workload_program(row["name"])
-    modules = (program.module(), from_ptx(program.ptx, program.place, MACHINE_CODE))
+    modules = (program.module(), program.source.kernels(MACHINE_CODE))
     return f"| {row['name']} | " + " | ".join([*cells, *(compiled_registers(each, row["kernel"]) for each in modules)]) + " |"
 
 

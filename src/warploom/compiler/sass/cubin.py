@@ -145,7 +145,7 @@ class Cubin:
 def cubin_architecture(data: bytes, place: str) -> int:
     """The architecture of a cubin from its header alone: 90 for sm_90."""
     if len(data) < _HEADER_BYTES or not data.startswith(b"\x7fELF") or int.from_bytes(data[18:20], "little") != _CUDA:
-        raise WarploomError(f"{place}: this is an ELF file for another machine, or none, not a cubin.")
+        raise WarploomError(f"{place}: this is not a cubin but an ELF file for another machine, or none.")
     return _architecture(data[8], int.from_bytes(data[48:52], "little"))
 
 

@@ -12,7 +12,6 @@ from statistics import fmean
 
 from warploom.chip.machines import load_machine
 from warploom.chip.sm.occupancy import rounded
-from warploom.compiler.ptx import parse
 from warploom.designs import parse_design
 from warploom.designs.energy import load_technology
 from warploom.papers.rfv import PAPER
@@ -160,7 +159,7 @@ def _live_share(results: Results, size: str) -> Outcome:
 
 def _lifetimes(results: Results, size: str) -> Outcome:
     program = workload_program("matrixmul")
-    module = parse(program.ptx, program.place)
+    module = program.module()
     code = compile_for(module, next(iter(module.kernels)), parse_design(BASELINE), load_machine(MACHINE))
     rows: list[Row] = [
         {"register": f"R{one.register}", "lifetime": one.instructions, "values": one.values} for one in register_lifetimes(code)
