@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import pytest
 
-from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
+from support.timing_kernels import Access, Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
 from warploom.base.errors import SimulationError
 from warploom.base.records import Array, Record, i2
 from warploom.chip.machines import load_machine
@@ -75,6 +76,20 @@ def test_skipping_changes_nothing(number, machine) -> None:
     assert counters["on_cycles"] + counters["drowsy_cycles"] + counters["off_cycles"] == counters["entry_cycles"]
     assert counters["rf_reads"] == counters["mrf_reads"] + counters["upper_reads"] + counters["forwarded_reads"]
     assert sum(counters["active_lanes"]) == counters["warp_instructions"] == 2 * LOOP[1].warp_instructions
+
+
+@pytest.mark.parametrize(("shared_bytes", "hits"), [(0, 32), (8 << 10, 0)])
+def test_where_they_are_one_memory_shared_memory_leaves_a_launch_less_data_cache(shared_bytes, hits):
+    """32 lines of 128 bytes, read twice, in a cache of 10 KB."""
+    chip = load_machine("gtx480").scaled(1)
+    chip = replace(chip, l1=replace(chip.l1, sets=4, ways=20, hashed=False, unified=True))
+    lines = Kernel(
+        [[*(load(1, 2) for _ in range(64)), exit_()]],
+        8,
+        access=lambda warp, pc, n: Access(range(4 * (pc % 32), 4 * (pc % 32) + 4)),
+        shared_bytes=shared_bytes,
+    )
+    assert time_launches([lines.launch()], _design(), chip, check=True).counters["l1_hits"] == hits
 
 
 class ReleasesEarly(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.executed import kernel_names
+from support.executed import kernels_of
 from warploom.programs.library import PRODUCTS, libraries, product_functions
 from warploom.runs.live import ProgramRun
 
@@ -26,7 +26,7 @@ def test_products_in_full_width_agree_with_numpy(
     pytest.importorskip("elftools")
     status, run = execute([sys.executable, str(PROGRAM), part], code=code)
     assert (status, capfd.readouterr().out) == (0, f"{part}: agrees\n")
-    assert all(name.startswith("warploom_gemm_f") for name in kernel_names(run))
+    assert all(name.startswith("warploom_gemm_f") for name in kernels_of(run))
 
 
 @pytest.mark.parametrize("part", ["tensors", "described"])
@@ -34,13 +34,13 @@ def test_products_on_tensor_cores_agree_with_numpy(execute: Execute, part: str, 
     pytest.importorskip("elftools")
     status, run = execute([sys.executable, str(PROGRAM), part], code="sm_90", machine="hopper")
     assert (status, capfd.readouterr().out) == (0, f"{part}: agrees\n")
-    assert any(name.startswith("warploom_gemm_bf16") for name in kernel_names(run))
+    assert any(name.startswith("warploom_gemm_bf16") for name in kernels_of(run))
 
 
 def test_what_the_libraries_cannot_do_has_a_sentence(execute: Execute, capfd: pytest.CaptureFixture[str]) -> None:
     status, run = execute([sys.executable, str(PROGRAM), "refused"])
     out, err = capfd.readouterr()
-    assert (status, out, kernel_names(run)) == (0, "15 15 7\nrefused: agrees\n", [])
+    assert (status, out, kernels_of(run)) == (0, "15 15 7\nrefused: agrees\n", set())
     assert "cublasGemmEx for these types of matrices, which is not supported; it gets CUBLAS_STATUS_NOT_SUPPORTED\n" in err
     assert "cublasStrsm_v2, which is not supported" in err
 

@@ -29,6 +29,6 @@ def traced(
     return known.of(spec)
 
 
-def kernel_names(run: ProgramRun) -> list[str]:
-    """The kernels that a program under `exec` launched."""
-    return [total.kernel for total in run.result().kernels]
+def kernels_of(run: ProgramRun) -> set[str]:
+    """The names of the kernels that a process has launched."""
+    return {total.kernel for total in run.result().kernels}

@@ -11,7 +11,7 @@ from warploom.base.files import replace_file
 from warploom.base.kept import write_kept_json
 from warploom.runs.engine import Asked
 from warploom.runs.provenance import described
-from warploom.runs.result import plain
+from warploom.runs.result import plain, tables
 from warploom.runs.rows import pyarrow, row_of, table_of
 from warploom.runs.store import Store
 from warploom.show.charts import check_picture_name, draw, save
@@ -22,14 +22,6 @@ from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce,
 SCORECARD = "scorecard.json"
 
 
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas
-
-
 def write_reproduction(item: Reproduction, folder: Path, setting: Setting = USUAL, kind: str = "png") -> None:
     """The rows of one figure as CSV and, where it is drawn, its picture."""
     target = folder / item.paper
@@ -37,7 +29,7 @@ def write_reproduction(item: Reproduction, folder: Path, setting: Setting = USUA
     name, made_from = item.figure.place.replace(" ", "-"), described(item.made_from)
     with replace_file(target / f"{name}.csv") as draft:
         rows = [{**row, "provenance": made_from} for row in item.outcome.rows]
-        _pandas().DataFrame(rows).to_csv(draft, index=False)
+        tables().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
         save(_drawn(item, setting), target / f"{name}.{kind}", item.made_from, setting)
 
@@ -90,7 +82,7 @@ def write_results(made: Asked, scores: Sequence[Score], folder: Path) -> None:
     with replace_file(folder / "results.parquet") as draft:
         pyarrow().parquet.write_table(table_of(rows), draft)  # a column may hold numbers and words: 32 registers, or the least
     with replace_file(folder / "scorecard.csv") as draft:
-        _pandas().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
+        tables().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
     write_kept_json(folder / SCORECARD, plain([score.to_dict() for score in scores]))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.files import replace_file
 from warploom.designs import Design, parse_design
 from warploom.designs.design import from_dict
@@ -280,9 +281,5 @@ class Search:
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-        import optuna.storages.journal
-    except ImportError:
-        raise WarploomError("a search needs Optuna: pip install 'warploom[search]'") from None
-    return optuna
+    imported("optuna.storages.journal", "a search needs", "search")
+    return imported("optuna", "a search needs", "search")

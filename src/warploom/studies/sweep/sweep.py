@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.runs.engine import Asked
+from warploom.runs.result import tables
 from warploom.runs.rows import pyarrow
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -66,7 +67,7 @@ class Sweep:
 
     def table(self) -> pandas.DataFrame:
         """One row for each run that is there, in the plan's order: its place in the plan, its numbers, where it is from."""
-        pandas = _pandas()
+        pandas = tables()
         stored = self.store.rows()
         rows = {key: row for row, key in enumerate(stored["key"].to_pylist())}
         there = [(key, point) for key, point in zip(self.asked.keys, self.points, strict=True) if key in rows]
@@ -85,7 +86,7 @@ class Sweep:
         table = self.table() if table is None else table
         axes = [name for name in table.columns if name.startswith(AXIS)]
         rows = table.to_dict("records")
-        return _pandas().DataFrame(
+        return tables().DataFrame(
             summarise(({name.removeprefix(AXIS): row[name] for name in axes if row[name] == row[name]}, row) for row in rows)
         )
 
@@ -163,11 +164,3 @@ def _plain_columns(table: pandas.DataFrame) -> pandas.DataFrame:
         if table[name].dtype == object and len({type(value) for value in table[name].dropna()}) > 1:
             table[name] = table[name].map(lambda value: None if value is None or value != value else str(value))
     return table
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas
