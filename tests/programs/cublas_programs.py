@@ -1,4 +1,4 @@
-"""Products of matrices through cuBLAS's and cuBLASLt's own interfaces, beside NumPy. cublas_programs.py PART
+"""Products of matrices through cuBLAS's and cuBLASLt's own interfaces, beside NumPy. cublas_programs.py PART...
 
 Memory is managed, so that NumPy's arrays lie on the device.
 """
@@ -214,5 +214,7 @@ def refused() -> None:
 
 
 if __name__ == "__main__":
-    {each.__name__: each for each in (single, wide, vectors, tensors, batches, described, refused)}[sys.argv[1]]()
-    print(f"{sys.argv[1]}: agrees")
+    parts = {each.__name__: each for each in (single, wide, vectors, tensors, batches, described, refused)}
+    for word in sys.argv[1:]:
+        parts[word]()
+        print(f"{word}: agrees")
