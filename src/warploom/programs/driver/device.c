@@ -21,7 +21,7 @@ status in_context(void) { return !initialised && !current_context() ? NOT_INITIA
 API status cuDriverGetVersion(int *version) { return version ? *version = VERSION, SUCCESS : INVALID_VALUE; }
 API status cuDeviceGetCount(int *count) { return initialised ? *count = 1, SUCCESS : NOT_INITIALIZED; }
 API status cuDeviceGet(int *device, int number) {
-    status outcome = on_device(number);
+    status outcome = initialised ? only_device(number) : NOT_INITIALIZED;
     return outcome ? outcome : (*device = 0, SUCCESS);
 }
 API status cuDeviceGetAttribute(int *value, int number, int device) {
