@@ -52,7 +52,7 @@ def largest_file(size: int) -> Iterator[None]:
 
 
 def traced(store: TraceStore) -> Any:
-    device = Device(workload_program("vectoradd").ptx, record=store)
+    device = Device(workload_program("vectoradd").module(), record=store)
     arrays = [device.array(np.arange(2048, dtype=np.float32)) for _ in range(3)]
     for _ in range(2):
         device.launch("vectoradd", (16,), (128,), *arrays, np.int32(2000))

@@ -37,7 +37,7 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
 
 def traced(folder: Path) -> Trace:
     """The trace of a real launch, made or taken from a store; its columns are copied."""
-    device = Device(workload_program("vectoradd").ptx, record=TraceStore(folder))
+    device = Device(workload_program("vectoradd").module(), record=TraceStore(folder))
     a = device.array(np.arange(512, dtype=np.float32))
     b = device.array(np.ones(512, np.float32))
     out = device.array(np.zeros(512, np.float32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import stat
@@ -12,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.scale_kernel import SCALE_PTX
 
+from support.scale_kernel import SCALE_PTX
 from warploom.cli.app import run_command
 
 HEADER = "#define FACTOR 3\n"
@@ -79,6 +80,53 @@ def test_a_file_that_is_gone_is_not_bundled(folder: Path, capsys: pytest.Capture
     assert "is not there any more" in capsys.readouterr().err and not bundle.with_name("again.zip").exists()
 
 
+PLAN = """
+designs = ["baseline", "rfv"]
+workloads = ["scaled", "vectoradd"]
+sizes = "tiny"
+sms = 1
+
+[kernels.scaled]
+file = "scale.ptx"
+grid = 1
+block = 64
+arguments = ["x=f32[64]:iota", "f=2", "n=64"]
+"""
+
+
+def test_all_runs_of_a_plan_are_made_again_elsewhere(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("scale.ptx").write_text(SCALE_PTX)
+    Path("plan.toml").write_text(PLAN)
+    bundle = folder.parent / "plan.zip"
+    assert run_command(["bundle", "plan.toml", str(bundle)]) == 2
+    assert "run `warploom sweep plan.toml --out results/sweep` first" in capsys.readouterr().err
+    assert run_command(["sweep", "plan.toml", "--jobs", "1", "--json"]) == 0
+    swept = json.loads(capsys.readouterr().out)
+    assert run_command(["bundle", "plan.toml", str(bundle), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [str(folder / "plan.toml"), str(folder / "scale.ptx")]
+    monkeypatch.chdir(folder.parent)
+    shutil.rmtree(folder)
+    assert run_command(["run", "--from", str(bundle), "--json"]) == 0
+    again = capsys.readouterr()
+    assert "all 4 results are the same to the digit" in again.err
+    assert [made["cycles"] for made in json.loads(again.out)] == [row["cycles"] for row in swept]
+
+
+def test_a_plan_of_which_runs_are_missing_says_how_many(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("plan.toml").write_text('workloads = "vectoradd"\nsizes = "tiny"\nsms = 1\n')
+    assert run_command(["sweep", "plan.toml", "--out", "some", "--jobs", "1"]) == 0
+    Path("plan.toml").write_text('workloads = ["vectoradd", "hotspot"]\nsizes = "tiny"\nsms = 1\n')
+    capsys.readouterr()
+    assert run_command(["bundle", "plan.toml", "some.zip", "--results", "some"]) == 0
+    assert "does not hold them: 1 of 2 runs" in capsys.readouterr().err
+
+
 def archive(path: Path, entries: dict[str, bytes], link: str = "") -> Path:
     """A stranger's archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
@@ -88,6 +136,13 @@ def archive(path: Path, entries: dict[str, bytes], link: str = "") -> Path:
             about.external_attr = ((stat.S_IFLNK if name == link else stat.S_IFREG) | 0o644) << 16
             made.writestr(about, data)
     return path
+
+
+def listed(*names: str) -> dict[str, bytes]:
+    """Entries of empty files, with the list that belongs to them."""
+    files = {name: hashlib.sha256(b"").hexdigest() for name in names}
+    made = {"bundle.json": json.dumps({"format": 1, "version": "0", "files": files}).encode(), "result.json": b"{}"}
+    return made | dict.fromkeys(names, b"")
 
 
 LIST = json.dumps({"format": 1, "version": "0", "files": {"tree/a": "0" * 64}}).encode()
@@ -104,6 +159,8 @@ LIST = json.dumps({"format": 1, "version": "0", "files": {"tree/a": "0" * 64}}).
         ({"bundle.json": LIST, "result.json": b"{}", "tree/a": b"changed"}, "", "is not what its list says"),
         ({"bundle.json": LIST, "result.json": b"{}"}, "", "not those of its list"),
         ({"bundle.json": b"[]", "result.json": b"{}"}, "", "list of files is damaged"),
+        (listed("tree/" + 300 * "a"), "", "in it cannot be unpacked (File name too long)"),
+        (listed("tree/a", "tree/a/b"), "", "tree/a/b in it cannot be unpacked (File exists)"),
     ],
 )  # fmt: skip
 def test_a_strangers_archive_is_refused_in_a_sentence(
@@ -113,6 +170,22 @@ def test_a_strangers_archive_is_refused_in_a_sentence(
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("error: ")
     assert [file.name for file in tmp_path.iterdir()] == ["evil.zip"] and not (tmp_path.parent / "evil").exists()
+
+
+@pytest.mark.parametrize("field", ["arguments", "symbols", "expect", "options"])
+@pytest.mark.parametrize("value", [5, "text", [1], {"a": "b"}])
+def test_lists_that_are_none_are_refused(
+    field: str, value: object, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "scale.ptx").write_text(SCALE_PTX)
+    launch = ["--grid", "1", "--block", "64", "--arg", "x=f32[64]:iota", "--arg", "f=2", "--arg", "n=64"]
+    with zipfile.ZipFile(bundled(folder, [str(folder / "scale.ptx"), *launch], capsys)) as whole:
+        files = {name: whole.read(name) for name in whole.namelist()}
+    record = json.loads(files["result.json"])
+    record["provenance"]["spec"]["program"][field] = value
+    evil = archive(tmp_path / "evil.zip", files | {"result.json": json.dumps(record).encode()})
+    assert run_command(["run", "--from", str(evil)]) == 2
+    assert f"`program.{field}` is damaged" in capsys.readouterr().err
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,8 +100,8 @@ def test_a_paper_can_name_the_code_of_its_figures() -> None:
     ("words", "said"),
     [
         (["run", "vectoradd", "--code", "sm_20"], "code 'sm_20' is not known"),
-        (["inspect", str(CUBIN), "--code", "sm_80"], "this is machine code for sm_90, not for sm_80"),
-        (["inspect", str(CUBIN), "--code", "ptx"], "a cubin holds machine code"),
+        (["inspect", str(CUBIN), "--code", "sm_80"], "it holds neither PTX nor machine code for sm_80, but sm_90"),
+        (["inspect", str(CUBIN), "--code", "ptx"], "it holds no PTX but machine code (sm_90); choose that with --code"),
         (["inspect", str(CUBIN), "--kernel", "vecsub"], "there is no kernel 'vecsub'"),
         (["compare", "--code", "sm_1"], "code 'sm_1' is not known"),
         (["reproduce", "rfv", "--code", "sm_1"], "code 'sm_1' is not known"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import indent
 
 # One call into LLVM, of some half a minute.
 IN_LLVM = """
@@ -25,6 +26,18 @@ machine = llvm.Target.from_default_triple().create_target_machine(opt=3)
 with replace_file(Path(__file__).with_name("written.txt")):
     print("begun", file=sys.stderr, flush=True)
     machine.emit_object(module)
+"""
+# What a user's policy file needs, and what only workers do.
+POLICY = """
+import multiprocessing
+from typing import NamedTuple
+from warploom.kit import policy
+
+@policy
+class Idle(NamedTuple):
+    CHOICE, NAME, SOURCE = "gating", "idle-for-interrupts", "a test"
+
+if multiprocessing.parent_process() is not None:
 """
 ENDLESS = """
 .version 6.4
@@ -83,6 +96,16 @@ def test_while_workers_compile(tmp_path: Path) -> None:
     status, said, seconds = interrupted(process, "compiling the emulator")
     assert status == 130 and seconds < 5
     assert [line for line in said.splitlines() if not line.startswith("compiling the emulator, about ")] == ["interrupted"]
+
+
+def test_while_a_worker_is_in_a_call_into_llvm(tmp_path: Path) -> None:
+    """Workers load the user's policies, too: this one compiles there, and only there."""
+    (tmp_path / "policy.py").write_text(POLICY + indent(IN_LLVM, "    "))
+    words = ("compare", "--jobs", "2", "--size", "tiny", "--workloads", "vectoradd,bfs", "--sms", "1")
+    status, said, seconds = interrupted(started(*words, "--policy", str(tmp_path / "policy.py")), "begun")
+    assert status == 130 and seconds < 5
+    assert said.replace("begun", "").split() == ["interrupted"]  # both workers begin
+    assert [file.name for file in tmp_path.iterdir()] == ["policy.py"]
 
 
 def test_in_a_launch_that_does_not_end(tmp_path: Path) -> None:

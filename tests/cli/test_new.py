@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,10 @@ def began(kind: str, folder: Path) -> Path:
 
 
 def ran(folder: Path) -> str:
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", str(folder)], capture_output=True, text=True, cwd=folder).stdout
+    """What pytest says of it, where `warploom` is found as in an environment that is active."""
+    found = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = [sys.executable, "-m", "pytest", "-q", str(folder)]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder, env=found).stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -41,6 +45,13 @@ def test_a_design_of_it_is_known_and_its_code_shown(kind: str, tmp_path: Path) -
     for words in (["designs", f"my-{kind}"], ["inspect", "vectoradd", "--design", f"my-{kind}"]):
         ended = subprocess.run([sys.executable, "-m", "warploom", *words, *given], capture_output=True, text=True)
         assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_figure_of_a_paper_is_known(tmp_path: Path) -> None:
+    folder = began("paper", tmp_path / "my_paper")
+    words = ["reproduce", "my-paper", "--paper", str(folder), "--figure", "99"]
+    ended = subprocess.run([sys.executable, "-m", "warploom", *words], capture_output=True, text=True)
+    assert ended.returncode == 2 and "figure 1" in ended.stderr
 
 
 @pytest.mark.parametrize("kind", ["machine", "workload"])

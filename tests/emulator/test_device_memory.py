@@ -21,8 +21,9 @@ def test_allocations_lie_apart_and_begin_with_zeros(steps: list[tuple[int, bool]
     live: dict[int, int] = {}
     for size, frees in steps:
         if frees and live:
-            memory.free(live and next(iter(live)))
-            live.pop(next(iter(live)))
+            freed = next(iter(live))
+            memory.free(freed)
+            live.pop(freed)
         address = memory.allocate(size, "something")
         assert address % 256 == 0 and address not in live
         assert all(address + size <= other or other + bytes_ <= address for other, bytes_ in live.items() if bytes_ and size)

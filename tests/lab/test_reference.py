@@ -16,4 +16,4 @@ PRINT = "from warploom_lab.generated.write_reference import PAGES; import sys; s
 def test_a_generated_page_is_up_to_date(page: str) -> None:
     """In a process of its own, which knows no policies but those of the package."""
     written = subprocess.run([sys.executable, "-c", PRINT, page], check=True, capture_output=True, text=True).stdout
-    assert (ROOT / "docs" / page).read_text("utf-8") == written, "run `warploom-lab write-reference`"
+    assert (ROOT / "docs" / "reference" / page).read_text("utf-8") == written, "run `warploom-lab write-reference`"

@@ -52,7 +52,7 @@ def listed(*words: str) -> list[dict[str, Any]]:
 
 def test_every_command_counter_key_hook_and_name_is_in_the_reference(site: Path) -> None:
     names = ("commands", "counters", "machine-keys", "hooks", "kit")
-    pages = {name: (site / f"{name}.html").read_text("utf-8") for name in names}
+    pages = {name: (site / "reference" / f"{name}.html").read_text("utf-8") for name in names}
     commands = [f"warploom {command.name}" for command in application().registered_commands]
     assert len(commands) > 10
     assert [name for name in commands if name not in pages["commands"]] == []
@@ -63,7 +63,7 @@ def test_every_command_counter_key_hook_and_name_is_in_the_reference(site: Path)
 
 
 def test_every_value_of_every_machine_is_there(site: Path) -> None:
-    page = (site / "machine-values.html").read_text("utf-8")
+    page = (site / "reference" / "machine-values.html").read_text("utf-8")
     for machine in listed("machines"):
         assert f'id="{machine["name"]}"' in page
         tables = {table: keys for table, keys in machine.items() if isinstance(keys, dict)}

@@ -1,7 +1,9 @@
 """Kernels of a user's own file: how they are named, where errors are, and which of them are refused."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from support.places import ROOT
@@ -10,8 +12,9 @@ from warploom.cli.app import run_command
 from warploom.compiler.backend import Options, compile_kernel
 from warploom.compiler.cuda import compile_to_ptx
 from warploom.compiler.ptx import parse
-from warploom.programs.custom import find_kernel, kernel_titles, read_source
+from warploom.programs.custom import find_kernel, kernel_titles
 from warploom.programs.own_kernel import OwnKernel
+from warploom.programs.source import PTX, Source
 
 NAMES = """
 namespace cub { namespace detail {
@@ -25,10 +28,9 @@ __global__ void over(float* p) { *p = 1; }
 """
 
 
-def module_of(path: Path, source: str):
+def module_of(path: Path, source: str) -> Any:
     path.write_text(source)
-    file = read_source(str(path))
-    return parse(file.ptx, file.place)
+    return Source.of_file(str(path)).kernels(PTX)
 
 
 def test_kernels_in_namespaces_are_told_apart(tmp_path: Path) -> None:
@@ -90,7 +92,9 @@ __global__ void parent(int* p)
         (LAUNCHING, "parent", r"own.cu:4: .*dynamic parallelism"),
     ],
 )
-def test_only_the_kernel_that_needs_it_is_refused(tmp_path: Path, capsys, source: str, refused: str, complaint: str) -> None:
+def test_only_the_kernel_that_needs_it_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, refused: str, complaint: str
+) -> None:
     module = module_of(tmp_path / "own.cu", source)
     assert compile_kernel(module, find_kernel(module, "fine", "own.cu"), Options()).registers >= 1
     with pytest.raises(WarploomError, match=complaint):
@@ -111,7 +115,7 @@ def test_a_fault_is_at_its_line_of_the_source(tmp_path: Path) -> None:
     )
     program = OwnKernel(str(path), (1, 1, 1), (1, 1, 1), arguments=("p=s32[4]:zeros",)).open("ptx")
     with pytest.raises(WarploomError, match=r"fault.cu:3: kernel"):
-        program.host(Device(program.ptx, file=program.place, record=None), program.inputs("tiny"))
+        program.host(Device(program.module(), file=program.place, record=None), program.inputs("tiny"))
 
 
 def test_line_numbers_change_no_instruction() -> None:
@@ -127,3 +131,59 @@ def test_line_numbers_change_no_instruction() -> None:
         lines = [i.line for i in codes[1].instructions()]
         assert all(0 <= line <= len(source.read_text().splitlines()) for line in lines)
         assert len(set(lines)) > 5
+
+
+TEMPLATE = """
+#include <cstdio>
+template <int width, bool twice = false> __global__ void rowdot(const float *a, float *out)
+{
+    float sum = 0;
+    for (int i = 0; i < width; i++) sum += a[threadIdx.x * width + i];
+    out[threadIdx.x] = twice ? 2 * sum : sum;
+}
+int main() { rowdot<16><<<1, 32>>>(nullptr, nullptr); printf("done"); }
+"""
+ROWS = ["--grid", "1", "--block", "32", "--arg", "a=f32[512]:ones", "--arg", "out=f32[32]"]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("code", ["ptx", "sm_90"])
+def test_an_instance_that_main_alone_asks_for_is_made_and_runs_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    path, out = tmp_path / "rows.cu", tmp_path / "out.npy"
+    path.write_text(TEMPLATE)
+    wanted = ["--kernel", "rowdot<4 * 2, true>", "--code", code, "--emulate-only", "--save", f"out={out}"]
+    assert run_command(["run", str(path), *wanted, *ROWS]) == 0
+    assert set(np.load(out)) == {16.0}
+    capsys.readouterr()
+    assert run_command(["run", str(path), "--kernel", "rowdot<16>", "--code", code, *ROWS, "--json"]) == 0
+    (tmp_path / "result.json").write_text(capsys.readouterr().out)
+    assert run_command(["run", "--from", str(tmp_path / "result.json")]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (["inspect"], "name one, such as --kernel 'rowdot<16>'"),
+        (["inspect", "--kernel", "rowdot"], "name one, such as --kernel 'rowdot<16>'"),
+        (["inspect", "--kernel", "rowdt<16>"], "did you mean 'rowdot<16>'?"),
+        (["inspect", "--kernel", "rowdot<width>"], 'identifier "width" is undefined'),
+    ],
+)
+def test_a_template_without_an_instance_says_how_to_name_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], complaint: str
+) -> None:
+    path = tmp_path / "rows.cu"
+    path.write_text(TEMPLATE)
+    assert run_command([command[0], str(path), *command[1:]]) == 2
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert said.count("\n") == 1
+
+
+def test_inspect_shows_the_instance_under_its_name_in_the_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rows.cu"
+    path.write_text(TEMPLATE)
+    assert run_command(["inspect", str(path), "--kernel", "rowdot<2>"]) == 0
+    assert capsys.readouterr().out.startswith("rowdot<2, false>  ")

@@ -83,7 +83,7 @@ def test_machine_code_is_loaded_in_all_its_forms(
     pytest.importorskip("elftools")
     status, run = execute([str(program), part, str(kernels(form))], code=code)
     assert (status, capfd.readouterr().out) == (0, "CUDA_ERROR_NOT_INITIALIZED " + PARTS[part])
-    assert all(total.warp_instructions > 0 for total in run.kernels.values())
+    assert all(total.warp_instructions > 0 for total in run.result().kernels)
 
 
 REFUSED = "cuMemAlloc(&where, 100 * gib): CUDA_ERROR_OUT_OF_MEMORY\n"
@@ -143,3 +143,14 @@ def test_every_function_of_the_driver_is_exported_and_no_private_table() -> None
         [nm, "-D", "--defined-only", str(libraries() / "libcuda.so.1")], capture_output=True, text=True, check=True
     )
     assert {line.split()[-1] for line in listed.stdout.splitlines()} == {entry.symbol for entry in driver_entries()}
+
+
+def test_the_runtime_hands_to_the_driver_what_it_leaves_to_it(
+    execute: Execute, compiled: Callable[..., Path], kernels: Callable[[str], Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = compiled("runtime_to_driver.cu")
+    status, _ = execute([str(program), str(kernels("ptx"))])
+    assert (status, capfd.readouterr().out) == (
+        0,
+        "cudaSuccess 0 1 1 1\n1048576 cudaSuccess cudaSuccess cudaSuccess\ncudaSuccess 1 cudaSuccess 31 0 cudaSuccess\n",
+    )

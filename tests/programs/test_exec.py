@@ -22,6 +22,8 @@ from warploom.programs.process import ProcessOrigin
 from warploom.programs.recording import read_recording
 from warploom.runs.live import ProgramRun
 from warploom.runs.provenance import provenance_from_dict
+from warploom.runs.result import Emulation, Result
+from warploom.runs.values import plain
 
 Execute = Callable[..., tuple[int, ProgramRun]]
 PARTS = {
@@ -43,7 +45,7 @@ def test_a_program_prints_what_it_should(execute: Execute, features: Path, part:
     status, run = execute([str(features), part])
     out, err = capfd.readouterr()
     assert (status, out, err) == (0, PARTS[part], "")
-    assert part == "device" or sum(total.launches for total in run.kernels.values()) > 0
+    assert part == "device" or sum(total.launches for total in run.result().kernels) > 0
 
 
 def test_errors_have_cudas_codes(execute: Execute, features: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +96,7 @@ def test_a_crash_is_the_programs_own(execute: Execute, features: Path, capfd: py
     status, run = execute([str(features), "crash"])
     assert status == 128 + signal.SIGSEGV
     assert "SIGSEGV" in capfd.readouterr().err
-    assert [total.launches for total in run.kernels.values()] == [1]
+    assert [total.launches for total in run.result().kernels] == [1]
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
@@ -193,6 +195,48 @@ def test_times_and_energies_of_kernels_are_printed(features: Path, tmp_path: Pat
         assert kernel["energy_pj"]["dynamic"] > 0 and kernel["energy_pj"]["leakage"] > 0
 
 
+def test_a_program_has_a_result_like_every_other_run(features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One value on standard output, the same in a file; it goes to a result and back without loss."""
+    summary = tmp_path / "summary.json"
+    words = ["exec", "--sms", "1", "--json", "--quiet", "--summary", str(summary), "--", str(features), "symbols"]
+    assert run_command(words) == 0
+    out, err = capfd.readouterr()
+    assert err == PARTS["symbols"], "what the program prints goes to standard error"
+    told = json.loads(out)
+    assert told == json.loads(summary.read_text())
+    result = Result.from_dict(told)
+    assert plain(result.to_dict()) == told and result.spec.program == ProcessOrigin((str(features), "symbols"))
+    assert (result.verdict, result.workload, result.machine) == ("no reference", "features", "gtx480[sms=1]")
+    assert [launch.kernel for launch in result.launches] == [total.kernel for total in result.kernels]
+    assert result.cycles == sum(total.cycles or 0 for total in result.kernels) > 0
+    assert result.counters["warp_instructions"] == result.warp_instructions > 0
+
+
+def test_a_program_that_is_only_executed_has_a_result_too(features: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["exec", "--emulate-only", "--json", "--quiet", "--", str(features), "symbols"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    executed = Emulation.from_dict(told)
+    assert plain(executed.to_dict()) == told and executed.thread_instructions > executed.warp_instructions > 0
+    assert [(total.launches, total.cycles, total.energy_pj) for total in executed.kernels] == [(1, None, None)] * 2
+
+
+def test_processes_of_a_program_have_one_result(
+    execute: Execute, features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each has a chip of its own; the result is of all of them."""
+    one, script = execute([str(features), "symbols"], timed=True)[1].result(), tmp_path / "twice.sh"
+    script.write_text(f"#!/bin/sh\n{features} symbols && {features} symbols\n")
+    script.chmod(0o755)
+    both = execute([str(script)], timed=True)[1].result()
+    assert isinstance(one, Result) and isinstance(both, Result)
+    assert both.cycles == 2 * one.cycles and both.launches == 2 * one.launches
+    assert [(k.kernel, k.launches, k.cycles) for k in both.kernels] == [(k.kernel, 2, 2 * (k.cycles or 0)) for k in one.kernels]
+    assert both.counters["rf_reads"] == 2 * one.counters["rf_reads"] > 0
+    assert both.counters["allocated_fraction"] == pytest.approx(one.counters["allocated_fraction"])
+    assert both.energy_pj["total"] == pytest.approx(2 * one.energy_pj["total"])
+    assert both.power[-1]["seconds"] == pytest.approx(2 * one.power[-1]["seconds"])
+
+
 def test_with_warm_caches_copies_are_found_in_l2(features: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     cycles = {}
     for caches in ("cold", "warm"):
@@ -203,7 +247,7 @@ def test_with_warm_caches_copies_are_found_in_l2(features: Path, tmp_path: Path,
     assert sum(cycles["warm"]) < sum(cycles["cold"])
 
 
-def test_a_program_that_is_not_there(capsys) -> None:
+def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err
 
@@ -215,7 +259,7 @@ def test_small_launches_cost_little(execute: Execute, features: Path) -> None:
     status, run = execute([str(features), "many", str(launches)])
     seconds = time.perf_counter() - started
     assert status == 0
-    assert [total.launches for total in run.kernels.values()] == [launches + 1]
+    assert [total.launches for total in run.result().kernels] == [launches + 1]
     assert seconds / launches < 0.02
 
 
@@ -225,7 +269,7 @@ def test_machine_code_runs_as_well(execute: Execute, compiled: Callable[..., Pat
     for part, printed in (("symbols", PARTS["symbols"]), ("managed", PARTS["managed"]), ("surfaces", "0\n")):
         status, run = execute([str(program), part], code="sm_75")
         assert (status, capfd.readouterr().out) == (0, printed)
-        assert all(total.registers > 0 for total in run.kernels.values())
+        assert all(total.registers > 0 for total in run.result().kernels)
 
 
 def test_a_machine_that_times_machine_code_is_given_some(

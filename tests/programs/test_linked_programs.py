@@ -92,7 +92,7 @@ def test_machine_code_that_needs_too_many_registers_is_made_anew_from_the_ptx_be
     out, err = capfd.readouterr()
     if "compute_90" in beside:
         assert (out, err) == ("cudaSuccess cudaSuccess 0.75\n", "")
-        assert [total.registers <= 255 for total in run.kernels.values()] == [True]
+        assert [total.registers <= 255 for total in run.result().kernels] == [True]
     else:
         assert out.startswith("cudaErrorNotSupported cudaErrorNotSupported")
         assert err.count("a cubin is compiled already") == 1 and "machine without uniform registers" in err

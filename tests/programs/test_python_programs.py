@@ -1,4 +1,4 @@
-"""Host programs in Python: the guide's examples print what it says, and what is wrong is said in a sentence."""
+"""Host programs in Python: the page's examples print what it says, and what is wrong is said in a sentence."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import warploom as wl
 from support.places import ROOT
 from warploom.base.errors import WarploomError
 
-GUIDE = (ROOT / "docs" / "guide.md").read_text("utf-8")
-SECTION = GUIDE.split("## Programs in Python\n")[1].split("\n### ")[0]
-EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", SECTION, re.DOTALL)
+PAGE = (ROOT / "docs" / "how-to" / "python.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", PAGE, re.DOTALL)
 TWO = """
 __constant__ int step = 5;
 __device__ int seen[3];
@@ -33,7 +32,7 @@ def numba_or_skip() -> None:
         pytest.skip(f"Numba has no NVVM here ({problem})")
 
 
-def test_the_examples_of_the_guide_print_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_of_the_page_print_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(EXAMPLES) == 3
     names: dict[str, Any] = {}
     for code, printed in EXAMPLES:
@@ -110,8 +109,8 @@ def test_numba_gives_scalars_and_arrays_of_several_dimensions() -> None:
     from numba import cuda
 
     @cuda.jit
-    def fill(out, a, flag, n):
-        i, j = cuda.grid(2)
+    def fill(out: Any, a: Any, flag: Any, n: Any) -> None:
+        i, j = cuda.grid(2)  # type: ignore[call-arg, var-annotated]
         if flag and i < n:
             out[i, j] = a * out.shape[1] + i * 10 + j
 

@@ -19,6 +19,7 @@ from warploom.programs.recording import RecordingWriter, read_recording
 from warploom.programs.replay import recorded_program
 from warploom.programs.steps import Failed, FindKernel, LaunchKernel, Write
 from warploom.runs.live import ProgramRun
+from warploom.runs.result import Result
 from warploom.runs.simulate import emulate
 
 Execute = Callable[..., tuple[int, ProgramRun]]
@@ -50,12 +51,16 @@ def test_a_replay_under_designs_takes_as_long_as_the_program(execute: Execute, f
     path = tmp_path / "timed.wlr"
     _, run = execute([str(features), "symbols"], record=path, timed=True)
     result = simulate(str(path), "baseline", run.spec.machine)
-    assert result.verified is True
-    assert result.cycles == sum(total.cycles or 0 for total in run.kernels.values())
-    run.account()
+    live = run.result()
+    assert isinstance(live, Result) and result.verified is True and live.verified is None
+    asked = ("provenance", "verified", "wall_seconds", "compile_seconds")
+    assert {name: value for name, value in vars(live).items() if name not in asked} == {
+        name: value for name, value in vars(result).items() if name not in asked
+    }
+    assert result.cycles == sum(total.cycles or 0 for total in live.kernels) == sum(launch.cycles for launch in live.launches)
     for part, energy in result.energy_pj.items():
-        assert sum(total.energy_pj[part] for total in run.kernels.values() if total.energy_pj) == pytest.approx(energy)
-    assert sum(total.seconds or 0 for total in run.kernels.values()) == pytest.approx(
+        assert sum(total.energy_pj[part] for total in live.kernels if total.energy_pj) == pytest.approx(energy)
+    assert sum(total.seconds or 0 for total in live.kernels) == pytest.approx(
         result.cycles * 1e-6 / run.spec.machine.chip.clock_core_mhz
     )
     for other in ("rfv", "ltrf"):
@@ -106,7 +111,7 @@ def test_a_crash_leaves_a_whole_recording(recordings: dict[str, Path]) -> None:
     assert len(list(recording.of_kind(LaunchKernel))) == 1
 
 
-def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys) -> None:
+def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["inspect", str(recordings["symbols"]), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert [(row["kernel"], row["launches"], row["blocks"]) for row in about["kernels"]] == [
@@ -120,7 +125,7 @@ def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys) ->
     )  # with a managed variable of 4 bytes
 
 
-def test_a_recording_is_a_workload_to_run_and_compare(recordings: dict[str, Path], capsys) -> None:
+def test_a_recording_is_a_workload_to_run_and_compare(recordings: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     path = str(recordings["threads"])
     assert run_command(["run", path, "--emulate-only", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verified"] is True

@@ -50,4 +50,4 @@ def test_a_program_of_an_older_runtime_runs(
         size = layout(major).itemsize
         wanted = f"{compression} cudaSuccess, warps of 32, properties of {size} bytes, 100 131\n"
         assert (status, capfd.readouterr().out) == (0, wanted)
-        assert [total.launches for total in run.kernels.values()] == [1]
+        assert [total.launches for total in run.result().kernels] == [1]

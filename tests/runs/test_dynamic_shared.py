@@ -14,6 +14,8 @@ from warploom.papers.regmutex.base_set import base_registers
 from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.programs.device import Device
 from warploom.programs.program import Program
+from warploom.programs.source import Source
+from warploom.programs.workloads.workload import Arrays, Gpu
 from warploom.runs.compilation import compile_for
 from warploom.runs.execution import Executions
 
@@ -41,13 +43,15 @@ def _ptx() -> str:
 def _program(*dynamic_bytes: int) -> Program:
     """Launches one kernel once with each amount of dynamic shared memory."""
 
-    def host(gpu, arrays):
+    def host(gpu: Gpu, arrays: Arrays) -> Arrays:
         buffer = gpu.array(arrays["a"])
         for amount in dynamic_bytes:
             gpu.launch("k", (2,), (256,), buffer, shared_bytes=amount)
         return {"a": buffer.get()}
 
-    return Program("dynamic", _ptx(), "dynamic.ptx", lambda _size: {"a": np.zeros(512, np.uint32)}, host, sized=False)
+    return Program(
+        "dynamic", Source.of_text(_ptx(), "dynamic.ptx"), lambda _size: {"a": np.zeros(512, np.uint32)}, host, sized=False
+    )
 
 
 def _codes(design: str, *dynamic_bytes: int) -> list[Code]:

@@ -31,8 +31,8 @@ def made(*, launch: dict[str, Any] | None = None, stalls: dict[str, int] | None 
     }
     provenance = watched().provenance
     whole = replace(provenance, spec=replace(provenance.spec, machine=load_machine("gtx480")))
-    kernels = [busy | (launch or {})]
-    run = replace(watched(), cycles=1000, ctas_per_sm=6, kernels=kernels, counters=counted | counters, provenance=whole)
+    launches = (replace(watched().launches[0], **busy | (launch or {})),)
+    run = replace(watched(), cycles=1000, ctas_per_sm=6, launches=launches, counters=counted | counters, provenance=whole)
     found = limits_of(run)
     assert found is not None
     return found
@@ -65,7 +65,7 @@ def test_each_rule_holds_in_its_case(verdict: str, case: dict[str, Any]) -> None
 
 
 def test_the_first_rule_that_holds_decides() -> None:
-    busy = {"dram_reads": 6_000, "stalls": {"barrier": 60}}
+    busy: dict[str, Any] = {"dram_reads": 6_000, "stalls": {"barrier": 60}}
     assert made(launch={"ctas": 30}, **busy).verdict == "DRAM bandwidth"  # a few CTAs that saturate DRAM are not too few
     assert made(launch={"busy_cycles": 9000}, **busy).verdict == "a tail"
 
@@ -79,7 +79,7 @@ def test_peaks_are_the_machines() -> None:
 def test_achieved_occupancy_is_what_an_observer_sees() -> None:
     limits = limits_of(watched())
     assert limits is not None and 0 < limits.achieved_occupancy <= limits.occupancy
-    assert sum(launch["resident_cycles"] for launch in watched().kernels) == sum(k.resident_cycles for k in profile(watched()))
+    assert sum(launch.resident_cycles for launch in watched().launches) == sum(k.resident_cycles for k in profile(watched()))
 
 
 def test_only_a_design_has_numbers_of_its_own() -> None:

@@ -26,7 +26,7 @@ from warploom.programs.process import ProcessOrigin
 from warploom.programs.replay import RecordingOrigin
 from warploom.runs.keys import _simulator_files, keys_of
 from warploom.runs.remake import differences, make_again
-from warploom.runs.result import result_from_dict
+from warploom.runs.result import Result
 from warploom.runs.run import run
 from warploom.runs.simulate import simulate
 from warploom.runs.spec import RunSpec, spec_from_dict
@@ -127,7 +127,7 @@ def test_what_shares_executions_and_compiled_code_follows_from_the_run() -> None
 
 def test_a_result_comes_back_from_its_dictionary() -> None:
     made = run(USUAL)
-    again = result_from_dict(json.loads(json.dumps(plain(made.to_dict(power=True)))))
+    again = Result.from_dict(json.loads(json.dumps(plain(made.to_dict(power=True)))))
     assert again == made and again.provenance.key == USUAL.key
     assert again.power and again.energy_terms == made.energy_terms
 
@@ -136,14 +136,14 @@ def test_a_result_comes_back_from_its_dictionary() -> None:
 @given(some.floats(allow_nan=False, allow_infinity=False), some.dictionaries(some.text(max_size=6), some.integers()))
 def test_numbers_of_a_result_come_back(number: float, counters: dict[str, int]) -> None:
     made = made_result(ipc=number, counters=counters, versus={"slowdown": number}, doubt="cut off", observed={"o": [counters]})
-    assert result_from_dict(json.loads(json.dumps(plain(made.to_dict(power=True))))) == made
+    assert Result.from_dict(json.loads(json.dumps(plain(made.to_dict(power=True))))) == made
 
 
 def test_a_result_of_chosen_launches_is_made_again_of_these() -> None:
     """It says which launches it is of, and cannot be taken for a result of all."""
     whole = simulate("reduction", size="tiny")
     chosen = simulate("reduction", size="tiny", launches=[("reduction", 0)])
-    assert len(whole.kernels) > len(chosen.kernels) == 1 and whole.provenance.key != chosen.provenance.key
+    assert len(whole.launches) > len(chosen.launches) == 1 and whole.provenance.key != chosen.provenance.key
     record = json.loads(json.dumps(plain(chosen.to_dict())))
     again = make_again(record, "here")
     assert differences(record, again) == [] and again.spec.launches == (("reduction", 0),)

@@ -24,7 +24,7 @@ from warploom.runs.store import Store
 
 def result(number: int) -> dict[str, Any]:
     extra = {"only_odd": 1.5} if number % 2 else {"only_even": 2}
-    return {"workload": "bfs", "cycles": number, "counters": {"rf_reads": number, **extra}, "kernels": [{"kernel": "k"}]}
+    return {"workload": "bfs", "cycles": number, "counters": {"rf_reads": number, **extra}, "launches": [{"kernel": "k"}]}
 
 
 def key(number: int) -> str:

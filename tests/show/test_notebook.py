@@ -1,4 +1,4 @@
-"""docs/laboratory.ipynb: every cell runs as it stands, and what it shows is what its text says."""
+"""docs/tutorial/laboratory.ipynb: every cell runs as it stands, and what it shows is what its text says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from support.places import ROOT
 
-NOTEBOOK = ROOT / "docs" / "laboratory.ipynb"
+NOTEBOOK = ROOT / "docs" / "tutorial" / "laboratory.ipynb"
 
 
 def test_the_notebook_runs_and_teaches_what_it_says(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_the_same_code_is_paired_row_by_row_and_changed_code_by_alignment() -> N
 def test_launches_of_a_kernel_are_added() -> None:
     result = watched("reduction", CACHED)
     (kernel,) = profile(result)
-    assert kernel.launches == len(result.kernels) > 1
+    assert kernel.launches == len(result.launches) > 1
     assert kernel.cycles == result.cycles
     assert isinstance(kernel, KernelProfile)
     assert json.loads(json.dumps(kernel.to_dict()))["total"]["issues"] == result.warp_instructions

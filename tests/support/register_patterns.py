@@ -65,6 +65,6 @@ def modelled(slope: Slope, design: str = "modern") -> float:
         kernel = _Straight([[*pattern * length, LEAVE]], REGISTERS, warps_per_cta=slope.warps)
         launches += [kernel.launch()] * 2
     machine = load_machine("hopper").scaled(1)
-    took = [launch["cycles"] for launch in time_launches(launches, parse_design(design).policies, machine).launches]
+    took = [launch.cycles for launch in time_launches(launches, parse_design(design).policies, machine).launches]
     instructions = (slope.lengths[1] - slope.lengths[0]) * slope.per * max(1, slope.warps // SUB_CORES)
     return (took[3] - took[1]) / instructions

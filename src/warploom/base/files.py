@@ -15,6 +15,11 @@ OWNER_WRITES = 0o644
 _under_way: set[Path] = set()
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether there is such a file. A name that no file can have, such as one that is too long, names none."""
+    return os.path.isfile(path)
+
+
 def make_draft(folder: Path, stem: str = "", suffix: str = "", rights: int = EVERYBODY) -> Path:
     """A new empty file of a hidden name, to be written and then renamed."""
     while True:

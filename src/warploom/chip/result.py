@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,46 @@ RATIOS = {
 CORE_COUNTERS: dict[str, CounterMeaning] = {**COUNTERS, **GATHERED, **RATIOS}
 
 
+@dataclass(frozen=True, slots=True)
+class TimedLaunch:
+    """What one launch came to. What has a default is known only of launches that were asked for by name."""
+
+    kernel: str
+    cycles: int
+    warp_instructions: int
+    active_cycles: int  # of the SM that had CTAs for longest
+    ctas: int
+    busy_sms: int
+    busy_cycles: int  # of SMs with CTAs
+    resident_cycles: int  # of warps
+    launch: int | None = None  # which of its kernel, from 0
+    issued_thread_instructions: int | None = None
+    memory: dict[str, int] | None = None  # counters of the memory system
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is not known is left out."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass
+class TimedKernel:
+    """All launches of one kernel, added up."""
+
+    kernel: str
+    registers: int  # of a thread, in the launch with most
+    launches: int = 0
+    cycles: int = 0
+    counters: dict[str, Any] = field(default_factory=dict)  # of the core and the policies, not finished
+
+    def add(self, registers: int, launches: int, cycles: int, counters: dict[str, Any]) -> None:
+        """Add launches."""
+        self.registers = max(self.registers, registers)
+        self.launches += launches
+        self.cycles += cycles
+        self.counters = merge(self.counters, counters)
+
+
 @dataclass(frozen=True)
 class TimingResult:
     """Cycles and counters of a sequence of launches."""
@@ -69,7 +110,8 @@ class TimingResult:
     ctas_per_sm: int
     limited_by: str
     registers_per_thread: int
-    launches: list[dict[str, Any]] = field(default_factory=list)
+    launches: list[TimedLaunch] = field(default_factory=list)
+    kernels: list[TimedKernel] = field(default_factory=list)  # in the order of their first launches
     samples: list[dict[str, int]] = field(default_factory=list)  # running totals, `cycle` among them
     observed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by observer, for each launch what it saw
 
@@ -159,6 +201,43 @@ def finish_counters(total: dict[str, Any], policies: Iterable[Any] = ()) -> dict
         if hasattr(policy, "summary"):
             out |= policy.summary(out)
     return out
+
+
+def joined(results: Sequence[TimingResult], policies: Iterable[Any]) -> TimingResult:
+    """The results of several chips as one, as if their launches had followed each other; nobody has watched them."""
+    if len(results) == 1:
+        return results[0]
+    widest = max(results, key=lambda result: result.warp_instructions)
+    counters = finish_counters(reduce(merge, (result.counters for result in results)), policies)
+    return TimingResult(
+        cycles=sum(result.cycles for result in results),
+        warp_instructions=counters["warp_instructions"],
+        counters=counters,
+        occupancy=widest.occupancy,
+        ctas_per_sm=widest.ctas_per_sm,
+        limited_by=widest.limited_by,
+        registers_per_thread=widest.registers_per_thread,
+        launches=[launch for result in results for launch in result.launches],
+        kernels=_joined_kernels(results),
+        samples=_joined_samples(results),
+    )
+
+
+def _joined_kernels(results: Sequence[TimingResult]) -> list[TimedKernel]:
+    found: dict[str, TimedKernel] = {}
+    for kernel in (kernel for result in results for kernel in result.kernels):
+        total = found.setdefault(kernel.kernel, TimedKernel(kernel.kernel, 0))
+        total.add(kernel.registers, kernel.launches, kernel.cycles, kernel.counters)
+    return list(found.values())
+
+
+def _joined_samples(results: Sequence[TimingResult]) -> list[dict[str, int]]:
+    """Running totals: those of each chip begin where those of the one before it end."""
+    samples: list[dict[str, int]] = []
+    for result in results:
+        before = samples[-1] if samples else {}
+        samples += [{name: value + before.get(name, 0) for name, value in sample.items()} for sample in result.samples]
+    return samples
 
 
 def samples_of(chip: Any, offset: dict[str, Any], parts: int) -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 
+from warploom.base.cores import threads
 from warploom.base.errors import WarploomError
 from warploom.base.progress import activity
 from warploom.base.records import blank_records
@@ -19,7 +21,16 @@ from warploom.chip.liveness import last_uses
 from warploom.chip.machines import Machine
 from warploom.chip.machines.limits import CARVE_OUTS
 from warploom.chip.memory import PORT_DTYPE, begin_launch, drain, leave_in_l2, memory_counters, new_memory
-from warploom.chip.result import TimingResult, finish_counters, gather, merge, parts_of_entry, samples_of
+from warploom.chip.result import (
+    TimedKernel,
+    TimedLaunch,
+    TimingResult,
+    finish_counters,
+    gather,
+    merge,
+    parts_of_entry,
+    samples_of,
+)
 from warploom.chip.run_chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.chip.sm import CHOICES, Policies, at_run_time, check_policies
 from warploom.chip.sm.columns import NAMES, columns_record
@@ -33,15 +44,18 @@ from warploom.chip.tables import Tables
 from warploom.compiler.code.instruction import Code
 from warploom.compiler.code.lanes import LANES
 from warploom.compiler.code.table import Flag
+from warploom.compiler.cuda.demangle import demangle
 from warploom.emulator.device_memory import Copied
 from warploom.emulator.trace.format import Trace
 from warploom.jit import specialised
+from warploom.jit.team import MAX_THREADS, Crew
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
 Receive = Callable[[str, Code, list[Any]], None]  # an observer's name, the code that runs, what the observer has drained
 CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
+WORTH_SHARING = 20_000  # warp instructions of a launch: less is timed by one thread before others have started
 COMPILED = "the core for this combination of policies"
 
 
@@ -76,6 +90,7 @@ class Simulation:
         self.memory: Any = new_memory(machine)
         self.ports: Any = blank_records(machine.chip.sms, PORT_DTYPE)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
+        self.crew = Crew()
         self.receive = receive  # takes what observers drain while they watch; without it the result keeps it
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
         self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
@@ -85,7 +100,8 @@ class Simulation:
         self._let_watch(observers)
         self.kernels: dict[str, int] = {}  # each kernel's code has addresses of its own
         self.tables = tables or Tables(self.design, machine)
-        self.launches: list[dict[str, Any]] = []
+        self.launches: list[TimedLaunch] = []
+        self.by_kernel: dict[str, TimedKernel] = {}
         self.samples: list[dict[str, int]] = []
         self.total: dict[str, Any] = {}
         self.cycles = 0
@@ -129,7 +145,7 @@ class Simulation:
         chip.patience = PATIENCE
         kernel = self.kernels.setdefault(code.name, len(self.kernels))
         begin_launch(self.record, self.memory, self.ports, kernel, len(code))
-        with activity(f"timing kernel {code.name}", code=COMPILED):
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED):
             self.reset_chip(context, sms, self.ports, chip)
         later = int(chip.start) - self.cycles  # launches begin at the start of a quantum, results count only their cycles
         for number, observer in enumerate(self.observers):
@@ -137,9 +153,16 @@ class Simulation:
                 observer.begin(own_records(sms, number), later)
         status = 0
         drained: dict[str, list[Any]] = {}
-        with activity(f"timing kernel {code.name}", code=COMPILED) as step:
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step, self.crew as crew:
+
+            def advance(until: int, leads: bool = True) -> int:
+                skip = not self.naive
+                return self.run_chip(context, self.memory, sms, self.ports, chip, crew.record, leads, until, skip)
+
+            advance(int(chip.cycle))  # so that it is compiled before others call it
+            crew.call(self._helpers(trace), lambda: advance(0, leads=False))
             while status == 0:
-                status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
+                status = advance(int(chip.cycle) + self.chunk)
                 self._drain(code, sms, drained)
                 given, cycles = int(chip.next_cta), int(chip.cycle - chip.start)
                 step.advance(given, trace.ctas, f"block {given:,} of {trace.ctas:,}, {cycles:,} cycles")
@@ -151,6 +174,12 @@ class Simulation:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
+
+    def _helpers(self, trace: Trace) -> int:
+        """How many threads are to help with a launch."""
+        if trace.warp_instructions < WORTH_SHARING or getattr(numba.config, "DISABLE_JIT", False):
+            return 0
+        return min(threads(), MAX_THREADS, self.machine.chip.sms) - 1
 
     def _are_independent(self, code: Code, trace: Trace) -> bool:
         """Whether the warps of a CTA never meet, share no memory, and have all of their lanes."""
@@ -222,19 +251,19 @@ class Simulation:
         self.total = merge(self.total, counters)
         self.cycles += cycles
         self.samples.append({name: self.total.get(name, 0) for name in SAMPLED} | {"cycle": self.cycles})
-        active = int(sms["busy_cycles"].max())
         self.launches.append(
-            {
-                "kernel": code.name,
-                "cycles": cycles,
-                "warp_instructions": counters["warp_instructions"],
-                "active_cycles": active,  # of the SM that had CTAs for longest
-                "ctas": trace.ctas,
-                "busy_sms": int((sms["busy_cycles"] > 0).sum()),
-                "busy_cycles": int(sms["busy_cycles"].sum()),  # of SMs with CTAs
-                "resident_cycles": int(sms["resident_cycles"].sum()),  # of warps
-            }
+            TimedLaunch(
+                kernel=code.name,
+                cycles=cycles,
+                warp_instructions=counters["warp_instructions"],
+                active_cycles=int(sms["busy_cycles"].max()),
+                ctas=trace.ctas,
+                busy_sms=int((sms["busy_cycles"] > 0).sum()),
+                busy_cycles=int(sms["busy_cycles"].sum()),
+                resident_cycles=int(sms["resident_cycles"].sum()),
+            )
         )
+        self.by_kernel.setdefault(code.name, TimedKernel(code.name, 0)).add(code.registers, 1, cycles, counters)
         if self.widest is None or trace.warp_instructions > self.widest[0]:
             self.widest = (trace.warp_instructions, fits, code.registers)
         return counters
@@ -258,6 +287,7 @@ class Simulation:
             limited_by=fits.limited_by,
             registers_per_thread=registers,
             launches=self.launches,
+            kernels=list(self.by_kernel.values()),
             samples=self.samples,
             observed=self.observed,
         )

@@ -13,6 +13,7 @@ import typer
 from warploom import __version__
 from warploom.base.errors import WarploomError
 from warploom.base.files import abandon_drafts
+from warploom.cli.address_space import without_room
 from warploom.cli.check_option import joined
 from warploom.cli.heartbeat import heartbeat
 from warploom.cli.help import epilog, with_help
@@ -62,7 +63,15 @@ def _common(
 
 def main() -> None:
     """Run the command line and exit: 0, or 2 with one sentence on standard error."""
-    sys.exit(_without_output() or run_command(sys.argv[1:]))
+    sys.exit(_without_output() or _without_room() or run_command(sys.argv[1:]))
+
+
+def _without_room() -> int:
+    """An exit code where too little memory may be asked for."""
+    problem = without_room()
+    if problem:
+        message(f"error: {problem}")
+    return EXIT_BAD_INPUT if problem else 0
 
 
 def _without_output() -> int:

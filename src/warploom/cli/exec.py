@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
+import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code
 from warploom.cli.machine_options import MachineName, Overrides, Sms
-from warploom.cli.output import message, plain_table, print_table
+from warploom.cli.output import json_text, message, plain_table, print_json, print_table
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, check_order, load_policies
+from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, Threads, check_order, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.turns import USUAL
+
+if TYPE_CHECKING:
+    from warploom.runs.result import Emulation, Result
 
 
 def command(
@@ -49,8 +53,12 @@ def command(
         int | None, typer.Option("--record-limit", help="End the recording, not the program, at this size.", metavar="MIB", min=1)
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option(help="Write launches, instructions and cycles of each kernel as JSON.", metavar="FILE.json")
+        Path | None, typer.Option(help="Write the program's result to a file, as --json prints it.", metavar="FILE.json")
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the program's result as JSON; what the program itself prints goes to standard error."),
+    ] = False,
     memory: Annotated[
         str,
         typer.Option(help="strict: an access that misses its array is an error; lenient: as hardware, only far from all arrays."),
@@ -68,6 +76,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    threads: Threads = 0,
 ) -> int:
     """Run a CUDA program, unchanged; its kernels are executed and timed here, without a GPU.
 
@@ -92,6 +101,7 @@ def command(
     from warploom.runs.live import ProgramRun
     from warploom.runs.spec import RunSpec
 
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     if record is not None:
@@ -134,41 +144,44 @@ def command(
 
     ending = "was interrupted"
     try:
-        status = run_program(program, make_runtime, beside_gpu=real_gpu)
+        status = run_program(program, make_runtime, beside_gpu=real_gpu, output=sys.stderr if json else None)
         ending = f"ended with exit code {status}" if status < 128 else f"was ended by signal {status - 128}"
     finally:
         for writer in writers:
             if writer.finish(ending):
                 message(f"wrote {writer.path}")
-    run.account()
+    result, seconds = run.result(), time.perf_counter() - started
     if summary is not None:
         with replace_file(summary) as draft:
-            draft.write_text(json.dumps(run.to_dict(), indent=2) + "\n")
+            draft.write_text(json_text(result.to_dict()) + "\n")
+    if json:
+        print_json(result.to_dict())
     if report is not None:
-        write_junit(report, program[0], run.kernels.values(), run.findings, time.perf_counter() - started)
-    if not quiet and run.kernels:
-        _print_summary(run, time.perf_counter() - started)
+        write_junit(report, program[0], result.kernels, run.findings, seconds)
+    if not quiet and result.kernels:
+        _print_summary(result, seconds)
     for finding in run.findings:
         if finding.check != FAULTS:  # those have been told when they came
             message(f"error: {finding}")
     return error_exitcode if error_exitcode and any(run.findings) else status
 
 
-def _print_summary(run: object, seconds: float) -> None:
+def _print_summary(result: Result | Emulation, seconds: float) -> None:
     """On standard error, for standard output is the program's."""
-    from warploom.programs.custom import kernel_titles
-    from warploom.runs.live import ProgramRun
+    from warploom.programs.custom import table_titles
+    from warploom.programs.library import OUR_KERNELS
 
-    assert isinstance(run, ProgramRun)
-    titles = kernel_titles(run.kernels)
-    timed = ("cycles", "us", "nJ") if run.spec.timed else ()
+    spec = result.spec
+    titles = table_titles(total.kernel for total in result.kernels)
+    timed = ("cycles", "us", "nJ") if spec.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
-    for name, total in run.kernels.items():
-        row = [titles[name], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
+    for total in result.kernels:
+        row = [titles[total.kernel], f"{total.launches:,}", str(total.registers), f"{total.warp_instructions:,}"]
         if total.cycles is not None and total.seconds is not None and total.energy_pj is not None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
     print_table(table, stderr=True)
-    energy = "; nJ: the register file's energy" if run.spec.timed else ""
-    spec = run.spec
+    if any(total.kernel.startswith(OUR_KERNELS) for total in result.kernels):
+        message(f"{OUR_KERNELS}…: Warploom's own kernels, in the place of those of cuBLAS")
+    energy = "; nJ: the register file's energy" if spec.timed else ""
     message(f"design {spec.design.name}, machine {spec.machine.name}, code {spec.code}, {seconds:.1f} seconds{energy}")

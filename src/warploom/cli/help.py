@@ -17,7 +17,7 @@ GROUPS = {
     "Machine": ("machine", "override", "sms", "technology"),
     "How runs are made": (
         "size", "code", "seed", "caches", "check", "order", "max_instructions", "emulate_only", "max_registers", "jobs",
-        "scheduler", "memory", "real_gpu", "results", "store",
+        "threads", "scheduler", "memory", "real_gpu", "results", "store",
     ),
     "Kernel of a file": (
         "kernel", "grid", "block", "arg", "shared", "include", "define", "std", "nvrtc_option", "symbol", "save", "expect",
@@ -51,7 +51,7 @@ EXAMPLES = {
     "report": ("warploom report --workloads hotspot,bfs --designs baseline,rfv",),
     "validate": ("warploom validate --machine hopper --only hotspot",),
     "inspect": ("warploom inspect hotspot --design rfv", "warploom inspect my.cu --kernel blur --max-registers 24"),
-    "bundle": ("warploom bundle result.json result.zip",),
+    "bundle": ("warploom bundle result.json result.zip", "warploom bundle plan.toml plan.zip --results results/sweep"),
     "compile": ("warploom compile baseline rfv --machine gtx480",),
     "designs": ("warploom designs", "warploom designs gpu-shrink --out gpu-shrink.svg"),
     "machines": ("warploom machines hopper", "warploom machines --keys latency"),

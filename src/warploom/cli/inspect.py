@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,9 @@ from warploom.cli.compiler_options import Define, Include, NvrtcOption, Standard
 from warploom.cli.output import message, plain_table, print_json, print_table, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run_options import MaxRegisters, PolicyFiles, load_policies
+
+if TYPE_CHECKING:
+    from warploom.programs.program import Kernels
 
 EXIT_REFUSED = 2
 
@@ -37,8 +41,6 @@ def command(
     from warploom.base.errors import WarploomError
     from warploom.chip.machines import load_machine
     from warploom.designs import describe_code, parse_design
-    from warploom.programs.custom import find_kernel, is_file_name, read_source
-    from warploom.programs.program import workload_program
     from warploom.programs.replay import is_recording
     from warploom.runs.compilation import compile_for
     from warploom.show.listing import inspect_summary, render_listing
@@ -49,14 +51,10 @@ def command(
     if is_recording(target):
         return _inspect_recording(target, code or chip.code, json)
     options = compiler_options(include, define, std, nvrtc_option)
-    own = is_file_name(target)
-    file = read_source(target, code, chip.code, options) if own else workload_program(target, code or chip.code)
-    module = file.module()
     point = parse_design(design or "baseline")
     if max_registers is not None:
         point = point.with_options(max_registers=max_registers)
-    wanted = find_kernel(module, kernel, file.place) if kernel or len(module.kernels) < 2 else None
-    names = [wanted] if wanted else list(module.kernels)
+    module, names = _kernels(target, kernel, code, chip.code, options)
     kernels, refused = [], []
     for name in names:
         try:
@@ -74,6 +72,22 @@ def command(
     for problem in refused:  # those that can be compiled have been shown
         message(f"error: {problem}")
     return EXIT_REFUSED if refused else 0
+
+
+def _kernels(
+    target: str, wanted: str | None, code: str | None, usual: str, options: Sequence[str]
+) -> tuple[Kernels, Sequence[str]]:
+    """The kernels of a file or workload, and the names of those to show: the one that is wanted, or all."""
+    from warploom.programs.custom import find_kernel, named_kernels
+    from warploom.programs.program import check_code, workload_program
+    from warploom.programs.source import Source, is_file_name
+
+    if is_file_name(target):
+        source = Source.of_file(target, options)
+        return named_kernels(source, check_code(source.code_for(code, usual)), wanted)[1:]
+    program = workload_program(target, code or usual)
+    module = program.module()
+    return module, [find_kernel(module, wanted, program.place)] if wanted else list(module.kernels)
 
 
 def _inspect_recording(path: str, code: str, json: bool) -> int:

@@ -36,9 +36,10 @@ class LaunchOptions:
 
     def own_kernel(self, target: str, code: str | None, usual: str) -> Origin | None:
         """A user's kernel file with its launch, looked through; None where the target is not one and brings its own launch."""
-        from warploom.programs.custom import check_exists, is_file_name, parse_extent
+        from warploom.programs.custom import parse_extent
         from warploom.programs.own_kernel import OwnKernel
         from warploom.programs.program import is_lenient
+        from warploom.programs.source import check_exists, is_file_name
 
         lenient = is_lenient(self.memory)
         if not is_file_name(target):

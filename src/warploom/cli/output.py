@@ -151,7 +151,12 @@ def named_table(console: Console, title: str, headings: Sequence[str], rows: Seq
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
     erase_live_line()
-    print(json.dumps(plain(value), indent=1, allow_nan=False))
+    print(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as results are written for people and other programs."""
+    return json.dumps(plain(value), indent=1, allow_nan=False)
 
 
 class _UnderWay(ProgressColumn):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from warploom.base.errors import SimulationError
 from warploom.compiler.code.memory_map import SHARED_WINDOW
 from warploom.compiler.code.table import Space
+from warploom.emulator.extents import MOST_THREADS
 from warploom.emulator.launch import MOST_LOG_BYTES
 from warploom.emulator.records import Fault, Kind, Status
 
@@ -91,7 +92,11 @@ def fault_error(launch: RunningLaunch) -> SimulationError:
         what = f"names the lanes {address:#010x}, which the calling lane is not among: name every lane that calls"
         return SimulationError(f"{place}'{instruction}' (instruction {pc}) {what}; a GPU stops here or answers anything.")
     if fault is Fault.BARRIER_COUNT:
-        return SimulationError(f"{place}'{instruction}' (instruction {pc}) counts {address} threads, not a multiple of 32.")
+        what = f"counts {address} threads; name a multiple of 32, at most {MOST_THREADS}"
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}) {what}.")
+    if fault is Fault.UNRECORDED:
+        what = f"does more at once than a trace has room for ({address}); execute without timing (--emulate-only)"
+        return SimulationError(f"{place}'{instruction}' (instruction {pc}) {what}.")
     return SimulationError(f"{place}'{instruction}' (instruction {pc}) wrote a value that its encoding does not give back.")
 
 

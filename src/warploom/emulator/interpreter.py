@@ -11,6 +11,7 @@ import numpy as np
 from warploom.base.records import Array, Lanes, i8, int64
 from warploom.compiler.code.lanes import FULL
 from warploom.emulator.directed_rounding import directed
+from warploom.emulator.extents import MOST_THREADS
 from warploom.emulator.float_operations import convert, float32, float64
 from warploom.emulator.half_operations import halves
 from warploom.emulator.integer_operations import integer32, integer64
@@ -145,7 +146,7 @@ def arrive(
     number, threads = _barrier_number(machine, instruction, rows, lane), get32(rows + instruction.rows[1] + 4 * lane)
     if number >= BARRIERS:
         return False
-    if threads % np.uint32(32) != 0:
+    if threads % np.uint32(32) != 0 or threads > np.uint32(MOST_THREADS):
         fail(machine, FAULT_BARRIER_COUNT, lane, int64(threads), 0)
         return False
     if machine.tracing:
@@ -266,6 +267,7 @@ def finish(
             machine, instruction, rows, warp.launched, scratch[0], scratch[1], scratch[2]
         ):
             fine = fail(machine, FAULT_ENCODING, first_lane(mask), 0, 0)
+    fine = fine and machine.fault == 0
     if not fine:
         machine.fault_pc = pc
         machine.fault_cta = cta.index

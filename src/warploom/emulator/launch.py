@@ -14,6 +14,7 @@ from warploom.base.records import dtype_of, typed
 from warploom.compiler.code.instruction import Constant, Imm, Param, Symbol
 from warploom.compiler.code.lanes import LANES
 from warploom.compiler.code.supplied import supplied_at
+from warploom.compiler.cuda.demangle import demangle
 from warploom.emulator.calls import Caller, SuppliedFunctions
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.encode import EncodedKernel
@@ -157,7 +158,7 @@ class RunningLaunch:
 
     def run(self, writer: TraceWriter | None) -> tuple[ReturnReason, LaunchStats]:
         """Run to the end, or to a fault, which `machine` then describes."""
-        with activity(f"executing kernel {self.kernel.code.name}", code=COMPILED) as step:
+        with activity(f"executing kernel {demangle(self.kernel.code.name).path}", code=COMPILED) as step:
             return self._run(writer, step)
 
     def _run(self, writer: TraceWriter | None, step: Activity) -> tuple[ReturnReason, LaunchStats]:

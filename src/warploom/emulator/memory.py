@@ -41,11 +41,11 @@ from warploom.emulator.records import (
     ResidentCta,
     ResidentWarp,
 )
-from warploom.emulator.trace.format import MOST_EMPTY, MOST_RECORDS, PARALLEL_SHIFT
+from warploom.emulator.trace.format import MOST_ABOUT, MOST_EMPTY, MOST_RECORDS, PARALLEL_SHIFT, SPACE_MASK, SPACE_SHIFT
 from warploom.emulator.watch.events import equal_lanes, note_access
 from warploom.jit import callee
 
-FAULT_READ_ONLY = int(Fault.READ_ONLY)
+FAULT_READ_ONLY, FAULT_UNRECORDED = int(Fault.READ_ONLY), int(Fault.UNRECORDED)
 WINDOW_BYTES = 0x0800_0000
 MOST_ADDRESS = 1 << 62  # beyond it sums of addresses and sizes could not be trusted
 CANONICAL_NAN = np.uint32(0x7FFFFFFF)
@@ -491,8 +491,12 @@ def _lanes_before(machine: EmulatedMachine, mask: Lanes, lane: int) -> int:
 
 @callee
 def log_access(machine: EmulatedMachine, space: int, count: int, about: int) -> None:
-    """One entry of the trace's memory column; sectors, if any, have been put into place."""
-    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(count | (space << 8) | (about << PARALLEL_SHIFT)))
+    """One entry of the trace's memory column; sectors, if any, have been put into place. What has no room in it is a fault."""
+    if not (0 <= count <= MOST_RECORDS and 0 <= space <= SPACE_MASK and 0 <= about <= MOST_ABOUT):
+        fail(machine, FAULT_UNRECORDED, 0, count, space)
+        return
+    entry = count | (space << SPACE_SHIFT) | (about << PARALLEL_SHIFT)
+    put16(machine.log_memory + 2 * machine.n_memory, np.uint16(entry))
     machine.n_memory += 1
     if space != SHARED:
         machine.n_sector += count

@@ -132,6 +132,7 @@ class Fault(IntEnum):
     SURFACE = 14
     TENSOR_MAP = 15
     MEMBERS = 16  # a lane names members without itself
+    UNRECORDED = 17  # an instruction does more than the trace has fields for
 
 
 class ReturnReason(IntEnum):

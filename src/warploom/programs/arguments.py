@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.spelling import did_you_mean
 from warploom.programs.array_files import read_npy
 
@@ -96,7 +97,7 @@ def _contents(fill: str, shape: tuple[int, ...], dtype: np.dtype, seed: int, tex
 
 
 def _from_file(path: Path, shape: tuple[int, ...], dtype: np.dtype, text: str) -> np.ndarray:
-    if not path.is_file():
+    if not is_file(path):
         raise WarploomError(f"--arg {text!r}: there is no file {path}")
     try:
         values = read_npy(path)

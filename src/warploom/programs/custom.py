@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,14 @@ from warploom.base.progress import activity
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.code.instruction import Parameter
 from warploom.compiler.cuda.demangle import demangle
-from warploom.compiler.sass.fatbin import choose_entry, read_fatbin
-from warploom.compiler.sass.module import ARCHITECTURES, SassModule, from_cubin
+from warploom.compiler.sass.module import SassModule
 from warploom.emulator.extents import extent_problem
 from warploom.emulator.shape import LaunchShape
 from warploom.programs.arguments import KernelParameter, match_arguments, parse_argument
 from warploom.programs.array_files import read_npy
-from warploom.programs.program import PTX, Kernels, Program, read_module
+from warploom.programs.program import Kernels, Program
 from warploom.programs.signature import source_signature
+from warploom.programs.source import Source
 from warploom.programs.variables import set_variables
 from warploom.programs.workloads.workload import Arrays, Gpu, Size
 
@@ -31,88 +31,45 @@ if TYPE_CHECKING:
     from warploom.compiler.ptx.module import Module, PtxParameter
     from warploom.programs.own_kernel import OwnKernel
 
-SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin")
-_LAUNCHES_KERNELS = "device-side kernel launch could not be processed"  # NVRTC's words
+_INSTANCE = re.compile(r"[\w:\s]+<[^;{}#\\\n\"]*>\s*")  # of a template, as C++ writes it
+_LAUNCHED = re.compile(r"\b([A-Za-z_][\w:]*\s*<[^<>;{}()]*(?:<[^<>;{}()]*>[^<>;{}()]*)*>)\s*<<<")
+_ERROR = re.compile(r"error: (.+)")
+_MOST_LETTERS = 100  # of a kernel's name in a line of a table
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
-@dataclass(frozen=True)
-class SourceFile:
-    """A kernel file: as PTX, with the CUDA source where it was compiled from one; or what machine code is made of."""
+def named_kernels(source: Source, code: str, wanted: str | None) -> tuple[Source, Module | SassModule, Sequence[str]]:
+    """A source with its kernels in a code, and the names of those that are meant: the one that is wanted, or all.
 
-    place: str
-    ptx: str
-    source: str = ""
-    code: str = PTX
-    cubin: bytes = b""
-    options: tuple[str, ...] = ()
-
-    def module(self) -> Module | SassModule:
-        """Its kernels in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
-
-
-def is_file_name(text: str) -> bool:
-    """Whether a command-line word names a kernel file rather than a workload."""
-    return Path(text).suffix.lower() in SUFFIXES
-
-
-def check_exists(path: str) -> None:
-    """Refuse a file that is not there, before anything is said about its launch."""
-    if not Path(path).exists():
-        raise WarploomError(f"{path}: there is no such file")
-
-
-def read_source(path: str, code: str | None = None, usual: str = PTX, options: Sequence[str] = ()) -> SourceFile:
-    """Read a ``.ptx`` file, compile a ``.cu`` file to PTX, or take either, or a ``.cubin``, as what machine code is made of.
-
-    ``code`` is "ptx" or an architecture; without it a cubin is taken as it is and all else becomes the ``usual`` code. Of a
-    ``.fatbin``, the cubin for the architecture is taken, or its PTX. ``options`` are for the compiler of CUDA C++.
+    An instance of a template that is wanted and that nothing in device code asks for is made.
     """
-    check_exists(path)
-    suffix = Path(path).suffix.lower()
+    module, text = source.kernels(code), source.cuda or ""
+    launched = _launched(text)
+    if not module.kernels and launched and (wanted is None or "<" not in wanted):
+        raise WarploomError(
+            f"{source.place}: its kernels are templates, and nothing in device code makes an instance of them; name one, such as "
+            f"--kernel '{launched[0]}'"
+        )
+    if wanted is None and module.kernels:
+        return source, module, list(module.kernels)
+    if wanted is None or not text or not _INSTANCE.fullmatch(wanted) or _matching(module, wanted):
+        return source, module, [find_kernel(module, wanted, source.place)]
     try:
-        data = Path(path).read_bytes()
-        if suffix == ".cubin":
-            if code == PTX:
-                raise WarploomError(f"{path}: a cubin holds machine code; leave --code out, or name its architecture")
-            return SourceFile(path, "", code=code or from_cubin(data, path).architecture, cubin=data)
-        if suffix == ".fatbin":
-            return _from_fatbin(data, path, code, usual)
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise WarploomError(f"{path}: this is not text; give CUDA C++ or PTX") from None
-    except OSError as error:
-        raise WarploomError(f"{path}: cannot be read ({error.strerror or error})") from None
-    code = code or usual
-    if code != PTX:
-        if suffix == ".cu":
-            return SourceFile(path, "", text, code, options=tuple(options))
-        return SourceFile(path, text, code=code)
-    if suffix == ".cu":
-        from warploom.compiler.cuda import compile_to_ptx
-
-        try:
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=options)
-        except WarploomError as error:
-            if _LAUNCHES_KERNELS not in str(error):
-                raise
-            # Only as relocatable code does NVRTC take kernels that launch kernels. The other kernels of the file can be run.
-            ptx = compile_to_ptx(text, path, line_numbers=True, options=(*options, "--relocatable-device-code=true"))
-        return SourceFile(path, ptx, text, options=tuple(options))
-    return SourceFile(path, text)
+        more = replace(source, instance=wanted)
+        made = more.kernels(code)
+        new = [kernel for kernel in made.kernels if kernel not in module.kernels]
+    except WarploomError as error:
+        reason = _ERROR.search(str(error))
+        if reason is None:
+            raise
+        known = did_you_mean(wanted, [*kernel_titles(module.kernels).values(), *launched])
+        raise WarploomError(f"{source.place}: there is no kernel {wanted!r}: {reason[1]}{known}") from None
+    return more, made, new if len(new) == 1 else [find_kernel(made, wanted, source.place)]
 
 
-def _from_fatbin(data: bytes, path: str, code: str | None, usual: str) -> SourceFile:
-    entries = read_fatbin(data, path)
-    if code == PTX:
-        entries = [entry for entry in entries if not entry.cubin]
-        if not entries:
-            raise WarploomError(f"{path}: there is no PTX in it; leave --code out, or name an architecture")
-    chosen = choose_entry(entries, None if code == PTX else code, ARCHITECTURES, path)
-    if chosen.cubin:
-        return SourceFile(path, "", code=f"sm_{chosen.architecture}", cubin=chosen.data)
-    return SourceFile(path, chosen.text, code=code or usual)
+def _launched(source: str) -> list[str]:
+    """The instances of templates that the host code of a source launches, as they are written there."""
+    return list(dict.fromkeys("".join(found.split()) for found in _LAUNCHED.findall(source)))
 
 
 def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
@@ -124,16 +81,21 @@ def find_kernel(module: Kernels, wanted: str | None, place: str) -> str:
         if len(kernels) > 1:
             raise WarploomError(f"{place}: there are several kernels; choose one with --kernel: {_listed(kernels)}")
         return kernels[0]
-    if wanted in module.kernels:
-        return wanted
-    spelling = "".join(wanted.split())
-    matching = [name for name in kernels if spelling in demangle(name).spellings()]
+    matching = _matching(module, wanted)
     if len(matching) == 1:
         return matching[0]
     if matching:
         raise WarploomError(f"{place}: kernel {wanted!r} may be any of these; give one of them whole: {_listed(matching)}")
     known = [*kernel_titles(kernels).values()]
     raise WarploomError(f"{place}: there is no kernel {wanted!r}{did_you_mean(wanted, known)}")
+
+
+def _matching(module: Kernels, wanted: str) -> list[str]:
+    """The kernels that a name may mean."""
+    if wanted in module.kernels:
+        return [wanted]
+    spelling = "".join(wanted.split())
+    return [name for name in module.kernels if spelling in demangle(name).spellings()]
 
 
 def _listed(kernels: list[str]) -> str:
@@ -151,15 +113,26 @@ def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
     }
 
 
+def table_titles(kernels: Iterable[str]) -> dict[str, str]:
+    """The same for a line of a table: what is long there is shortened, and numbered where it would be that of another."""
+    found: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for kernel, whole in kernel_titles(kernels).items():
+        short = whole if len(whole) <= _MOST_LETTERS else demangle(kernel).short
+        title = short if len(short) <= _MOST_LETTERS else f"{short[: _MOST_LETTERS - 1]}…"
+        seen[title] += 1
+        found[kernel] = title if seen[title] == 1 else f"{title} #{seen[title]}"
+    return found
+
+
 def kernel_program(own: OwnKernel, code: str) -> Program:
     """A program that launches one kernel of a file once. Its outputs are the arrays after the launch."""
     path, shape = own.file, LaunchShape(own.grid, own.block, own.shared_bytes)
     with activity(f"reading {path}"):
-        file = read_source(path, code, code, own.options)
-        module = file.module()
-    name = find_kernel(module, own.kernel, path)
+        source, module, names = named_kernels(Source.of_file(path, own.options), code, own.kernel)
+    name = names[0] if len(names) == 1 else find_kernel(module, None, path)
     parsed = [parse_argument(text, _SEED + position) for position, text in enumerate(own.arguments)]
-    slots = _slots(module, name, file.source)
+    slots = _slots(module, name, source.cuda)
     title = kernel_titles(module.kernels)[name]
     values = match_arguments(slots, parsed, title)
 
@@ -186,17 +159,13 @@ def kernel_program(own: OwnKernel, code: str) -> Program:
 
     return Program(
         f"{Path(path).stem}:{title}",
-        file.ptx,
-        file.place,
+        source,
         inputs,
         host,
         reference=(lambda _arrays: expected) if expected else None,
-        origin=replace(own, file=str(Path(path).resolve()), kernel=name),
+        origin=replace(own, file=str(Path(path).resolve()), kernel=source.instance or name),
         sized=False,
-        code=file.code,
-        source=file.source if file.code != PTX else "",
-        cubin=file.cubin,
-        options=file.options,
+        code=code,
         lenient=own.lenient,
     )
 
@@ -223,7 +192,7 @@ def _loaded(file: Path) -> np.ndarray:
         raise WarploomError(f"{file}: {error}") from None
 
 
-def _slots(module: Module | SassModule, kernel: str, source: str) -> list[KernelParameter]:
+def _slots(module: Module | SassModule, kernel: str, source: str | None) -> list[KernelParameter]:
     if isinstance(module, SassModule):
         parameters: Sequence[Parameter | PtxParameter] = module.kernel(kernel).parameters
     else:

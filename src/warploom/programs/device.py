@@ -25,8 +25,9 @@ from warploom.emulator.trace.store import TraceStore
 from warploom.emulator.turns import USUAL
 from warploom.programs.modules import module_symbol, module_variables, renamed
 from warploom.programs.numba_kernels import compile_numba, flattened, types_key
-from warploom.programs.program import PTX, Kernels
-from warploom.programs.raw_module import DeviceVariable, RawKernel, RawModule, no_variable, read_kernels, variable_shape
+from warploom.programs.program import Kernels
+from warploom.programs.raw_module import DeviceVariable, RawKernel, RawModule, no_variable, variable_shape
+from warploom.programs.source import PTX, Source
 
 Compiler = Callable[[str, LaunchShape], Code]
 """From a kernel's name and the shape of its launch to the code that it runs."""
@@ -68,7 +69,7 @@ class Device:
         self._modules: list[RawModule] = []
         self._compiler: Compiler | None = None
         if isinstance(source, str):
-            self._add(read_kernels(source, file, code), file)
+            self._add(Source.of_text(source, file).kernels(code), file)
         elif source is not None and callable(source):
             self._compiler = source
         elif source is not None:
@@ -145,7 +146,7 @@ class Device:
     def raw_module(self, code: str, options: Sequence[str] = ()) -> RawModule:
         """A module of CUDA C++ or PTX, as CuPy's ``RawModule`` takes it; ``options`` are for the compiler of CUDA C++."""
         place = f"module {len(self._modules)}"
-        return self._add(read_kernels(code, place, self._code, options), place)
+        return self._add(Source.of_text(code, place, options).kernels(self._code), place)
 
     def symbol(
         self,

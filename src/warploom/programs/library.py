@@ -29,11 +29,16 @@ DRIVER = "libcuda.so.1"
 """The file that programs ask for that use the driver's interface."""
 INSIDE = "libwarploom-inside.so"
 """The library that brings those of the runtime with it and leads executables with the runtime inside to them."""
+PRODUCTS = {12: ("libcublas.so.12", "libcublasLt.so.12"), 13: ("libcublas.so.13", "libcublasLt.so.13")}
+"""The files that programs ask for that multiply matrices by cuBLAS; they are also the versions of their symbols."""
+OUR_KERNELS = "warploom_gemm_"
+"""What the names of our own kernels for products begin with."""
 _COMMON = "libwarploom.so"  # what the others share, so that there is one device however many of them a process has
+_MULTIPLYING = "libwarploom-products.so"  # our kernels for products, for all of these
 _PROGRAMS = resources.files("warploom.programs")
 _SOURCES = {
     folder: _PROGRAMS.joinpath(*folder.split("/"))
-    for folder in ("shared", "cudart", "cudart/beside", "driver", "driver/beside", "inside")
+    for folder in ("shared", "cudart", "cudart/beside", "driver", "driver/beside", "inside", "cublas", "cublas/kernels")
 }
 LINE, RECORDING_LINE = "WARPLOOM_EXEC", "WARPLOOM_RECORD"
 """The variables of the environment that tell each library where Warploom listens; with _PID behind them, who that is."""
@@ -62,6 +67,11 @@ def error_table(folder: str = "cudart") -> dict[int, tuple[str, str]]:
 def exported_functions(major: int) -> list[str]:
     """All functions that the runtime library of a version has."""
     return [name for name, *versions in (line.split() for line in _lines("cudart", "exports.txt")) if str(major) in versions]
+
+
+def product_functions(file: str) -> list[str]:
+    """All functions that cuBLAS (`exports.txt`) or cuBLASLt (`exports-lt.txt`) declares."""
+    return _lines("cublas", file)
 
 
 def driver_entries() -> list[DriverEntry]:
@@ -100,6 +110,7 @@ def libraries() -> Path:
         for major in NAMES:
             _build_runtime(draft, compiler, major)
         _build_driver(draft, compiler)
+        _build_products(draft, compiler)
         _compile(
             draft,
             compiler,
@@ -126,7 +137,7 @@ def _write_errors(folder: Path, interface: str) -> None:
     (folder / interface / "errors.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def _write_stubs(folder: Path, interface: str, names: set[str]) -> None:
+def _write_stubs(file: Path, names: set[str]) -> None:
     """What is not there says so; what is there takes the stub's place."""
     stubs = ['#include "warploom.h"', "status missing(const char *name, int *said);"]
     stubs += [
@@ -134,7 +145,7 @@ def _write_stubs(folder: Path, interface: str, names: set[str]) -> None:
         for name in sorted(names)
         if _plain(name) not in names or _plain(name) == name
     ]
-    (folder / interface / "stubs.c").write_text("\n".join(stubs) + "\n", encoding="utf-8")
+    file.write_text("\n".join(stubs) + "\n", encoding="utf-8")
 
 
 def _plain(name: str) -> str:
@@ -163,10 +174,10 @@ def _build_common(folder: Path, compiler: list[str]) -> None:
 def _build_runtime(folder: Path, compiler: list[str], major: int) -> None:
     names = set(exported_functions(major))
     _write_errors(folder, "cudart")
-    _write_stubs(folder, "cudart", names)
+    _write_stubs(folder / "cudart" / "stubs.c", names)
     exported = folder / "cudart" / "exports.map"
     exported.write_text(f"{NAMES[major]} {{ global: cuda*; __cuda*; local: *; }};\n", encoding="utf-8")
-    options = [f"-DWARPLOOM_CUDART_MAJOR={major}", "-Wl,--version-script=cudart/exports.map", *_linked(NAMES[major])]
+    options = [f"-DWARPLOOM_CUDART_MAJOR={major}", "-Wl,--version-script=cudart/exports.map", "-ldl", *_linked(NAMES[major])]
     _compile(folder, compiler, NAMES[major], [*_own(folder, "cudart"), *options, *_same(names)])
 
 
@@ -182,11 +193,23 @@ def _build_driver(folder: Path, compiler: list[str]) -> None:
     entries = driver_entries()
     names = {entry.symbol for entry in entries}
     _write_errors(folder, "driver")
-    _write_stubs(folder, "driver", names)
+    _write_stubs(folder / "driver" / "stubs.c", names)
     rows = [f"ENTRY({entry.symbol}, {entry.name}, {entry.version}, {int(entry.per_thread)})" for entry in entries]
     (folder / "driver" / "entries.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), "-Wl,-Bsymbolic", *_linked(DRIVER), *_same(names)])
+    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), "-ldl", "-Wl,-Bsymbolic", *_linked(DRIVER), *_same(names)])
     (folder / DRIVER.removesuffix(".1")).symlink_to(DRIVER)
+
+
+def _build_products(folder: Path, compiler: list[str]) -> None:
+    _compile(folder, compiler, _MULTIPLYING, ["cublas/gemm.c", *_linked(_MULTIPLYING)])
+    for number, (source, exports) in enumerate((("blas", "exports.txt"), ("blaslt", "exports-lt.txt"))):
+        _write_stubs(folder / "cublas" / f"stubs-{source}.c", set(product_functions(exports)))
+        sources = [f"cublas/{name}.c" for name in (source, f"stubs-{source}", "missing")]
+        for names in PRODUCTS.values():
+            version = folder / "cublas" / "exports.map"
+            version.write_text(f"{names[number]} {{ global: cublas*; local: *; }};\n", encoding="utf-8")
+            options = ["-Wl,--version-script=cublas/exports.map", _MULTIPLYING, *_linked(names[number])]
+            _compile(folder, compiler, names[number], [*sources, *options])
 
 
 def noted_functions() -> set[str]:

@@ -10,12 +10,11 @@ from warploom.base.errors import WarploomError
 from warploom.compiler.backend import Options, compile_kernel
 from warploom.compiler.code.instruction import Address, Code, Operand, Symbol, Variable
 from warploom.compiler.ptx import parse
-from warploom.compiler.ptx.linking import link
 from warploom.compiler.ptx.module import Module, PtxVariable
-from warploom.compiler.sass.fatbin import FatEntry, best_cubin
-from warploom.compiler.sass.module import SassModule, from_cubin, from_ptx
+from warploom.compiler.sass.fatbin import FatEntry
+from warploom.compiler.sass.module import SassModule
 from warploom.programs.parameters import read_bytes
-from warploom.programs.program import PTX
+from warploom.programs.source import Source
 
 
 @dataclass(frozen=True)
@@ -36,50 +35,21 @@ class KernelShape:
 class LoadedModule:
     """One fat binary of the program."""
 
-    entries: Sequence[FatEntry]
-    place: str
+    source: Source
     code: str
     suffix: str  # what its variables' names end in, to tell them from those of other modules
 
     @cached_property
     def content(self) -> Module | SassModule:
-        """Its kernels in the code that is asked for, made of what the fat binary holds."""
-        held = ", ".join(entry.name for entry in self.entries if entry.cubin and entry.linked) or "nothing"
-        if self.code == PTX:
-            if self._declared is None:
-                raise WarploomError(
-                    f"{self.place}: it holds no PTX but machine code ({held}); choose that with --code, or compile with "
-                    "-gencode arch=compute_75,code=compute_75."
-                )
-            return self._declared
-        cubin = best_cubin(self.entries, self.code)
-        if cubin is not None:
-            return from_cubin(cubin.data, self.place, ptx=self._text)
-        if self._text is None:
-            raise WarploomError(f"{self.place}: it holds neither PTX nor machine code for {self.code}, but {held}.")
-        return from_ptx(self._text, self.place, self.code)
-
-    @cached_property
-    def _text(self) -> str | None:
-        """Its PTX; what was compiled in parts is linked.
-
-        All parts are taken for the newest architecture that every one of them has PTX for; what has none as old is the library
-        for kernels that launch kernels, which is linked to every program.
-        """
-        parts: dict[int, list[FatEntry]] = {}
-        for entry in self.entries:
-            if not entry.cubin:
-                parts.setdefault(entry.container, []).append(entry)
-        if not parts:
-            return None
-        newest = min(max(entry.architecture for entry in part) for part in parts.values())
-        usable = ([entry for entry in part if entry.architecture <= newest] for part in parts.values())
-        return link([max(part, key=lambda entry: entry.architecture).text for part in usable if part], self.place)
+        """Its kernels in the code that is asked for."""
+        return self.source.kernels(self.code)
 
     @cached_property
     def _declared(self) -> Module | None:
         """Its PTX, read, whatever code is executed."""
-        return parse(self._text, self.place) if self._text is not None else None
+        if isinstance(self.content, Module):
+            return self.content
+        return parse(self.source.ptx, self.source.place) if self.source.ptx is not None else None
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -89,7 +59,7 @@ class LoadedModule:
     def shape(self, kernel: str) -> KernelShape:
         """What a launch must know of a kernel."""
         if kernel not in self.content.kernels:
-            raise WarploomError(f"{self.place}: there is no kernel {kernel}.")
+            raise WarploomError(f"{self.source.place}: there is no kernel {kernel}.")
         if isinstance(self.content, Module):
             found = tuple((each.offset, each.size) for each in self.content.kernels[kernel].parameters)
         else:
@@ -130,7 +100,7 @@ class ProgramModules:
     def add(self, entries: Sequence[FatEntry], place: str) -> int:
         """Load a fat binary; its number."""
         number = len(self.modules)
-        self.modules.append(LoadedModule(entries, place, self.code, f"@{number}" if number else ""))
+        self.modules.append(LoadedModule(Source(place, images=tuple(entries)), self.code, f"@{number}" if number else ""))
         return number
 
     def find(self, number: int, kernel: str) -> KernelShape:

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.programs.origin import Origin
-from warploom.programs.program import PTX, Program, WorkloadOrigin
+from warploom.programs.program import Program, WorkloadOrigin
 from warploom.programs.recording import read_recording, say_if_cut_off
 from warploom.programs.replay import RecordingOrigin, is_recording
+from warploom.programs.source import PTX
 from warploom.programs.workloads.registry import load_workload, select_workloads
 
 
@@ -35,6 +37,6 @@ def chosen_programs(names: Iterable[str]) -> list[str]:
 
 def _check_recording(name: str) -> None:
     """Refuse a recording that cannot be run, before anything else is, and say if it was cut off."""
-    if not Path(name).is_file():
+    if not is_file(name):
         raise WarploomError(f"{name}: there is no such recording")
     say_if_cut_off(read_recording(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from warploom.base.errors import WarploomError
-from warploom.programs.custom import read_source
 from warploom.programs.origin import Digests, Origin
-from warploom.programs.program import PTX, Program, check_code
-from warploom.programs.raw_module import is_ptx
+from warploom.programs.program import Program, check_code
+from warploom.programs.source import PTX, Source
 from warploom.programs.workloads.workload import Arrays, Gpu, Size
 
 _EMPTY_MODULE = ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -58,8 +56,7 @@ def origin_of(program: Program) -> Origin:
     """What names a program, of whatever kind."""
     if program.origin is not None:
         return program.origin
-    kernels = hashlib.sha256(program.cubin or (program.source or program.ptx).encode()).hexdigest()[:32]
-    return PythonOrigin(program.name, kernels, program)
+    return PythonOrigin(program.name, program.source.digest, program)
 
 
 def program(
@@ -83,14 +80,10 @@ def program(
     ``code`` is what is executed: ``ptx`` or machine code such as ``sm_90``. ``options`` are for the compiler of CUDA C++.
     """
     check_code(code)
-    place = str(source) if isinstance(source, Path) else name
-    text = source.read_text("utf-8") if isinstance(source, Path) and source.suffix not in (".cubin", ".fatbin") else source
-    ptx, cuda, cubin = _EMPTY_MODULE, "", b""
     if isinstance(source, Path):
-        file = read_source(str(source), code, PTX, tuple(options))
-        ptx, cuda, cubin = file.ptx, file.source if code != PTX else "", file.cubin
-    elif text is not None:
-        ptx, cuda = _compiled(str(text), place, code, options)
+        kernels = Source.of_file(str(source), options)
+    else:
+        kernels = Source.of_text(_EMPTY_MODULE if source is None else source, name, options)
 
     def prepared(size: Size) -> Arrays:
         given = inputs(size) if callable(inputs) else inputs or {}
@@ -99,27 +92,12 @@ def program(
     expected = reference if reference is None or callable(reference) else (lambda _inputs: dict(reference))
     return Program(
         name=name,
-        ptx=ptx,
-        place=place,
+        source=kernels,
         inputs=prepared,
         host=host,
         reference=expected,
         tolerance=dict(tolerance or {}),
         sized=callable(inputs),
         code=code,
-        source=cuda,
-        cubin=cubin,
-        options=tuple(options),
         lenient=lenient,
     )
-
-
-def _compiled(text: str, place: str, code: str, options: Sequence[str]) -> tuple[str, str]:
-    """A text as PTX and, where machine code is to be made of it, as CUDA C++."""
-    if is_ptx(text):
-        return text, ""
-    if code != PTX:
-        return "", text
-    from warploom.compiler.cuda import compile_to_ptx
-
-    return compile_to_ptx(text, place, options=tuple(options), line_numbers=True), ""

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.spelling import did_you_mean
 from warploom.compiler.cuda.demangle import demangle
 from warploom.compiler.cuda.options import about_files, is_header_folder
-from warploom.compiler.sass.module import SassModule
 from warploom.compiler.sass.toolchain import tool_version
-from warploom.programs.custom import SUFFIXES, check_exists, is_file_name, kernel_program, parse_extent, read_source
+from warploom.programs.custom import kernel_program, named_kernels, parse_extent
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.program import Program, is_lenient
+from warploom.programs.source import PTX, SUFFIXES, Source, check_exists, is_file_name
 
 Extent = tuple[int, int, int]
-_FILE_LINES = re.compile(r"^\s*\.file\s.*$", re.MULTILINE)  # of PTX: where the sources lie, not what they say
+_FILE_LINES = re.compile(rb"^\s*\.file\s.*$", re.MULTILINE)  # of PTX: where the sources lie, not what they say
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class OwnKernel(Origin):
     def code_for(self, asked: str, usual: str) -> str:
         """Binaries bring a code along; everything else becomes what is asked for, or the usual code."""
         text = Path(self.file).suffix.lower() in (".cu", ".ptx")
-        return asked or (usual if text else read_source(self.file, None, usual, self.options).code)
+        return asked or (usual if text else Source.of_file(self.file).code_for(None, usual))
 
     def open(self, code: str, seed: int | None = None) -> Program:
         """The program that launches it once."""
@@ -88,14 +89,14 @@ def _has_headers(file: str, options: tuple[str, ...]) -> bool:
 
 
 def _compiled(own: OwnKernel, code: str) -> str:
-    source = read_source(own.file, code, code, own.options)
-    module = source.module()
-    return _digest(module.make(None) if isinstance(module, SassModule) else _FILE_LINES.sub("", source.ptx).encode())
+    source, _, _ = named_kernels(Source.of_file(own.file, own.options), code, own.kernel)
+    made = source.compiled(code)
+    return _digest(_FILE_LINES.sub(b"", made) if code == PTX else made)
 
 
 def check_file(file: str, digest: Any, place: str) -> None:
     """Refuse a file with other contents than a record was made with, before anything reads more out of it."""
-    if not Path(file).is_file():  # a device can be read for ever
+    if not is_file(file):  # a device can be read for ever
         raise WarploomError(f"{place}: {file} is not there any more; restore it to make the result again")
     try:
         data = Path(file).read_bytes()

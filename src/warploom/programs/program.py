@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Protocol
@@ -14,15 +14,13 @@ import numpy as np
 from warploom.base.errors import WarploomError
 from warploom.base.sources import file_digest
 from warploom.compiler.code.instruction import Code
-from warploom.compiler.ptx import parse
 from warploom.compiler.ptx.module import Module
-from warploom.compiler.sass.module import SassModule, check_architecture, from_cubin, from_cuda, from_ptx
+from warploom.compiler.sass.module import check_architecture
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.programs.origin import Digests, Origin
+from warploom.programs.source import PTX, Source
 from warploom.programs.workloads.registry import load_workload, source_place, workload_ptx
 from warploom.programs.workloads.workload import SIZES, Arrays, Gpu, Size, Workload
-
-PTX = "ptx"
 
 
 class CompiledKernels(Protocol):
@@ -44,11 +42,10 @@ Kernels = Module | CompiledKernels
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Everything to run a program on any `Gpu`: its PTX, and the host side as functions. Each is equal to itself alone."""
+    """Everything to run a program on any `Gpu`: its kernels, and the host side as functions. Each is equal to itself alone."""
 
     name: str
-    ptx: str
-    place: str  # the file whose lines instructions name, for messages: the PTX's own, or the source that it was made of
+    source: Source
     inputs: Callable[[Size], Arrays]
     host: Callable[[Gpu, Arrays], Arrays]
     reference: Callable[[Arrays], Arrays] | None = None  # None: nobody said what the result should be
@@ -57,11 +54,13 @@ class Program:
     seed: int | None = None  # of its inputs; None: its own
     sized: bool = True  # whether the sizes tiny, small, paper, chip mean something
     code: str = "ptx"  # what is executed: code that our backend makes of PTX, or machine code such as "sm_90"
-    source: str = ""  # CUDA C++, where machine code is to be made of it
-    cubin: bytes = b""  # machine code that is there already
-    options: tuple[str, ...] = ()  # for the compiler of CUDA C++
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
     doubt: str = ""  # why it is not verified though its output agrees with the reference; empty where it is
+
+    @property
+    def place(self) -> str:
+        """The file whose lines instructions name, for messages."""
+        return self.source.place
 
     def device_memory(self) -> DeviceMemory:
         """New memory of the device that it runs on."""
@@ -69,18 +68,7 @@ class Program:
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""
-        return read_module(self.code, self.place, self.ptx, self.source, self.cubin, self.options)
-
-
-def read_module(
-    code: str, place: str, ptx: str, source: str = "", cubin: bytes = b"", options: Sequence[str] = ()
-) -> Module | SassModule:
-    """Kernels from whatever there is of them: a cubin, CUDA C++ or PTX."""
-    if code == PTX:
-        return parse(ptx, place)
-    if cubin:
-        return from_cubin(cubin, place, code)
-    return from_cuda(source, place, code, options) if source else from_ptx(ptx, place, code)
+        return self.source.kernels(self.code)
 
 
 @dataclass(frozen=True)
@@ -115,8 +103,7 @@ def workload_program(name: str, code: str = PTX, seed: int | None = None) -> Pro
     own = seed is None or seed == workload.seed
     return Program(
         name=workload.name,
-        ptx=workload_ptx(name),
-        place=source_place(name),
+        source=Source.of_text(workload_ptx(name), source_place(name)),
         inputs=workload.inputs if own else partial(workload.inputs, seed=check_seed(seed, workload)),
         host=workload.host,
         reference=workload.reference,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,33 +9,12 @@ import numpy as np
 
 from warploom.base.errors import WarploomError
 from warploom.base.spelling import did_you_mean
-from warploom.compiler.ptx import parse
-from warploom.compiler.ptx.module import Module
-from warploom.compiler.sass.module import SassModule, from_cuda, from_ptx
 from warploom.emulator.device_memory import DeviceMemory
 from warploom.programs.custom import find_kernel
-from warploom.programs.program import PTX, Kernels
+from warploom.programs.program import Kernels
 
 if TYPE_CHECKING:
     from warploom.programs.device import Device
-
-_PTX_TEXT = re.compile(r"^\s*\.version\s", re.MULTILINE)
-
-
-def is_ptx(text: str) -> bool:
-    """Whether a text is PTX; else it is CUDA C++."""
-    return _PTX_TEXT.search(text) is not None
-
-
-def read_kernels(text: str, place: str, code: str, options: Sequence[str] = ()) -> Module | SassModule:
-    """The kernels of a text, PTX or CUDA C++, in the code that is asked for."""
-    if is_ptx(text):
-        return parse(text, place) if code == PTX else from_ptx(text, place, code)
-    if code != PTX:
-        return from_cuda(text, place, code, tuple(options))
-    from warploom.compiler.cuda import compile_to_ptx
-
-    return parse(compile_to_ptx(text, place, options=tuple(options), line_numbers=True), place)
 
 
 class RawModule:

@@ -26,8 +26,9 @@ from warploom.programs.device import Device
 from warploom.programs.modules import KernelShape, LoadedModule, ProgramModules
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.own_kernel import check_file
-from warploom.programs.program import PTX, Program, check_code
+from warploom.programs.program import Program, check_code
 from warploom.programs.recording import SUFFIX, Recording, read_recording, say_if_cut_off
+from warploom.programs.source import PTX, Source
 from warploom.programs.steps import (
     AddModule,
     Allocate,
@@ -155,8 +156,7 @@ def recorded_program(path: str, code: str = PTX) -> RecordedProgram:
 
     return RecordedProgram(
         name=Path(path).stem,
-        ptx="",
-        place=path,
+        source=Source(path),
         inputs=lambda _size: {},
         host=host,
         reference=reference,

@@ -11,12 +11,23 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import chain
+from typing import Any, TextIO
 
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import DRIVER, IN_FRONT, INSIDE, LINE, REAL_DRIVER, RECORDING, RECORDING_LINE, libraries
+from warploom.programs.library import (
+    DRIVER,
+    IN_FRONT,
+    INSIDE,
+    LINE,
+    PRODUCTS,
+    REAL_DRIVER,
+    RECORDING,
+    RECORDING_LINE,
+    libraries,
+)
 from warploom.programs.linkage import asks_for_runtime, check_program, real_driver
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
@@ -28,14 +39,23 @@ _STICKY = frozenset(
 )  # what works after a kernel was stopped
 
 
-def run_program(command: Sequence[str], make_runtime: Callable[[], Runtime | BesideGpu], *, beside_gpu: bool = False) -> int:
-    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own."""
+def run_program(
+    command: Sequence[str],
+    make_runtime: Callable[[], Runtime | BesideGpu],
+    *,
+    beside_gpu: bool = False,
+    output: TextIO | None = None,
+) -> int:
+    """Run a command to its end; its exit code, as a shell gives it. Each process that uses CUDA gets a runtime of its own.
+
+    ``output`` takes what the program prints; without it, that goes where ours goes.
+    """
     name = f"warploom-{os.getpid()}-{secrets.token_hex(8)}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, selectors.DefaultSelector() as selector:
         door.bind(f"\0{name}")  # not a file: nothing is left behind
         door.listen()
         selector.register(door, selectors.EVENT_READ)
-        process = _start(command, name, beside_gpu)
+        process = _start(command, name, beside_gpu, output)
         runtimes: dict[Connection, Runtime | BesideGpu] = {}
         try:
             while True:
@@ -110,7 +130,7 @@ def _outcome(runtime: Runtime | BesideGpu, operation: LibraryCall, given: Sequen
     return CudaStatus.SUCCESS, words, data
 
 
-def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Popen:
+def _start(command: Sequence[str], name: str, beside_gpu: bool, output: TextIO | None) -> subprocess.Popen:
     folder = libraries()
     environment: Mapping[str, str] = os.environ
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
@@ -124,20 +144,20 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool) -> subprocess.Po
             "TRITON_LIBCUDA_PATH": str(in_front),
         }
         added["LD_LIBRARY_PATH"] = os.pathsep.join([str(in_front), *filter(None, [environment.get("LD_LIBRARY_PATH")])])
-        return _started(command, {**environment, **added})
+        return _started(command, {**environment, **added}, output)
     check_program(command[0])
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
     else:  # loaded first, whatever paths of their own the program and what it loads have to CUDA's libraries
-        ours = [str(folder / name) for name in (INSIDE, DRIVER)]
+        ours = [str(folder / name) for name in (INSIDE, DRIVER, *chain.from_iterable(PRODUCTS.values()))]
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
-    return _started(command, {**environment, **added})
+    return _started(command, {**environment, **added}, output)
 
 
-def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
+def _started(command: Sequence[str], environment: Mapping[str, str], output: TextIO | None) -> subprocess.Popen:
     try:
-        return subprocess.Popen(command, env=dict(environment))
+        return subprocess.Popen(command, env=dict(environment), stdout=output)
     except FileNotFoundError:
         raise WarploomError(f"{command[0]}: there is no such program.") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A result with everything that it names, in one file: what it was made from can be run again on another machine.
+"""Results with everything that they name, in one file: what they were made from can be run again on another machine.
 
 A bundle is a zip archive: ``result.json``, a manifest with a digest of every file, and below ``tree/`` the files at the paths
 that they have on the disk of whoever made it, so that files find each other there. A stranger's bundle is looked at before
@@ -21,7 +21,7 @@ from typing import Any
 
 from warploom import __version__
 from warploom.base.errors import WarploomError
-from warploom.base.files import replace_file
+from warploom.base.files import is_file, replace_file
 from warploom.base.sources import file_digest
 from warploom.runs.provenance import checked_provenance
 from warploom.runs.remake import read_records
@@ -41,12 +41,15 @@ _BUNDLED = ("workload", "kernel", "recording")  # kinds of programs that are fil
 Move = Callable[[str], str]
 
 
-def write_bundle(result: Path, out: Path) -> list[Path]:
-    """Write the bundle of a file of results; the files that are in it."""
+def write_bundle(results: Sequence[dict[str, Any]], place: str, out: Path, beside: Iterable[Path] = ()) -> list[Path]:
+    """Write the bundle of results, as ``--json`` prints them, which come from ``place``; the files that are in it.
+
+    ``beside`` are files for people to read, which no run needs.
+    """
     if out.suffix.lower() != SUFFIX or not out.resolve().parent.is_dir():
         raise WarploomError(f"{out}: name a file that ends in {SUFFIX}, in a folder that is there")
-    records = [_checked(record, str(result)) for record in read_records(result)]
-    files = sorted({file for record in records for file in _needed(record, str(result))})
+    records = [_checked(plain(record), place) for record in results]
+    files = sorted({file for record in records for file in _needed(record, place)} | {file.resolve() for file in beside})
     moved = [_with_paths(record, _into_tree) for record in records]
     manifest = {
         "format": FORMAT,
@@ -87,8 +90,11 @@ def unpack_bundle(file: Path, folder: Path, copies: Sequence[Path] = ()) -> Bund
                 data = _read(archive, entries, name, file)
                 if _digest(data) != digest:
                     raise WarploomError(f"{file}: {name} in it is not what its list says")
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(data)
+                try:
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).write_bytes(data)
+                except OSError as error:  # a name that no file can have, or a file where another needs a folder
+                    raise WarploomError(f"{file}: {name[:100]} in it cannot be unpacked ({error.strerror})") from None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise WarploomError(f"{file}: not a bundle: {error}") from None
 
@@ -118,7 +124,7 @@ def _checked(record: dict[str, Any], place: str) -> dict[str, Any]:
         raise WarploomError(
             f"{place}: a program of kind {kind!r} has no file to bundle; record it, and bundle a run of the recording"
         )
-    for name in ("options", "arguments", "expect"):
+    for name in _CHANGES:
         listed = program.get(name, [])
         if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
             raise WarploomError(f"{place}: `program.{name}` is damaged: {listed!r}")
@@ -148,7 +154,7 @@ def _settle_policy(entry: dict[str, str], copies: Mapping[str, Path]) -> None:
     """Note which file a policy comes from here. Its digest there is of its path too, so it is made anew; that the file is the
     one of the result, the list of the bundle has said."""
     file = Path(entry["file"])
-    if file.is_file():
+    if is_file(file):
         file = copies.get(_digest(file.read_bytes()), file)
         entry |= {"file": str(file), "digest": file_digest(file) or ""}
 
@@ -208,7 +214,7 @@ def _needed(record: dict[str, Any], place: str) -> Iterator[Path]:
     for path in (Path(each).resolve() for each in named):
         if path.is_dir():
             continue  # of headers: those that are included are found from the kernel's file
-        if not path.is_file():
+        if not is_file(path):
             raise WarploomError(f"{place}: {path} is not there any more; restore it to bundle the result")
         yield path
         if path.suffix == ".cu":
@@ -232,7 +238,7 @@ def _headers(file: Path, folders: Sequence[Path]) -> set[Path]:
 
 
 def _first_file(folders: Iterable[Path], name: str) -> Path | None:
-    return next((path for folder in folders if (path := (folder / name).resolve()).is_file()), None)
+    return next((path for folder in folders if is_file(path := (folder / name).resolve())), None)
 
 
 def _digest(data: bytes) -> str:

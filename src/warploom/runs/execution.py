@@ -64,7 +64,7 @@ class Executions:
         """The execution of a settled run's program, with its traces, or one of the same code that was made before."""
         program = self.program(spec)
         host = None if program.origin is not None else program.host
-        contents = (program.ptx, program.source, program.cubin, host)  # of a file that was edited, or of another of the name
+        contents = (program.source, host)  # of a file that was edited, or of another of the name
         key = (spec.execution_key, contents, compile_key(spec.design, spec.machine))
         if key not in self.made:
             self.made[key] = run_program(program, spec, record=True)

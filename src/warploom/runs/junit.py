@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from warploom.base.files import replace_file
 from warploom.emulator.watch.findings import Finding
-from warploom.runs.live import KernelTotal
+from warploom.runs.result import KernelTotal
 
 _WHOLE = "program"  # the case of what belongs to no kernel, such as memory that was not freed
 

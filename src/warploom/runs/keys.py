@@ -20,7 +20,7 @@ from warploom.compiler.sass.toolchain import tool_versions
 from warploom.designs import Design
 from warploom.designs.energy import Technology, load_technology, technology_names
 from warploom.programs.origin import Digests
-from warploom.programs.program import PTX
+from warploom.programs.source import PTX
 from warploom.runs.spec import RunSpec
 
 SHORT = 8  # characters of a digest where people read it

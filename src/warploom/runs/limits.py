@@ -5,7 +5,8 @@ The rules, in their order; the first that holds gives the verdict. Shares are of
 1. *Empty chip*: less than half of the cycles of all SMs had a CTA, and a launch has fewer CTAs than there are SMs.
 2. *Tail*: less than three quarters of them had one: SMs wait for the last CTAs.
 3. *At a peak*: issue slots, a pipe, L1, L2 or DRAM are used for at least 60% of what they can do; the one that is used most.
-4. *Empty chip* once more: a launch has CTAs for less than half of the places that its SMs have for them.
+4. *Empty chip* once more: a launch has CTAs for less than half of the places that its SMs have for them. (This rule was set
+   after its first result had been seen, the others before.)
 5. *Waiting*: the reason for which schedulers that have warps issue nothing most often: instructions, barriers, results (of
    memory, where more than 5% of the accesses miss L1), ways to units that are full, registers that the design withholds,
    warps that its scheduler leaves out.
@@ -91,13 +92,13 @@ class Limits:
 
 
 def limits_of(result: Result) -> Limits | None:
-    """What limited a run, by the rules above; None where nothing was launched, and of a result that an older version made."""
-    if not result.kernels or not all("resident_cycles" in launch for launch in result.kernels):
+    """What limited a run, by the rules above; None where nothing was launched."""
+    if not result.launches:
         return None
     numbers, counters = result.spec.machine.to_dict(), result.counters
     sms, cycles = numbers["chip"]["sms"], max(1, result.cycles)
-    busy = max(1, sum(launch["busy_cycles"] for launch in result.kernels))
-    resident = sum(launch["resident_cycles"] for launch in result.kernels)
+    busy = max(1, sum(launch.busy_cycles for launch in result.launches))
+    resident = sum(launch.resident_cycles for launch in result.launches)
     pipes = _pipes(numbers, counters["instructions_by_class"], busy)
     pipe = max(pipes, key=lambda name: pipes[name])
     dram_bytes = SECTOR_BYTES * (counters.get("dram_reads", 0) + counters.get("dram_writes", 0))
@@ -112,7 +113,7 @@ def limits_of(result: Result) -> Limits | None:
     waiting = max(1, sum(stalls.values()))
     measured = {
         "sms": sms,
-        "sms_with_work": sum(launch["busy_sms"] * launch["cycles"] for launch in result.kernels) / cycles,
+        "sms_with_work": sum(launch.busy_sms * launch.cycles for launch in result.launches) / cycles,
         "sm_cycles": busy / (sms * cycles),
         "occupancy": result.occupancy,
         "achieved_occupancy": resident / (busy * numbers["sm"]["warps_per_sm"]),
@@ -133,7 +134,7 @@ def limits_of(result: Result) -> Limits | None:
 
 def _verdict(result: Result, measured: Mapping[str, Any], used: Mapping[str, float]) -> tuple[str, str]:
     """The first rule that holds, and its numbers in words."""
-    sms, ctas = measured["sms"], sum(launch["ctas"] for launch in result.kernels) / max(1, len(result.kernels))
+    sms, ctas = measured["sms"], sum(launch.ctas for launch in result.launches) / max(1, len(result.launches))
     with_ctas = f"{measured['sms_with_work']:.3g} of {sms} SMs have work, {measured['sm_cycles']:.0%} of all SMs' cycles"
     if measured["sm_cycles"] < MOSTLY_EMPTY and ctas < sms:
         return "an empty chip", f"{ctas:,.4g} CTAs in a launch, {with_ctas}"

@@ -15,7 +15,7 @@ from warploom import __version__
 from warploom.base.errors import WarploomError
 from warploom.base.sources import PACKAGE
 from warploom.chip.machines import Machine, load_machine, machine_names
-from warploom.programs.program import PTX
+from warploom.programs.source import PTX
 from warploom.runs.caches import WARM
 from warploom.runs.keys import SHORT, Keys, simulator_digest
 from warploom.runs.spec import USUAL_ORDER, RunSpec, spec_from_dict

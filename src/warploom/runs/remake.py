@@ -7,7 +7,8 @@ options of a compiler that may touch files are those that a person has repeated.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ OUTCOME = (
     "counters",
     "energy_pj",
     "storage_bits",
+    "launches",
     "kernels",
 )
 
@@ -75,11 +77,26 @@ def _code_of(entry: Any, place: str) -> tuple[Path, str]:
     raise WarploomError(f"{place}: `provenance.digests.policies` is damaged: {entry!r}")
 
 
-def make_again(record: dict[str, Any], place: str, options: Sequence[str] = ()) -> Result | Emulation:
+def make_all_again(
+    records: Sequence[tuple[str, dict[str, Any]]], options: Sequence[str] = ()
+) -> Iterator[tuple[int, Result | Emulation]]:
+    """Make records with their places again, each with its number; those of one program follow each other and share executions."""
+    names = [json.dumps(record["provenance"]["spec"].get("program"), sort_keys=True) for _, record in records]
+    for _, group in groupby(sorted(range(len(records)), key=names.__getitem__), names.__getitem__):
+        executions = Executions()
+        for number in group:
+            place, record = records[number]
+            yield number, make_again(record, place, options, executions)
+
+
+def make_again(
+    record: dict[str, Any], place: str, options: Sequence[str] = (), executions: Executions | None = None
+) -> Result | Emulation:
     """Run what a record says that it was made from, with the policies that are loaded.
 
     ``options`` are those of its options for a compiler that a person repeated.
     """
+    executions = executions or Executions()
     known = checked_provenance(record.get("provenance"), place)
     _check_loaded(known, place)
     spec, digests = spec_from_dict(known["spec"], place), known["digests"]
@@ -89,7 +106,6 @@ def make_again(record: dict[str, Any], place: str, options: Sequence[str] = ()) 
     _check_policies(spec, digests, place)
     if spec.timed and technology_digests(spec.settled.technology)["digest"] != digests["technology"].get("digest"):
         raise WarploomError(_has_changed(place, f"the energy table {spec.technology}"))
-    executions = Executions()
     executions.program(spec)  # what is wrong with its file is said before its headers are compared
     if isinstance(spec.program, OwnKernel) and spec.program.digests(spec.code) != digests["program"]:
         raise WarploomError(_has_changed(place, spec.program.file))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.kept import json_to_keep
 from warploom.base.notebook import html_facts
+from warploom.chip.result import TimedLaunch
 from warploom.designs import Design
 from warploom.designs.energy import Term
 from warploom.runs.provenance import Provenance, brief, provenance_from_dict
@@ -24,6 +26,20 @@ def verdict(verified: bool | None, doubt: str) -> str:
     return {True: "yes", False: "NO", None: doubt or "no reference"}[verified]
 
 
+@dataclass(frozen=True)
+class KernelTotal:
+    """All launches of one kernel."""
+
+    kernel: str
+    registers: int  # of a thread, in the launch with most
+    launches: int
+    warp_instructions: int
+    cycles: int | None = None  # None: not timed, and then there is no time and no energy either
+    seconds: float | None = None
+    counters: dict[str, Any] = field(default_factory=dict)  # of the core and the policies; the memory system's are the run's
+    energy_pj: dict[str, float] | None = None  # of the register file, by part, as results have it
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOutcome:
     """What came out of a run, and what was asked for. What people call its parts follows from the latter."""
@@ -35,6 +51,7 @@ class RunOutcome:
     warp_instructions: int
     wall_seconds: float  # without what was compiled for it
     compile_seconds: float = 0.0  # which later runs need not wait for
+    kernels: tuple[KernelTotal, ...] = ()  # in the order of their first launches
 
     @property
     def verdict(self) -> str:
@@ -69,7 +86,25 @@ class RunOutcome:
         for name in ("doubt", "findings"):  # which most have not
             if not numbers[name]:
                 del numbers[name]
-        return self.labels() | numbers | {"provenance": self.provenance.to_dict()}
+        numbers |= {"provenance": self.provenance.to_dict(), "kernels": [dict(vars(kernel)) for kernel in self.kernels]}
+        return self.labels() | numbers
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], place: str = "a stored result") -> Self:
+        """The result that `to_dict` gave, asked for all that it has; numbers that JSON has not (infinite ones) are None."""
+        known = {item.name for item in fields(cls)}
+        given = {name: value for name, value in data.items() if name in known}
+        given["provenance"] = provenance_from_dict(data.get("provenance"), place)
+        try:
+            return cls(**given | cls._parts(data))
+        except (TypeError, AttributeError) as error:
+            raise WarploomError(f"{place}: it is damaged: {error}") from None
+
+    @classmethod
+    def _parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """What stands otherwise in a dictionary than in a result."""
+        kernels = tuple(KernelTotal(**kernel) for kernel in data.get("kernels", ()))
+        return {"findings": tuple(data.get("findings", ())), "kernels": kernels}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +127,7 @@ class Result(RunOutcome):
     counters: dict[str, Any]
     energy_pj: dict[str, float]  # dynamic, leakage, overhead, total
     storage_bits: int  # what the design adds to an SM
-    kernels: list[dict[str, Any]] = field(default_factory=list)  # by launch
+    launches: tuple[TimedLaunch, ...] = ()
     energy_terms: tuple[Term, ...] = ()
     versus: dict[str, Any] = field(default_factory=dict)  # savings against a reference, see `warploom.runs.savings`
     power: list[dict[str, float]] = field(
@@ -128,9 +163,16 @@ class Result(RunOutcome):
     def to_dict(self, *, power: bool = False) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them; power and states over time, which are long, only where asked for."""
         out = super().to_dict() | {"energy_terms": [term._asdict() for term in self.energy_terms]}
+        out["launches"] = [launch.to_dict() for launch in self.launches]
         left_out = [] if power else ["power", "states"]
         left_out += [name for name in ("observed", "versus") if not out[name]]  # which most have not
         return {name: value for name, value in out.items() if name not in left_out}
+
+    @classmethod
+    def _parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        terms = tuple(Term(**term) for term in data.get("energy_terms", ()))
+        launches = tuple(TimedLaunch(**launch) for launch in data.get("launches", ()))
+        return super()._parts(data) | {"energy_terms": terms, "launches": launches}
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -176,21 +218,12 @@ def encode(values: dict[str, Any]) -> bytes:
     return json_to_keep(plain(values))
 
 
-def result_from_dict(data: Mapping[str, Any], place: str = "a stored result") -> Result:
-    """A result from what `Result.to_dict` gave."""
-    known = {item.name for item in fields(Result)}
-    given = {name: value for name, value in data.items() if name in known}
-    given["provenance"] = provenance_from_dict(data.get("provenance"), place)
-    given["findings"] = tuple(data.get("findings", ()))
-    given["energy_terms"] = tuple(Term(**term) for term in data.get("energy_terms", ()))
-    return Result(**given)
+def tables() -> Any:
+    """The library of tables."""
+    return imported("pandas", "tables need", "report")
 
 
 def to_table(results: Iterable[Result]) -> pandas.DataFrame:
     """One row per result, nested values as columns with dotted names; needs the extra ``report``."""
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
     rows = (result.to_dict() for result in results)
-    return pandas.DataFrame([dict(flat(row | {"provenance": brief(row["provenance"])})) for row in rows])
+    return tables().DataFrame([dict(flat(row | {"provenance": brief(row["provenance"])})) for row in rows])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 from warploom.base.errors import WarploomError
 from warploom.chip.memory import memory_counters
-from warploom.chip.result import TimingResult, finish_counters, merge
+from warploom.chip.result import TimedLaunch, TimingResult, joined
 from warploom.chip.simulate import Simulation
 from warploom.chip.tables import Tables
 from warploom.emulator.emulator import ExecutedLaunch
@@ -19,37 +18,30 @@ from warploom.runs.execution import Execution
 from warploom.runs.spec import LaunchNumber, RunSpec
 
 
+def core_of(spec: RunSpec, **options: Any) -> Simulation:
+    """An empty chip for a run; ``options`` are further ones of `Simulation`."""
+    built, architected = physical(spec.machine, spec.design), shrunk(spec.machine, spec.design)
+    return Simulation(spec.design.policies, built, check=spec.registers_watched, architected=architected, **options)
+
+
 def time_alone(execution: Execution, spec: RunSpec) -> TimingResult:
     """Time the chosen launches, each on a chip whose caches are empty.
 
     The result is of all of them together, and ``launches`` has each with its memory's counters.
     """
-    design, chosen, check = spec.design, spec.launches, spec.registers_watched
-    built, architected = physical(spec.machine, design), shrunk(spec.machine, design)
     tables: Tables | None = None
     results, launches = [], []
-    for name, executed in _numbered(execution, chosen):
-        if name not in chosen or executed.trace is None:
+    for name, executed in _numbered(execution, spec.launches):
+        if name not in spec.launches or executed.trace is None:
             continue
-        core = Simulation(design.policies, built, check=check, architected=architected, tables=tables)
+        core = core_of(spec, tables=tables)
         tables = core.tables
         core.launch(executed.code, executed.trace)
         core.drain()
         result = core.result()
         results.append(result)
-        launches.append(result.launches[0] | _about(name, executed, memory_counters(core.memory[0], core.ports)))
-    widest = max(results, key=lambda result: result.warp_instructions)
-    counters = finish_counters(reduce(merge, (result.counters for result in results)), design.policies)
-    return TimingResult(
-        cycles=sum(result.cycles for result in results),
-        warp_instructions=counters["warp_instructions"],
-        counters=counters,
-        occupancy=widest.occupancy,
-        ctas_per_sm=widest.ctas_per_sm,
-        limited_by=widest.limited_by,
-        registers_per_thread=widest.registers_per_thread,
-        launches=launches,
-    )
+        launches.append(_told(result.launches[0], name, executed, memory_counters(core.memory[0], core.ports)))
+    return replace(joined(results, spec.design.policies), launches=launches)
 
 
 def time_in_turn(execution: Execution, spec: RunSpec) -> TimingResult:
@@ -57,10 +49,8 @@ def time_in_turn(execution: Execution, spec: RunSpec) -> TimingResult:
 
     The result is of all that were timed; its ``launches`` has the chosen ones, each with its own share of its memory's counters.
     """
-    chosen, built = spec.launches, physical(spec.machine, spec.design)
-    architected = shrunk(spec.machine, spec.design)
-    core = Simulation(spec.design.policies, built, check=spec.registers_watched, architected=architected)
-    launches: list[dict[str, Any]] = []
+    core, chosen = core_of(spec), spec.launches
+    launches: list[TimedLaunch] = []
     before: dict[str, int] = {}
     for name, executed in _numbered(execution, chosen):
         assert executed.trace is not None
@@ -69,16 +59,17 @@ def time_in_turn(execution: Execution, spec: RunSpec) -> TimingResult:
         counted = memory_counters(core.memory[0], core.ports)
         if name in chosen:
             memory = {counter: number - before.get(counter, 0) for counter, number in counted.items()}
-            launches.append(core.launches[-1] | _about(name, executed, memory))
+            launches.append(_told(core.launches[-1], name, executed, memory))
         before = counted
         if len(launches) == len(chosen):
             break
     return replace(core.result(), launches=launches)
 
 
-def _about(name: LaunchNumber, executed: ExecutedLaunch, memory: dict[str, int]) -> dict[str, Any]:
-    """What is told of a chosen launch besides its time."""
-    return {"launch": name[1], "issued_thread_instructions": executed.stats.issued_thread_instructions, "memory": memory}
+def _told(timed: TimedLaunch, name: LaunchNumber, executed: ExecutedLaunch, memory: dict[str, int]) -> TimedLaunch:
+    """A chosen launch with what is told of it besides its time."""
+    issued = executed.stats.issued_thread_instructions
+    return replace(timed, launch=name[1], issued_thread_instructions=issued, memory=memory)
 
 
 def _numbered(execution: Execution, chosen: Collection[LaunchNumber]) -> Iterator[tuple[LaunchNumber, ExecutedLaunch]]:

@@ -8,7 +8,8 @@ from warploom.chip.machines import Machine, load_machine
 from warploom.chip.sm import baseline_policies
 from warploom.chip.sm.occupancy import occupancy
 from warploom.designs import design as make_design
-from warploom.programs.program import PTX, WorkloadOrigin
+from warploom.programs.program import WorkloadOrigin
+from warploom.programs.source import PTX
 from warploom.programs.workloads.profile import profile
 from warploom.programs.workloads.registry import load_workload, published_rows, sets_of
 from warploom.runs.execution import Executions

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from warploom.base.cache import Cache, try_cache
+from warploom.base.cores import asked_threads, use_threads
 from warploom.base.errors import WarploomError
+from warploom.base.files import abandon_drafts
 from warploom.base.kept import already_said, say_no_more
 from warploom.base.library import load_paper, outside_folders
 from warploom.base.locks import Lock
@@ -101,7 +103,7 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     try_cache()  # so that it is this process that says if there is none
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    known = (already_said(), outside_folders())
+    known = (already_said(), outside_folders(), asked_threads(), jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
     try:
         yield pool
@@ -116,9 +118,15 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
+def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path], threads: int, processes: int) -> None:
+    ears, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, lambda *_: None)  # heard from the pipe: the main thread may be in LLVM for long
+    threading.Thread(target=_end_when_told, args=(ears,), daemon=True).start()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
+    use_threads(threads, processes)
     announce_compilation()
     for folder in paper_folders:
         load_paper(folder)
@@ -129,7 +137,16 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        abandon_drafts()
         os._exit(1)
+
+
+def _end_when_told(ears: int) -> None:
+    """A parent that is interrupted ends its workers; what they were writing goes with them."""
+    while numbers := os.read(ears, 16):
+        if signal.SIGTERM in numbers:
+            abandon_drafts()
+            os._exit(128 + signal.SIGTERM)
 
 
 def policy_files() -> PolicyFiles:

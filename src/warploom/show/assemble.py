@@ -86,7 +86,7 @@ def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) ->
     module = spec.program.open(spec.code, spec.seed).module()
     title = load_workload(name).title if isinstance(spec.program, WorkloadOrigin) else "a recorded program"
     costs = {kernel.kernel: kernel for kernel in measured}
-    codes = [compile_for(module, entry["kernel"], spec.design, spec.machine) for entry in _kernels(baseline)]
+    codes = [compile_for(module, each.kernel, spec.design, spec.machine) for each in baseline.kernels]
     kernels = [listing_of(code, costs.get(code.name)) for code in codes]
     facts = {
         "registers": baseline.registers_per_thread,
@@ -97,10 +97,6 @@ def _workload(name: str, baseline: Result, measured: Sequence[KernelProfile]) ->
         "IPC": f"{baseline.ipc:.2f}",
     }
     return WorkloadSection(name, title, facts, kernels)
-
-
-def _kernels(result: Result) -> list[dict[str, Any]]:
-    return list({entry["kernel"]: entry for entry in result.kernels}.values())
 
 
 def read_scores(folder: Path) -> dict[str, list[dict[str, Any]]]:

@@ -19,6 +19,7 @@ from warploom.compiler.code.instruction import Code, Instruction
 from warploom.compiler.code.liveness import Liveness, thread_liveness
 from warploom.compiler.code.loops import find_loops, loop_depths
 from warploom.compiler.code.slots import PREDICATES, REGISTER_MASK, UNIFORM, bits
+from warploom.compiler.cuda.demangle import demangle
 
 _NARROWEST_TEXT = 42  # characters kept for the instruction before register columns are left out
 _DRAWN = (1 << UNIFORM) - 1  # registers and predicates of a thread
@@ -115,7 +116,8 @@ class _Listing:
         code = self.code
         lines = [
             Text.assemble(
-                (code.name, "bold"), f"  {len(code)} instructions in {len(code.blocks)} blocks, {len(self.loops)} loops"
+                (demangle(code.name).path, "bold"),
+                f"  {len(code)} instructions in {len(code.blocks)} blocks, {len(self.loops)} loops",
             )
         ]
         lines.append(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
-from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.compiler.code.instruction import Code
 from warploom.runs.result import Result
 
@@ -26,11 +26,7 @@ _COUNTERS = {  # of `Result.states` and `Result.power`
 
 
 def _protocol() -> Any:
-    try:
-        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
-    except ImportError:
-        raise WarploomError("a timeline needs the extra: pip install 'warploom[looking]'") from None
-    return perfetto_trace_pb2
+    return imported("perfetto.protos.perfetto.trace.perfetto_trace_pb2", "a timeline needs", "looking")
 
 
 class TimelineWriter:
@@ -66,9 +62,9 @@ class TimelineWriter:
         for (sm, scheduler), (begin, end, reason) in self.open_stalls.items():
             self._slice(self._of_sm(sm, "scheduler", scheduler), begin, min(end, result.cycles), reason)
         launches, at = self._track(2, "launches", CHIP), 0
-        for launch in result.kernels:
-            self._slice(launches, at, at + launch["cycles"], launch["kernel"])
-            at += launch["cycles"]
+        for launch in result.launches:
+            self._slice(launches, at, at + launch.cycles, launch.kernel)
+            at += launch.cycles
         cycles_per_second = result.spec.machine.chip.clock_energy_mhz * 1e6
         for place, (name, (title, unit)) in enumerate(_COUNTERS.items()):
             rows = result.power if name == "total" else result.states

@@ -6,12 +6,10 @@ import difflib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from warploom.chip.observers.hot_spots import COLUMNS
 from warploom.designs.energy.account import READS, WIRES, WRITES
-from warploom.programs.own_kernel import OwnKernel
 from warploom.programs.program import Program, WorkloadOrigin
 from warploom.programs.workloads.registry import workload_source
 from warploom.runs.result import Result
@@ -99,14 +97,10 @@ def profile(result: Result) -> list[KernelProfile]:
 
 def source_lines(program: Program) -> list[str]:
     """The text whose lines instructions name: the user's file, the workload's CUDA C++, or PTX; none for a cubin."""
-    if program.cubin:
-        return []
     match program.origin:
-        case OwnKernel(file=file):
-            return Path(file).read_text("utf-8").splitlines()
         case WorkloadOrigin(workload=name):
             return workload_source(name).splitlines()
-    return program.ptx.splitlines()
+    return program.source.lines(program.code)
 
 
 def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:

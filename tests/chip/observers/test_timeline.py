@@ -133,7 +133,7 @@ def test_sums_of_the_trace_processor_are_those_of_the_run(runs: tuple[Result, Re
 def test_launches_and_ctas_are_there(runs: tuple[Result, Result], tracks: dict[int, Track]) -> None:
     _, watched = runs
     (launches,) = named(tracks, "launches")
-    assert [name for name, _, _ in launches.slices] == [launch["kernel"] for launch in watched.kernels]
+    assert [name for name, _, _ in launches.slices] == [launch.kernel for launch in watched.launches]
     assert launches.slices[-1][2] == watched.cycles
     ctas = [span for track in named(tracks, "CTA slot") for span in track.slices]
     assert len(ctas) == watched.counters["ctas"]

@@ -47,7 +47,7 @@ def run(body: list[Instruction], machine: Machine, named: str = "modern", warps:
 def cycles_of_each(one: list[Instruction], machine: Machine, named: str = "modern", warps: int = 4) -> float:
     """Cycles that each of four more takes when all are waited for at the end."""
     long, short = (run(one * n + [product(8, ends_group=True), wait()], machine, named, warps) for n in (8, 4))
-    return (long.launches[1]["cycles"] - short.launches[1]["cycles"]) / 4
+    return (long.launches[1].cycles - short.launches[1].cycles) / 4
 
 
 @pytest.mark.parametrize("columns", [64, 128, 256])
@@ -91,12 +91,12 @@ def test_a_warp_goes_on_until_it_waits(hopper: Machine) -> None:
     work = [controlled("FFMA", 1, 1, 2, 3, stall=4)] * 16
     made = product(256, ends_group=True)
     alone, beside, behind = (
-        run(body, hopper).launches[1]["cycles"] for body in ([made, wait()], [made, *work, wait()], [made, wait(), *work])
+        run(body, hopper).launches[1].cycles for body in ([made, wait()], [made, *work, wait()], [made, wait(), *work])
     )
     assert beside - alone < 16
     assert behind - alone == pytest.approx(4 * 16, abs=12)
-    one_left = run([made, made, wait(1)], hopper).launches[1]["cycles"]
-    assert one_left <= run([made, made, wait(0)], hopper).launches[1]["cycles"]
+    one_left = run([made, made, wait(1)], hopper).launches[1].cycles
+    assert one_left <= run([made, made, wait(0)], hopper).launches[1].cycles
 
 
 def test_who_reads_too_early_is_found(hopper: Machine) -> None:
@@ -132,7 +132,7 @@ def doubles(inner: int) -> Instruction:
 def test_doubles_of_sixteen_rows(hopper: Machine) -> None:
     result = run([doubles(16)], hopper, warps=1)
     assert (result.counters["mrf_reads"], result.counters["mrf_writes"]) == (2 * 32, 2 * 8)
-    took = [run([doubles(16)] * n, hopper).launches[1]["cycles"] for n in (8, 4)]
+    took = [run([doubles(16)] * n, hopper).launches[1].cycles for n in (8, 4)]
     assert (took[0] - took[1]) / 4 >= 16 * 8 * 16 / hopper.sub_core.double_products
 
 

@@ -40,7 +40,7 @@ def run(body: list[Instruction], machine: Machine, named: str = "modern", **opti
 
 def warm(body: list[Instruction], machine: Machine, named: str = "modern", **options) -> int:
     """Cycles of a second launch, whose code is in the SM's cache."""
-    return run(body, machine, named, **options).launches[1]["cycles"]
+    return run(body, machine, named, **options).launches[1].cycles
 
 
 def more(body: list[Instruction], than: list[Instruction], machine: Machine, named: str = "modern", **options) -> int:

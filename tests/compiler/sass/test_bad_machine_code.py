@@ -40,7 +40,9 @@ def test_a_truncated_cubin(share: float, tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_another_architecture(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "machine code for sm_90, not for sm_75" in _refused(["run", str(CUBIN), *LAUNCH, "--code", "sm_75"], capsys)
+    assert "it holds neither PTX nor machine code for sm_75, but sm_90" in _refused(
+        ["run", str(CUBIN), *LAUNCH, "--code", "sm_75"], capsys
+    )
 
 
 def test_a_kernel_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

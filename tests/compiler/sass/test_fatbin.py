@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
-from warploom.compiler.sass.fatbin import choose_entry, read_fatbin
+from warploom.compiler.sass.fatbin import best_cubin, read_fatbin
 from warploom.compiler.sass.module import ARCHITECTURES, from_ptx
 from warploom.compiler.sass.toolchain import _run
 
@@ -66,11 +66,16 @@ def test_compressed_and_plain_entries() -> None:
 
 def test_the_newest_cubin_or_the_one_asked_for() -> None:
     entries = read_fatbin(_container(_entry(2, 80, b"eighty"), _entry(2, 90, b"ninety"), _entry(1, 90, b"text")), "x")
-    assert choose_entry(entries, None, ARCHITECTURES, "x").data.startswith(b"ninety")
-    assert choose_entry(entries, "sm_80", ARCHITECTURES, "x").data.startswith(b"eighty")
-    assert choose_entry(entries, "sm_75", ARCHITECTURES, "x").data.startswith(b"text")
-    with pytest.raises(WarploomError, match="no code for sm_75"):
-        choose_entry(entries[:2], "sm_75", ARCHITECTURES, "x")
+    found = {code: best_cubin(entries, code) for code in ARCHITECTURES}
+    names = {code: entry.data.rstrip(b"\0").decode() for code, entry in found.items() if entry is not None}
+    assert names == {
+        "sm_80": "eighty",
+        "sm_86": "eighty",
+        "sm_87": "eighty",
+        "sm_89": "eighty",
+        "sm_90": "ninety",
+        "sm_90a": "ninety",
+    }
 
 
 def test_what_nvidias_own_tool_makes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

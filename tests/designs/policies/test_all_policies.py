@@ -124,7 +124,7 @@ def accounts_add_up(program: str, design: Design) -> None:
     assert 0 < c["live_fraction_of_file"] <= c["allocated_fraction"] <= 1
     assert sum(term.joules for term in result.energy_terms) * 1e12 == pytest.approx(result.energy_pj["total"])
     assert all(term.joules >= 0 for term in result.energy_terms)
-    assert sum(launch["cycles"] for launch in result.kernels) == result.cycles > 0
+    assert sum(launch.cycles for launch in result.launches) == result.cycles > 0
 
 
 @pytest.mark.parametrize("kinds", COMBINATIONS, ids=lambda kinds: " ".join(kind.NAME for kind in kinds))
@@ -141,6 +141,7 @@ def test_any_parameters_of_any_policies(kinds: Kinds, data: st.DataObject) -> No
     drawn = {kind.CHOICE: make_policy(kind.CHOICE, kind.NAME, **data.draw(parameters_of(kind))) for kind in kinds}
     design = _allowed(drawn)
     assume(design is not None)
+    assert design is not None
     program = data.draw(st.sampled_from(PROGRAMS))
     try:
         run(program, design)

@@ -56,6 +56,20 @@ def test_a_parameter_varies_only_designs_that_have_it() -> None:
     assert [point.spec.design.to_dict()["allocation"].get("shrink") for point in found.points] == [None, 0.5, 0.75]
 
 
+def test_any_field_of_a_run_is_an_axis_by_its_path() -> None:
+    found = points(fields={"order": ["usual", "turns:3"], "machine.l1.latency": [20, 30]}, where="order != 'usual' or sms == 1")
+    assert where(found, "order", "machine.l1.latency") == [("usual", 20), ("usual", 30), ("turns:3", 20), ("turns:3", 30)]
+    assert [(spec.order, spec.machine.l1.latency) for spec in found.specs] == where(found, "order", "machine.l1.latency")
+    assert len(set(keys_of(found.specs))) == 4
+    for entries, said in (
+        ({"ordre": "usual"}, "plan, fields: a run has no 'ordre'; did you mean 'order'"),
+        ({"order": "backwards"}, "plan, fields: .*backwards"),
+        ({"timed": False}, "plan, fields: every run of a plan is timed"),
+    ):
+        with pytest.raises(WarploomError, match=said):
+            points(fields=entries)
+
+
 def test_policies_and_options_are_axes_too() -> None:
     found = points(parameters={"scheduler": ["gto", "two-level(active=4)"], "register_file": [0.5, 1.0]})
     assert where(found, "scheduler", "register_file") == [

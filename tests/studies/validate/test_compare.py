@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from warploom.chip.result import TimedLaunch
 from warploom.studies.validate.compare import Compared, compared, correlation, summaries
 from warploom.studies.validate.recorded import MeasuredLaunch
 
@@ -29,8 +30,9 @@ def _measured(program: str, part: str, cycles: float, instructions: int = 100, *
 
 
 def _ours(measured: MeasuredLaunch, cycles: int, instructions: int = 100, **memory: int) -> Compared:
-    executed = {"warp_instructions": instructions, "issued_thread_instructions": 3200}
-    return compared(measured, {"active_cycles": cycles, "memory": memory} | executed)
+    busy = {"ctas": 1, "busy_sms": 1, "busy_cycles": cycles, "resident_cycles": cycles}
+    told = {"issued_thread_instructions": 3200, "memory": memory}
+    return compared(measured, TimedLaunch("k", cycles, instructions, cycles, **busy, **told))  # type: ignore[arg-type]
 
 
 def test_errors_by_hand() -> None:

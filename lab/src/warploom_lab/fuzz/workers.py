@@ -24,6 +24,7 @@ _SPAWN = multiprocessing.get_context("spawn")
 MEMORY = 8 << 30  # bytes of address space for a worker: what asks for more must refuse by itself
 CURRENT = "current-input"
 SETTING_UP = 900  # seconds that a kind may take for its good files; the core may have to be compiled for them
+IN_MEMORY = Path("/dev/shm")  # a disk waits each time that a file is written anew, which most inputs do
 _LOOK = 0.5  # seconds between two looks at the workers
 
 
@@ -85,7 +86,7 @@ class _Worker:
 
     def __init__(self, seed: int) -> None:
         self.connection, theirs = _SPAWN.Pipe()
-        self.folder = Path(tempfile.mkdtemp(prefix="warploom-fuzz-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="warploom-fuzz-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None))
         self.current = _SPAWN.Value("q", -1, lock=False)
         self.process = _SPAWN.Process(target=work, args=(theirs, self.current, seed, self.folder))
         self.process.start()

@@ -1,6 +1,6 @@
-"""The pictures and some numbers of docs/why-slower.md, from two timelines and two pipeline logs.
+"""The pictures and some numbers of docs/tutorial/why-slower.md, from two timelines and two pipeline logs.
 
-    warploom-lab why-slower-pictures FOLDER docs/why-slower
+    warploom-lab why-slower-pictures FOLDER docs/tutorial/why-slower
 
 FOLDER holds baseline.pftrace, gpu-shrink.pftrace, baseline.kanata and gpu-shrink.kanata, as the page's commands write them.
 """

@@ -1,4 +1,4 @@
-"""Write docs/code.md: every workload in code of our backend (PTX) and in NVIDIA's machine code, side by side.
+"""Write docs/lab/code.md: every workload in code of our backend (PTX) and in NVIDIA's machine code, side by side.
 
 warploom-lab write-code-table [--code sm_90]
 """
@@ -11,13 +11,14 @@ from statistics import median
 
 from warploom.chip.machines import load_machine
 from warploom.designs import design
-from warploom.programs.program import PTX, workload_program
+from warploom.programs.program import workload_program
+from warploom.programs.source import PTX
 from warploom.programs.workloads.registry import workload_names
 from warploom.runs.execution import Executions
 from warploom.runs.simulate import simulate
 from warploom_lab import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "code.md"
+PAGE = CHECKOUT / "docs" / "lab" / "code.md"
 HEAD = """# Our backend's code and NVIDIA's machine code
 
 Written by `warploom-lab write-code-table`, not by hand. Each workload (size tiny, machine `gtx480` with one SM, design

@@ -1,4 +1,4 @@
-"""Write docs/machine-keys.md and docs/counters.md: what every key of a machine file and every counter means.
+"""Write docs/reference/machine-keys.md and docs/reference/counters.md: what every key of a machine file and every counter means.
 
 warploom-lab write-reference
 """
@@ -12,7 +12,7 @@ from warploom.chip.counters import known_counters
 from warploom.chip.machines.schema import BY_CLASS, KEYS, TABLES
 from warploom_lab import CHECKOUT
 
-DOCS = CHECKOUT / "docs"
+DOCS = CHECKOUT / "docs" / "reference"
 HEAD = (
     "Written by `warploom-lab write-reference`, not by hand, from where {what} declared; `warploom {command}` prints the same.\n"
 )

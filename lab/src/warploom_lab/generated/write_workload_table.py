@@ -1,4 +1,4 @@
-"""Write docs/workloads.md: every workload as the papers give it and as it runs here.
+"""Write docs/reference/workloads.md: every workload as the papers give it and as it runs here.
 
 warploom-lab write-workload-table [--size small]
 warploom-lab write-workload-table --originals   # only the part on original programs, of what `warploom-lab run-originals` kept
@@ -11,7 +11,6 @@ import csv
 from typing import Any
 
 from warploom.chip.machines import load_machine
-from warploom.compiler.sass.module import from_ptx
 from warploom.designs import parse_design
 from warploom.programs.program import Kernels, workload_program
 from warploom.programs.workloads.registry import load_workload, workload_names
@@ -19,8 +18,8 @@ from warploom.runs.compilation import compile_for
 from warploom.runs.traits import describe_workload
 from warploom_lab import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "workloads.md"
-KEPT = CHECKOUT / "docs" / "originals" / "programs.tsv"
+PAGE = CHECKOUT / "docs" / "reference" / "workloads.md"
+KEPT = CHECKOUT / "docs" / "lab" / "originals" / "programs.tsv"
 MACHINE_CODE = "sm_75"
 HEAD = """# The workloads
 
@@ -113,7 +112,7 @@ def registers_line(row: dict[str, Any]) -> str | None:
         least = f" ({item['least']})" if "least" in item else ""
         cells.append(f"{item['registers']}{least}" if item else "-")
     program = workload_program(row["name"])
-    modules = (program.module(), from_ptx(program.ptx, program.place, MACHINE_CODE))
+    modules = (program.module(), program.source.kernels(MACHINE_CODE))
     return f"| {row['name']} | " + " | ".join([*cells, *(compiled_registers(each, row["kernel"]) for each in modules)]) + " |"
 
 

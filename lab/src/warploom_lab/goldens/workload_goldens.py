@@ -44,7 +44,8 @@ def stand_in_for_packages() -> None:
 
 def load(folder: Path) -> Any:
     """A folder's `Workload`; nothing but the folder itself is imported."""
-    return importlib.import_module(f"warploom.programs.workloads.{folder.name}.workload").WORKLOAD
+    described = importlib.import_module(f"warploom.programs.workloads.{folder.name}.workload")
+    return importlib.import_module("warploom.programs.workloads.workload").workload_of(folder.name.replace("_", "-"), described)
 
 
 def differences(got: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: Any) -> list[str]:

@@ -3,7 +3,7 @@
 warploom exec --emulate-only --record originals/hotspot3d.wlr -- ./3D 192 8 2 power temp out   # each named after a workload
 warploom-lab run-originals originals
 
-Recordings hold programs of others and stay outside; the two tables in docs/originals are what the pages are written from:
+Recordings hold programs of others and stay outside; the two tables in docs/lab/originals are what the pages are written from:
 numbers.tsv has the papers' numbers from the originals and from our workloads, programs.tsv what each program is like. A number of
 which a program is missing is not there.
 """
@@ -29,7 +29,7 @@ from warploom.programs.named import origin_named
 from warploom.programs.replay import is_recording
 from warploom.programs.workloads.registry import workload_set
 from warploom.runs.compilation import compile_for
-from warploom.runs.engine import perform, stored_results
+from warploom.runs.engine import Asked
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -38,7 +38,7 @@ from warploom.studies.reproduce.experiment import Results, run_named
 from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 from warploom_lab import CHECKOUT
 
-TABLES = CHECKOUT / "docs" / "originals"
+TABLES = CHECKOUT / "docs" / "lab" / "originals"
 CODES = {REGMUTEX: ("sm_75", "ptx"), RFV: ("ptx",)}
 FIGURES = {REGMUTEX: ("figure 7", "figure 8", "figure 9", "figure 12"), RFV: ("figure 10", "figure 11")}
 PARTS = [(paper, code, place) for paper, places in FIGURES.items() for code in CODES[paper] for place in places]
@@ -50,10 +50,11 @@ def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) ->
     """Our value of each published number, where no program is missing; figure after figure, because they take long."""
     for paper, code, place in PARTS:
         selected = select(paper, place)
-        if programs and (lacking := unrecorded(runs_of(selected, SIZE, code, programs))):
+        wanted = Asked(runs_of(selected, SIZE, code, programs), store)
+        if programs and (lacking := unrecorded(wanted.specs)):
             print(f"{paper}, {place}: no recording of {', '.join(lacking)}")
             continue
-        for score in scorecard(list(reproduce(selected, SIZE, store, jobs, lambda _: None, code, programs))):
+        for score in scorecard(list(reproduce(selected, SIZE, wanted, jobs, lambda _: None, code, programs))):
             yield {"id": score.fact.full_id, "code": code, "of": of, "value": f"{score.ours:.4g}"}
 
 
@@ -110,16 +111,17 @@ def _as(run: RunSpec, program: str, code: str) -> RunSpec:
 
 def results_of(runs: Sequence[RunSpec], store: Store, jobs: int) -> Results:
     """The results of some runs, made where they are not stored."""
+    asked = Asked(runs, store)
     with local_workers(min(jobs, len(runs))) as workers:
-        perform(runs, store, workers, lambda _: None)
-    return dict(zip(runs, stored_results(runs, store), strict=True))
+        asked.make(workers)
+    return dict(zip(asked.specs, asked.results, strict=True))
 
 
 def main_registers(result: Result) -> int:
     """The registers of the kernel that executes most instructions, over all its launches."""
     work: Counter[str] = Counter()
-    for launch in result.kernels:
-        work[launch["kernel"]] += launch["warp_instructions"]
+    for launch in result.launches:
+        work[launch.kernel] += launch.warp_instructions
     spec = result.spec
     module = spec.program.open(spec.code, spec.seed).module()
     return compile_for(module, work.most_common(1)[0][0], spec.design, spec.machine).registers
@@ -127,7 +129,7 @@ def main_registers(result: Result) -> int:
 
 def traits(result: Result) -> Row:
     """What a program is like without any technique. Waves are the CTAs of a launch over those that are resident."""
-    counters, instructions, launches = result.counters, result.warp_instructions, len(result.kernels)
+    counters, instructions, launches = result.counters, result.warp_instructions, len(result.launches)
     idle = counters["stall_cycles"]
     kinds = ("global_loads", "global_stores", "local_loads", "local_stores", "atomics", "texture_loads")
     memory = sum(counters[kind] for kind in kinds)

@@ -57,7 +57,7 @@ def machine_values() -> Iterator[str]:
 def designs() -> Iterator[str]:
     """The named designs, and every policy with its parameters and their limits."""
     yield "# Designs and policies"
-    yield "`warploom designs NAME` shows one design in full. [Designs](designs.md) leads to the papers."
+    yield "`warploom designs NAME` shows one design in full. [Designs](../papers/designs.md) leads to the papers."
     yield "## Named designs"
     named = describe_designs(load_machine("gtx480"))
     rows = [(f"`{one['name']}`", f"`{one['text']}`", one["title"], one["source"], f"{one['storage_bits']:,}") for one in named]
@@ -87,7 +87,7 @@ def _allowed(limits: list[Any]) -> str:
 def hooks() -> Iterator[str]:
     """Every hook of the six choices, and every service."""
     yield "# Hooks and services"
-    yield "A policy answers hooks and asks for services. [Your own policy](policies.md) shows how."
+    yield "A policy answers hooks and asks for services. [Your first policy](../tutorial/first-policy.md) shows how."
     yield _module_text(inspect.getmodule(next(iter(HOOKS["power"].values()))))
     for choice, points in HOOKS.items():
         yield f"## Hooks of {choice}"
@@ -181,12 +181,12 @@ def _cell(text: str) -> str:
 
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
-    "commands.md": commands,
-    "machine-values.md": machine_values,
-    "design-reference.md": designs,
-    "hooks.md": hooks,
-    "kit.md": kit_names,
-    "python.md": python,
+    "reference/commands.md": commands,
+    "reference/machine-values.md": machine_values,
+    "reference/designs.md": designs,
+    "reference/hooks.md": hooks,
+    "reference/kit.md": kit_names,
+    "reference/python.md": python,
 }
 
 

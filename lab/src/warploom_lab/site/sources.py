@@ -11,7 +11,7 @@ from functools import cache
 
 from warploom_lab import CHECKOUT
 
-NOTEBOOK = "docs/laboratory.ipynb"
+NOTEBOOK = "docs/tutorial/laboratory.ipynb"
 PAPERS = CHECKOUT / "src" / "warploom" / "papers"
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 ELSEWHERE = re.compile(r"#|[a-z]+:")  # a place on the same page, or another site
@@ -23,10 +23,10 @@ def origins() -> dict[str, str]:
     papers = {f"papers/{file.parent.name}.md": file.relative_to(CHECKOUT).as_posix() for file in PAPERS.glob("*/README.md")}
     return {
         "index.md": "README.md",
-        "contributing.md": "CONTRIBUTING.md",
-        "changelog.md": "CHANGELOG.md",
-        "lab-tools.md": "lab/README.md",
-        "laboratory.md": NOTEBOOK,
+        "contribute/contributing.md": "CONTRIBUTING.md",
+        "reference/changelog.md": "CHANGELOG.md",
+        "lab/tools.md": "lab/README.md",
+        "tutorial/laboratory.md": NOTEBOOK,
         **dict(sorted(papers.items())),
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.library import with_papers
 from warploom.base.spelling import did_you_mean
 from warploom.base.toml import parse_toml
@@ -78,7 +79,7 @@ def check_machine_name(name: str) -> None:
 def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if path.suffix == ".toml":
-        if not path.is_file():
+        if not is_file(path):
             raise WarploomError(f"{path}: there is no such machine file")
         return path
     known = _files()
@@ -89,7 +90,7 @@ def _find(name_or_path: str | Path) -> Path:
 def _find_base(path: Path, base: str) -> Path:
     """The file of a base: beside the file that names it, with or without its suffix, or one of Warploom's."""
     beside = path.parent / (base if base.endswith(".toml") else f"{base}.toml")
-    if beside.is_file():
+    if is_file(beside):
         return beside
     if base.endswith(".toml"):
         raise WarploomError(f"{path}: its `base` {base!r} is not there: no file {beside}")

@@ -13,7 +13,7 @@ from warploom.base.spelling import did_you_mean
 from warploom.chip.sm.choices import CHOICES
 from warploom.chip.sm.hooks import HOOKS
 
-# What a policy class may hold besides hooks and parameters; see docs/policies.md.
+# What a policy class may hold besides hooks and parameters; see docs/tutorial/first-policy.md.
 PYTHON_METHODS = frozenset(
     {
         "compile",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.sources import PACKAGE, digest_files, is_installed, remember_class, source_files
 from warploom.chip.sm.registry import forget, load_all, registering
 
@@ -42,7 +43,7 @@ def load_policy_file(path: str | Path) -> list[Any]:
     that it reads, its policies take the place of those before; without an edit nothing happens.
     """
     path = Path(path).resolve()
-    if not path.is_file():
+    if not is_file(path):
         raise WarploomError(f"{path}: there is no such policy file")
     load_all()
     known = _loaded.get(path)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from warploom.base.files import is_file
+
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?\*/"
     r'|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"'
@@ -46,7 +48,7 @@ def local_headers(source: str, folders: Sequence[Path]) -> dict[str, str]:
     pending = [source]
     while pending:
         for name in _INCLUDE.findall(pending.pop()):
-            file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+            file = next((folder / name for folder in folders if is_file(folder / name)), None)
             if file is not None and name not in found:
                 found[name] = file.read_text(encoding="utf-8", errors="replace")
                 pending.append(found[name])

@@ -14,8 +14,8 @@ from typing import TypeVar
 from warploom.base.errors import WarploomError
 from warploom.compiler.cuda.host_code import local_headers, set_aside_host_code, system_headers
 from warploom.compiler.cuda.host_headers import HOST_HEADERS
+from warploom.compiler.cuda.wheels import how_to_get
 
-_INSTALL = "install it with: pip install 'warploom[cuda]'"
 _Made = TypeVar("_Made", str, bytes)
 _UNMARKED_IS_DEVICE = "--device-as-default-execution-space"  # a global variable of the host's harms nobody
 _USUAL = ("--device-int128",) if os.name == "posix" else ()  # what nvcc understands and NVRTC only when it is asked to
@@ -32,7 +32,9 @@ def _library_file() -> Path:
                 file = Path(root) / folder / name
                 if file.is_file():
                     return file
-    raise WarploomError(f"CUDA C++ needs the NVRTC 13.0 compiler, which is not installed: {_INSTALL}, or give PTX instead.")
+    raise WarploomError(
+        f"CUDA C++ needs the NVRTC 13.0 compiler, which is not installed: {how_to_get('cuda')}, or give PTX instead."
+    )
 
 
 @functools.cache
@@ -44,7 +46,7 @@ def _library() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(str(file))
     except OSError as problem:
-        raise WarploomError(f"{file}: the NVRTC library does not load ({problem}); {_INSTALL}.") from None
+        raise WarploomError(f"{file}: the NVRTC library does not load ({problem}); {how_to_get('cuda')}.") from None
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     return library
 
@@ -52,7 +54,7 @@ def _library() -> ctypes.CDLL:
 class _Program:
     """One translation unit inside NVRTC, released with the ``with`` block."""
 
-    def __init__(self, source: str, file: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, source: str, file: str, headers: Mapping[str, str], instance: str = "") -> None:
         self._nvrtc = _library()
         self._handle = ctypes.c_void_p()
         texts = (ctypes.c_char_p * len(headers))(*(text.encode() for text in headers.values()))
@@ -61,6 +63,8 @@ class _Program:
             ctypes.byref(self._handle), source.encode(), file.encode(), len(headers), texts, names
         )
         self._require(made, file)
+        if instance:
+            self._require(self._nvrtc.nvrtcAddNameExpression(self._handle, instance.encode()), file)
 
     def __enter__(self) -> _Program:
         return self
@@ -101,42 +105,56 @@ class _Program:
 
 
 def compile_to_ptx(
-    source: str, file: str, *, arch: str = "compute_75", options: Sequence[str] = (), line_numbers: bool = False
+    source: str,
+    file: str,
+    *,
+    arch: str = "compute_75",
+    options: Sequence[str] = (),
+    line_numbers: bool = False,
+    instance: str = "",
 ) -> str:
     """Compile CUDA C++ to PTX.
 
     ``file`` is the name that messages show; ``options`` are passed to NVRTC as they are (``--use_fast_math``, ``-DN=4``,
     ``-I…``). A compile error raises a `WarploomError` with NVRTC's own log, which has file and line. With ``line_numbers``, the
-    PTX says for each instruction which line of ``file`` it is from; the instructions themselves stay as they are.
+    PTX says for each instruction which line of ``file`` it is from; the instructions themselves stay as they are. ``instance``
+    names an instance of a kernel that is a template, such as ``rowdot<16>``, to be made besides those that the source asks for.
     """
     lines = ("--generate-line-info",) if line_numbers else ()
     asked = (f"--gpu-architecture={arch}", *lines, *options)
-    ptx = _compiled(source, file, options, lambda program, folders: program.ptx((*asked, *folders), file))
+    ptx = _compiled(source, file, options, lambda program, folders: program.ptx((*asked, *folders), file), instance)
     # NVRTC makes names absolute; the PTX should not depend on the folder that it was compiled in.
     return ptx.replace(f'"{Path.cwd()}/', '"') if line_numbers else ptx
 
 
-def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = ()) -> bytes:
+def compile_to_cubin(source: str, file: str, *, arch: str, options: Sequence[str] = (), instance: str = "") -> bytes:
     """Compile CUDA C++ to machine code with line numbers, for a real architecture such as ``sm_90``; else as `compile_to_ptx`."""
     asked = (f"--gpu-architecture={arch}", "--generate-line-info", *options)
-    return _compiled(source, file, options, lambda program, folders: program.cubin((*asked, *folders), file))
+    return _compiled(source, file, options, lambda program, folders: program.cubin((*asked, *folders), file), instance)
 
 
-def _compiled(source: str, file: str, options: Sequence[str], make: Callable[[_Program, Sequence[str]], _Made]) -> _Made:
+def _compiled(
+    source: str, file: str, options: Sequence[str], make: Callable[[_Program, Sequence[str]], _Made], instance: str
+) -> _Made:
     """What NVRTC makes of a source as it is; where it refuses, of its device code alone."""
     if "\0" in source or "\0" in file:
         raise WarploomError(f"{file.replace(chr(0), '?')}: this is not CUDA C++ but binary data.")
     own: list[Path] = [Path(file).parent, *(Path(option.removeprefix("-I")) for option in options if option.startswith("-I"))]
     folders: list[str] = [*_USUAL, *(f"-I{folder}" for folder in (own[0], *_header_folders()) if folder.is_dir())]
     try:
-        with _Program(source, file, HOST_HEADERS) as program:
+        with _Program(source, file, HOST_HEADERS, instance) as program:
             return make(program, folders)
     except WarploomError:
-        return _without_host(source, file, local_headers(source, own), folders, make)
+        return _without_host(source, file, local_headers(source, own), folders, make, instance)
 
 
 def _without_host(
-    source: str, file: str, headers: Mapping[str, str], options: Sequence[str], make: Callable[[_Program, Sequence[str]], _Made]
+    source: str,
+    file: str,
+    headers: Mapping[str, str],
+    options: Sequence[str],
+    make: Callable[[_Program, Sequence[str]], _Made],
+    instance: str,
 ) -> _Made:
     """What NVRTC makes of the device code of a source.
 
@@ -149,7 +167,7 @@ def _without_host(
     first: WarploomError | None = None  # that a header is missing, if leaving it out does not help
     while True:
         try:
-            with _Program(device, file, texts) as program:
+            with _Program(device, file, texts, instance) as program:
                 return make(program, [*options, _UNMARKED_IS_DEVICE])
         except WarploomError as problem:
             missing = _MISSING.search(str(problem))

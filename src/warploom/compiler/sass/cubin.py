@@ -1,8 +1,8 @@
 """Reads a cubin: NVIDIA's ELF file with the machine code of one architecture.
 
-Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter, 0x0a where
-parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the greatest stack, 0x34 where branches
-through registers may go, 0x3d the cluster that it demands.
+Attributes (``.nv.info``) that are read, by number: 0x2f registers, 0x11 frame, 0x12 least stack, 0x17 a parameter (0x45 where all
+together are large), 0x0a where parameters begin in constant bank 0, 0x10 the block size that the kernel demands, 0x23 the most
+of stack, 0x34 where branches through registers may go, 0x3d the cluster that it demands.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from warploom.base.errors import WarploomError
 _REGISTERS, _FRAME, _LEAST_STACK, _MOST_STACK = 0x2F, 0x11, 0x12, 0x23
 _UNKNOWN_STACK = 0xFFFFFFFF  # of a kernel with functions that call themselves
 _INDIRECT_BRANCHES = 0x34
-_PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK, _CLUSTER = 0x17, 0x0A, 0x10, 0x3D
+_PARAMETER, _WIDE_PARAMETER, _PARAMETER_BANK, _REQUIRED_BLOCK, _CLUSTER = 0x17, 0x45, 0x0A, 0x10, 0x3D
 _WITH_SIZE = 4  # the format of an attribute whose value follows with its size; others have 16 bits of value
 _CUDA = 190
 _HEADER_BYTES = 64
+_SYMBOL = struct.Struct("<IBBHQQ")  # name, kind, visibility, section, value, size
+_SYMBOL_KINDS = {0: "STT_NOTYPE", 1: "STT_OBJECT", 2: "STT_FUNC", 3: "STT_SECTION", 4: "STT_FILE"}
 _MOST_TIMES = 2  # that a byte of the file may be part of sections, on average
 
 
@@ -102,6 +104,9 @@ class Cubin:
             if number == _PARAMETER:
                 _, _, offset, flags = struct.unpack("<IHHI", value)
                 parameters.append((offset, flags >> 18))
+            elif number == _WIDE_PARAMETER:
+                _, _, offset, size, _ = struct.unpack("<IHHHH", value)
+                parameters.append((offset, size))
             elif number == _PARAMETER_BANK:
                 start = struct.unpack("<IHH", value)[1]
             elif number == _REQUIRED_BLOCK:
@@ -140,7 +145,7 @@ class Cubin:
 def cubin_architecture(data: bytes, place: str) -> int:
     """The architecture of a cubin from its header alone: 90 for sm_90."""
     if len(data) < _HEADER_BYTES or not data.startswith(b"\x7fELF") or int.from_bytes(data[18:20], "little") != _CUDA:
-        raise WarploomError(f"{place}: this is an ELF file for another machine, or none, not a cubin.")
+        raise WarploomError(f"{place}: this is not a cubin but an ELF file for another machine, or none.")
     return _architecture(data[8], int.from_bytes(data[48:52], "little"))
 
 
@@ -148,11 +153,20 @@ def _architecture(version: int, flags: int) -> int:
     return flags >> 8 & 0xFF if version >= 8 else flags & 0xFF
 
 
+def _symbols(table: bytes, texts: bytes, sections: list[str]) -> list[CubinSymbol]:
+    """The entries of a symbol table, read here: a library's module has tens of thousands of them."""
+    found = []
+    for name, info, _, index, value, size in _SYMBOL.iter_unpack(table):
+        home = sections[index] if 0 < index < len(sections) else ""
+        text = texts[name : texts.index(b"\0", name)].decode()
+        found.append(CubinSymbol(text or home, home, value, size, _SYMBOL_KINDS.get(info & 0xF, str(info & 0xF))))
+    return found
+
+
 def read_cubin(data: bytes, place: str) -> Cubin:
     """Read the bytes of a cubin; what is not one is refused in one sentence."""
     try:
         from elftools.common.exceptions import ELFError
-        from elftools.construct.lib.container import Container
         from elftools.elf.elffile import ELFFile
     except ImportError:
         raise WarploomError("machine code needs pyelftools: install it with: pip install 'warploom[sass]'.") from None
@@ -181,14 +195,11 @@ def read_cubin(data: bytes, place: str) -> Cubin:
             if taken > _MOST_TIMES * len(data):
                 raise WarploomError(f"{place}: the cubin is damaged: its sections lie over each other.")
             sections[section.name] = data[start:end]
+        names = [section.name for section in ordered]
         numbers: list[CubinSymbol] = []
         for section in ordered:
             if section["sh_type"] == "SHT_SYMTAB":
-                for entry in section.iter_symbols():
-                    index = entry["st_shndx"]
-                    home = ordered[index].name if isinstance(index, int) and index < len(ordered) else ""
-                    info: Container = entry["st_info"]
-                    numbers.append(CubinSymbol(entry.name or home, home, entry["st_value"], entry["st_size"], str(info["type"])))
+                numbers += _symbols(sections[section.name], sections[names[section["sh_link"]]], names)
         relocations = []
         for section in ordered:
             if section["sh_type"] in ("SHT_REL", "SHT_RELA"):

@@ -130,6 +130,6 @@ class Listing(Mapping[str, Section]):
         return parse_listing(text, self._place)
 
 
-def listing(data: bytes, place: str) -> Listing:
-    """The code sections of the bytes of a cubin."""
-    return Listing(data, read_cubin(data, place))
+def listing(data: bytes, place: str, cubin: Cubin | None = None) -> Listing:
+    """The code sections of the bytes of a cubin, which may have been read already."""
+    return Listing(data, cubin or read_cubin(data, place))

@@ -112,10 +112,19 @@ def read_image(data: bytes, place: str, room: Room | None = None) -> list[FatEnt
         return [FatEntry(True, cubin_architecture(data, place), data)]
     if len(data) >= 4 and int.from_bytes(data[:4], "little") == _MAGIC:
         return read_fatbin(data, place, room)
-    target = _TARGET.search(data)
-    if target is None:
+    if _TARGET.search(data) is None:
         raise WarploomError(f"{place}: it loads a module that is neither a fat binary nor a cubin nor PTX.")
-    return [FatEntry(False, int(target[1]), data)]
+    return [_ptx_entry(data)]
+
+
+def ptx_entry(text: str) -> FatEntry:
+    """PTX as an entry by itself; what does not name its target counts as older than all others."""
+    return _ptx_entry(text.encode())
+
+
+def _ptx_entry(data: bytes) -> FatEntry:
+    target = _TARGET.search(data)
+    return FatEntry(False, int(target[1]) if target is not None else 0, data)
 
 
 def _unpacked(payload: bytes, flags: int, size: int, place: str) -> bytes:
@@ -153,15 +162,3 @@ def best_cubin(entries: Sequence[FatEntry], code: str) -> FatEntry | None:
     fitting = [each for each in entries if each.cubin and each.architecture // 10 == own // 10 and each.architecture <= own]
     fitting = [each for each in fitting if not each.specific or each.architecture == own]
     return max((each for each in fitting if each.linked), key=lambda each: (each.architecture, each.specific), default=None)
-
-
-def choose_entry(entries: list[FatEntry], architecture: str | None, known: tuple[str, ...], place: str) -> FatEntry:
-    """The cubin for an architecture such as ``sm_90``; else PTX; without an architecture the newest cubin that is known."""
-    texts = [entry for entry in entries if not entry.cubin]
-    wanted = [architecture] if architecture is not None else list(reversed(known))
-    usable = (found for name in wanted if (found := best_cubin(entries, name)) is not None)
-    chosen = next(usable, None) or max(texts, key=lambda entry: entry.architecture, default=None)
-    if chosen is None:
-        held = ", ".join(sorted({entry.name for entry in entries if entry.cubin and entry.linked})) or "nothing"
-        raise WarploomError(f"{place}: there is no code for {architecture or 'a known architecture'} in it; it holds {held}.")
-    return chosen

@@ -33,6 +33,7 @@ class SassModule:
     place: str
     architecture: str
     make: Callable[[int | None], bytes]  # the cubin under a limit of registers per thread
+    unlimited: Cubin | None = None  # what was read of it without a limit
     _read: dict[int | None, tuple[Cubin, Listing]] = field(default_factory=dict)
 
     @property
@@ -68,12 +69,13 @@ class SassModule:
     def _cubin(self, max_registers: int | None) -> tuple[Cubin, Listing]:
         if max_registers not in self._read:
             data = self.make(max_registers)
-            cubin = read_cubin(data, self.place)
+            known = self.unlimited if max_registers is None else None
+            cubin = known or read_cubin(data, self.place)
             if f"sm_{cubin.architecture}" != self.architecture.removesuffix("a"):
                 raise WarploomError(
                     f"{self.place}: this is machine code for sm_{cubin.architecture}, not for {self.architecture}."
                 )
-            self._read[max_registers] = (cubin, listing(data, self.place))
+            self._read[max_registers] = (cubin, listing(data, self.place, cubin))
         return self._read[max_registers]
 
 
@@ -89,23 +91,26 @@ def _assembled(text: str, place: str, architecture: str, max_registers: int | No
     return _kept(about, text, lambda: assemble(text, place, architecture, max_registers))
 
 
-def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = ()) -> SassModule:
-    """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler."""
+def from_cuda(source: str, place: str, architecture: str, options: Sequence[str] = (), instance: str = "") -> SassModule:
+    """The machine code that NVRTC makes of CUDA C++; ``options`` are the user's for the compiler, ``instance`` a template's."""
     from warploom.compiler.cuda import compile_to_cubin
 
     check_architecture(architecture)
 
     def make(max_registers: int | None) -> bytes:
         limit = (f"--maxrregcount={max_registers}",) if max_registers is not None else ()
-        about = ("nvrtc with lines", tool_version("NVRTC"), architecture, max_registers, *options)
-        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=(*limit, *options)))
+        asked = (*options, f"instance {instance}") if instance else options
+        about = ("nvrtc with lines", tool_version("NVRTC"), architecture, max_registers, *asked)
+        given = (*limit, *options)
+        return _kept(about, source, lambda: compile_to_cubin(source, place, arch=architecture, options=given, instance=instance))
 
     return SassModule(place, architecture, make)
 
 
 def from_cubin(data: bytes, place: str, architecture: str | None = None, ptx: str | None = None) -> SassModule:
     """The machine code in a cubin; under another limit of registers that of the PTX beside it, if there is some."""
-    own = f"sm_{read_cubin(data, place).architecture}"
+    cubin = read_cubin(data, place)
+    own = f"sm_{cubin.architecture}"
     if architecture is None and own not in ARCHITECTURES:
         raise WarploomError(f"{place}: this is machine code for {own}, which is not known; {', '.join(ARCHITECTURES)} are.")
     chosen = check_architecture(architecture) if architecture else own
@@ -117,7 +122,7 @@ def from_cubin(data: bytes, place: str, architecture: str | None = None, ptx: st
             raise WarploomError(f"{place}: a cubin is compiled already; give CUDA C++ or PTX for another limit of registers.")
         return _assembled(ptx, place, chosen, max_registers)
 
-    return SassModule(place, chosen, make)
+    return SassModule(place, chosen, make, cubin)
 
 
 def _kept(about: tuple, text: str, make: Callable[[], bytes]) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.files import is_file
 from warploom.base.library import with_papers
 from warploom.base.spelling import did_you_mean
 from warploom.base.toml import parse_toml
@@ -281,7 +282,7 @@ def load_technology(name: str | Path) -> Technology:
     text = str(name)
     if text.endswith(".toml"):
         path = Path(text)
-        if not path.is_file():
+        if not is_file(path):
             raise WarploomError(f"{text}: no such technology file")
         try:
             written = path.read_text(encoding="utf-8")

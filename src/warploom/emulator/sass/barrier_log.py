@@ -11,12 +11,13 @@ import numpy as np
 from warploom.base.records import int64
 from warploom.compiler.code.table import Space
 from warploom.emulator.clusters import OFFSET
-from warploom.emulator.memory import log_access
+from warploom.emulator.memory import FAULT_UNRECORDED, fail, log_access
 from warploom.emulator.pointers import get32, put32
 from warploom.emulator.records import EmulatedMachine, ResidentCta
 from warploom.emulator.trace.format import (
     ARRIVALS_SHIFT,
     COUNTED,
+    MOST_ARRIVALS,
     MOST_BLOCKS,
     MOST_COUNTED,
     NUMBER_SHIFT,
@@ -60,6 +61,13 @@ def end_phase(machine: EmulatedMachine, cta: ResidentCta, address: int) -> None:
 
 
 @callee
+def _check_arrivals(machine: EmulatedMachine, arrivals: int) -> None:
+    """A record has room for so many arrivals and no more."""
+    if arrivals < 0 or arrivals > MOST_ARRIVALS:
+        fail(machine, FAULT_UNRECORDED, 0, arrivals, COUNTED)
+
+
+@callee
 def note_deed(machine: EmulatedMachine, cta: ResidentCta, address: int, noted: int, deed: int, arrivals: int, amount: int) -> int:
     """Add what a lane does to a barrier to the records of its instruction, `noted` so far; how many there are then."""
     number = number_of(machine, cta, address)
@@ -70,9 +78,11 @@ def note_deed(machine: EmulatedMachine, cta: ResidentCta, address: int, noted: i
         before = get32(machine.log_sector + 4 * record)
         if before & _SAME == what:
             if deed not in (BEGIN, WAIT):
+                _check_arrivals(machine, int64(before >> np.uint32(ARRIVALS_SHIFT)) + arrivals)
                 put32(machine.log_sector + 4 * record, before + np.uint32(arrivals << ARRIVALS_SHIFT))
                 put32(machine.log_lanes + 4 * record, get32(machine.log_lanes + 4 * record) + np.uint32(amount & 0xFFFFFFFF))
             return noted
+    _check_arrivals(machine, arrivals)
     put32(machine.log_sector + 4 * (machine.n_sector + noted), what | np.uint32(arrivals << ARRIVALS_SHIFT))
     put32(machine.log_lanes + 4 * (machine.n_sector + noted), np.uint32(amount & 0xFFFFFFFF))
     return noted + 1

@@ -71,11 +71,13 @@ START_DTYPE = dtype_of(WarpStart)
 SPACE_SHIFT, PARALLEL_SHIFT = 8, 11  # of a memory entry
 MOST_RECORDS = (1 << SPACE_SHIFT) - 1  # of one access
 SPACE_MASK = (1 << PARALLEL_SHIFT - SPACE_SHIFT) - 1
+MOST_ABOUT = (1 << 16 - PARALLEL_SHIFT) - 1  # what is said above the space
 MOST_EMPTY = 3  # groups of a warp, of those that an access to shared memory is served in
 FILTERED = 4  # among what is said of texels
 
 COUNTED = 7  # the space of entries of barriers in shared memory
 NUMBER_SHIFT, ARRIVALS_SHIFT = 2, 10  # of a record of a barrier
+MOST_ARRIVALS = (1 << 32 - ARRIVALS_SHIFT) - 1
 MOST_COUNTED = 64  # barriers of a CTA
 UNIT_BYTES = 16  # of copies of many bytes
 MOST_BLOCKS = 126  # of rows that a copy's records tell apart; further rows are taken to follow those of the last

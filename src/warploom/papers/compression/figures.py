@@ -18,13 +18,14 @@ from warploom.designs import parse_design
 from warploom.designs.energy import Account, Technology, load_technology
 from warploom.emulator.trace.encoding import ENCODINGS, image_bytes, image_slices
 from warploom.papers.compression.bdi import BINS, NAMES, PHASES, SEVEN, SLICES
-from warploom.programs.workloads.registry import select_workloads
+from warploom.programs.workloads.registry import workload_set
 from warploom.runs.accounting import accounted, run_facts
-from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row
+from warploom.studies.reproduce.grid import Grid, column, less, mean, no_runs
 
 MACHINE = "compression"
-SMS = {"tiny": 1, "small": 2}  # so that the grids of these sizes fill every SM several times over
+# The grids of the small sizes fill every SM several times over.
+GRID = Grid(MACHINE, workload_set(MACHINE), {"tiny": 1, "small": 2})
 BASE, DESIGN = "baseline", "compression"
 LRR_BASE, LRR = "baseline + scheduler=lrr", "compression + scheduler=lrr"
 SINGLE = {
@@ -48,21 +49,9 @@ PAPER_PAIRS = ((4, 0), (4, 1), (4, 2))
 UNITS_MM2, SM_MM2 = 0.07, 22.0  # section 6.1, from synthesis and a die photograph
 
 
-def _workloads() -> list[str]:
-    return select_workloads([MACHINE])
-
-
-def _run(workload: str, design: str, size: str) -> RunSpec:
-    return run_named(workload, design, MACHINE, size, sms=SMS.get(size, 0))
-
-
-def _runs(*designs: str) -> Callable[[str], list[RunSpec]]:
-    return lambda size: [_run(workload, design, size) for workload in _workloads() for design in designs]
-
-
 def _counters(results: Results, size: str, design: str = DESIGN) -> dict[str, dict[str, Any]]:
     """The counters of every workload under a design."""
-    return {workload: results[_run(workload, design, size)].counters for workload in _workloads()}
+    return {workload: result.counters for workload, result in GRID.of(results, design, size).items()}
 
 
 def _with_average(rows: Sequence[Row], value: str, *, by: str = "") -> list[Row]:
@@ -75,10 +64,14 @@ def _with_average(rows: Sequence[Row], value: str, *, by: str = "") -> list[Row]
     return [row for row in out if row[value] is not None]
 
 
+def _series(series: Mapping[str, Mapping[str, float]], value: str, by: str) -> list[Row]:
+    """Rows of some values by label and workload, workload after workload, and the average of each label."""
+    rows = [{"workload": name, by: label, value: values[name]} for name in GRID.workloads for label, values in series.items()]
+    return _with_average(rows, value, by=by)
+
+
 def _average_of(rows: Sequence[Row], value: str, **wanted: Any) -> float:
-    return next(
-        row[value] for row in rows if row["workload"] == AVERAGE and all(row[key] == what for key, what in wanted.items())
-    )
+    return column(rows, value, workload=AVERAGE, **wanted)[0]
 
 
 def _without_divergent(values: Sequence[tuple[str, float]]) -> Experiment:
@@ -105,7 +98,7 @@ def similarity(results: Results, size: str) -> Outcome:
                 rows.append({"workload": workload, "phase": phase.replace("_", "-"), "bin": name, "share": share})
     for phase in dict.fromkeys(row["phase"] for row in rows):
         for name in BINS:
-            shares = [row["share"] for row in rows if row["phase"] == phase and row["bin"] == name and row["share"] is not None]
+            shares = [share for share in column(rows, "share", phase=phase, bin=name) if share is not None]
             rows.append({"workload": AVERAGE, "phase": phase, "bin": name, "share": fmean(shares) if shares else None})
     rows = [row for row in rows if row["share"] is not None]
     facts = {f"not-random-{phase}": 100 - _average_of(rows, "share", phase=phase, bin="random") for phase in _phases(rows)}
@@ -117,21 +110,18 @@ def _phases(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row["phase"] for row in rows))
 
 
+def _shares(results: Results, size: str, counter: Callable[[dict[str, Any]], float]) -> list[Row]:
+    """A share of warp instructions by workload in percent, and its average."""
+    counters = _counters(results, size)
+    return _with_average([{"workload": workload, "share": 100 * counter(one)} for workload, one in counters.items()], "share")
+
+
 def divergence(results: Results, size: str) -> Outcome:
     """The share of instructions that all 32 lanes execute."""
-    rows = _with_average(
-        [
-            {"workload": workload, "share": 100 * (1 - counters["divergent_share"])}
-            for workload, counters in _counters(results, size).items()
-        ],
-        "share",
-    )
-    return Outcome(
-        rows,
-        {"non-divergent": _average_of(rows, "share")},
-        Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, average": 79}),
-        {"non-divergent": _without_divergent([(row["workload"], row["share"]) for row in rows])},
-    )
+    rows = _shares(results, size, lambda counters: 1 - counters["divergent_share"])
+    chart = Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, average": 79})
+    kept = _without_divergent([(row["workload"], row["share"]) for row in rows])
+    return Outcome(rows, {"non-divergent": _average_of(rows, "share")}, chart, {"non-divergent": kept})
 
 
 def best_pairs(results: Results, size: str) -> Outcome:
@@ -162,24 +152,36 @@ def ratios(results: Results, size: str) -> Outcome:
 # --- energy -----------------------------------------------------------------------------------------------------------------
 
 
-def _energy_of(results: Results, run: RunSpec, change: Callable[[Technology], Technology] = lambda same: same) -> Account:
-    """The account of a stored run under a changed technology: its counters are evaluated again, nothing is simulated."""
-    result = results[run]
-    table = change(load_technology(result.spec.technology))
-    return accounted(result.counters, run.design, table, run_facts(result.cycles, run.design, run.machine))
+def _same(technology: Technology) -> Technology:
+    return technology
 
 
-def _saving(ours: float, theirs: float) -> float:
-    return 100 * (1 - ours / theirs)
+def _accounts(results: Results, size: str, design: str, change: Callable[[Technology], Technology] = _same) -> dict[str, Account]:
+    """The account of every workload's stored run under a changed technology: only counters are evaluated again."""
+    accounts = {}
+    for workload, result in GRID.of(results, design, size).items():
+        run = GRID.run(workload, design, size)
+        table, facts = load_technology(result.spec.technology), run_facts(result.cycles, run.design, run.machine)
+        accounts[workload] = accounted(result.counters, run.design, change(table), facts)
+    return accounts
 
 
-def _energy_rows(results: Results, size: str, designs: Mapping[str, str], reference: str = BASE) -> list[Row]:
+def _relative(
+    results: Results, size: str, design: str, change: Callable[[Technology], Technology] = _same, reference: str = BASE
+) -> dict[str, float]:
+    """All energy in percent of that under another design, by workload."""
+    theirs = _accounts(results, size, reference, change)
+    return {name: 100 * ours.total / theirs[name].total for name, ours in _accounts(results, size, design, change).items()}
+
+
+def _energy_rows(results: Results, size: str, designs: Mapping[str, str]) -> list[Row]:
     """Energy of some designs relative to the baseline, in percent, by workload and by what spends it."""
     rows: list[Row] = []
-    for workload in _workloads():
-        whole = _energy_of(results, _run(workload, reference, size)).total
-        for label, design in designs.items():
-            spent = _energy_of(results, _run(workload, design, size))
+    accounts = {label: _accounts(results, size, design) for label, design in designs.items()}
+    for workload, base in _accounts(results, size, BASE).items():
+        whole = base.total
+        for label in designs:
+            spent = accounts[label][workload]
             units = {term.what: term.joules for term in spent.added}
             parts = {
                 "dynamic": sum(term.joules for term in spent.register_file if term.part == "dynamic"),
@@ -193,24 +195,21 @@ def _energy_rows(results: Results, size: str, designs: Mapping[str, str], refere
             ]
     for label in designs:
         for part in ("dynamic", "leakage", "compression", "decompression"):
-            values = [row["energy"] for row in rows if (row["design"], row["part"]) == (label, part)]
-            rows.append({"workload": AVERAGE, "design": label, "part": part, "energy": fmean(values)})
+            energies = column(rows, "energy", design=label, part=part)
+            rows.append({"workload": AVERAGE, "design": label, "part": part, "energy": fmean(energies)})
     return rows
 
 
 def energy(results: Results, size: str) -> Outcome:
     """Energy of the register file by part."""
     rows = _energy_rows(results, size, {"baseline": BASE, "compression": DESIGN})
-    pairs = [
-        (_energy_of(results, _run(workload, DESIGN, size)), _energy_of(results, _run(workload, BASE, size)))
-        for workload in _workloads()
-    ]
+    ours, theirs = (_accounts(results, size, design) for design in (DESIGN, BASE))
     saved = {
-        f"{part}-saved": [_saving(getattr(ours, part), getattr(theirs, part)) for ours, theirs in pairs]
+        f"{part}-saved": [less(getattr(ours[name], part), getattr(theirs[name], part)) for name in GRID.workloads]
         for part in ("dynamic", "leakage", "total")
     }
     facts = {key: fmean(values) for key, values in saved.items()}
-    experiments = {key: _without_divergent(list(zip(_workloads(), values, strict=True))) for key, values in saved.items()}
+    experiments = {key: _without_divergent(list(zip(GRID.workloads, values, strict=True))) for key, values in saved.items()}
     chart = Chart("stacked", "workload", "energy", series="part", facet="design", y_title="% of the baseline's energy")
     return Outcome(rows, facts, chart, experiments)
 
@@ -219,13 +218,12 @@ def gated_banks(results: Results, size: str) -> Outcome:
     """The share of time in which each bank is gated, averaged over the benchmarks."""
     machine = load_machine(MACHINE)
     shares = []
-    for workload in _workloads():
-        result = results[_run(workload, DESIGN, size)]
-        whole = result.cycles * (SMS.get(size) or machine.chip.sms)
+    for result in GRID.of(results, DESIGN, size).values():
+        whole = result.cycles * (GRID.sms.get(size) or machine.chip.sms)
         shares.append([100 * gated / whole for gated in result.counters["bank_gated_cycles"]])
     rows: list[Row] = [
-        {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(column)}
-        for bank, column in enumerate(zip(*shares, strict=True))
+        {"bank": bank, "cluster": f"cluster {bank // SLICES}", "gated": fmean(times)}
+        for bank, times in enumerate(zip(*shares, strict=True))
     ]
     chart = Chart("bars", "bank", "gated", series="cluster", x_title="bank", y_title="% of cycles gated")
     return Outcome([{**row, "bank": str(row["bank"])} for row in rows], {}, chart)
@@ -233,13 +231,7 @@ def gated_banks(results: Results, size: str) -> Outcome:
 
 def moves(results: Results, size: str) -> Outcome:
     """Dummy MOVs as a share of all instructions."""
-    rows = _with_average(
-        [
-            {"workload": workload, "share": 100 * counters["dummy_mov_share"]}
-            for workload, counters in _counters(results, size).items()
-        ],
-        "share",
-    )
+    rows = _shares(results, size, lambda counters: counters["dummy_mov_share"])
     worst = max(rows, key=lambda row: row["share"])
     chart = Chart("bars", "workload", "share", y_title="% of warp instructions", published={"paper, at most": 2})
     merged = max(value["moves"] / value["warp_instructions"] for value in _counters(results, size, MERGED).values())
@@ -261,11 +253,6 @@ def compressed_registers(results: Results, size: str) -> Outcome:
 # --- time -------------------------------------------------------------------------------------------------------------------
 
 
-def _slow_down(results: Results, size: str, workload: str, design: str) -> float:
-    ours, theirs = results[_run(workload, design, size)], results[_run(workload, BASE, size)]
-    return 100 * (ours.cycles / theirs.cycles - 1)
-
-
 def _time(
     results: Results, size: str, designs: Mapping[str, str], facts: Mapping[str, str], without: Mapping[str, tuple[str, str]]
 ) -> Outcome:
@@ -273,15 +260,14 @@ def _time(
 
     ``without`` has for a fact its cause and the design that has it no more.
     """
-    rows = [
-        {"workload": workload, "design": label, "time": 100 + _slow_down(results, size, workload, design)}
-        for workload in _workloads()
+    times = {
+        label: {name: 100 + added for name, added in GRID.time_added(results, design, size, BASE).items()}
         for label, design in designs.items()
-    ]
-    rows = _with_average(rows, "time", by="design")
+    }
+    rows = _series(times, "time", by="design")
     values = {fact: _average_of(rows, "time", design=label) - 100 for fact, label in facts.items()}
     experiments = {
-        fact: Experiment(cause, design, fmean(_slow_down(results, size, workload, design) for workload in _workloads()))
+        fact: Experiment(cause, design, mean(GRID.time_added(results, design, size, BASE).values()))
         for fact, (cause, design) in without.items()
     }
     chart = Chart("bars", "workload", "time", series="design", y_title="% of the baseline's time")
@@ -293,12 +279,8 @@ def _time(
 
 def schedulers(results: Results, size: str) -> Outcome:
     """Energy under GTO and LRR, each relative to the baseline with the same scheduler."""
-    rows: list[Row] = []
-    for workload in _workloads():
-        for label, base, design in (("GTO", BASE, DESIGN), ("LRR", LRR_BASE, LRR)):
-            ours, theirs = (_energy_of(results, _run(workload, name, size)).total for name in (design, base))
-            rows.append({"workload": workload, "scheduler": label, "energy": 100 * ours / theirs})
-    rows = _with_average(rows, "energy", by="scheduler")
+    shares = {"GTO": _relative(results, size, DESIGN), "LRR": _relative(results, size, LRR, reference=LRR_BASE)}
+    rows = _series(shares, "energy", by="scheduler")
     chart = Chart("bars", "workload", "energy", series="scheduler", y_title="% of the baseline's energy")
     kept = _without_divergent([(row["workload"], 100 - row["energy"]) for row in rows if row["scheduler"] == "LRR"])
     return Outcome(
@@ -326,20 +308,9 @@ def single_ratios(results: Results, size: str) -> Outcome:
 
 def single_energy(results: Results, size: str) -> Outcome:
     """Energy with one pair alone, and with the paper's three."""
-    rows = [
-        {"workload": workload, "pairs": label, "energy": _relative_energy(results, size, workload, design)}
-        for workload in _workloads()
-        for label, design in {**SINGLE, "all three": DESIGN}.items()
-    ]
-    rows = _with_average(rows, "energy", by="pairs")
+    shares = {label: _relative(results, size, design) for label, design in {**SINGLE, "all three": DESIGN}.items()}
+    rows = _series(shares, "energy", by="pairs")
     return Outcome(rows, {}, Chart("bars", "workload", "energy", series="pairs", y_title="% of the baseline's energy"))
-
-
-def _relative_energy(
-    results: Results, size: str, workload: str, design: str, change: Callable[[Technology], Technology] = lambda same: same
-) -> float:
-    ours, theirs = (_energy_of(results, _run(workload, name, size), change).total for name in (design, BASE))
-    return 100 * ours / theirs
 
 
 def _costlier_units(factor: float, technology: Technology) -> Technology:
@@ -367,16 +338,8 @@ def _wire_activity(activity: float, technology: Technology) -> Technology:
 
 def _costs(change: Callable[[float, Technology], Technology], fact: str, results: Results, size: str) -> Outcome:
     """Energy when something costs more, by factor."""
-    rows: list[Row] = [
-        {
-            "workload": workload,
-            "factor": f"{factor}x",
-            "energy": _relative_energy(results, size, workload, DESIGN, partial(change, factor)),
-        }
-        for workload in _workloads()
-        for factor in FACTORS
-    ]
-    rows = _with_average(rows, "energy", by="factor")
+    shares = {f"{factor}x": _relative(results, size, DESIGN, partial(change, factor)) for factor in FACTORS}
+    rows = _series(shares, "energy", by="factor")
     chart = Chart("bars", "workload", "energy", series="factor", y_title="% of the baseline's energy")
     kept = _without_divergent([(row["workload"], 100 - row["energy"]) for row in rows if row["factor"] == "2.5x"])
     return Outcome(rows, {fact: 100 - _average_of(rows, "energy", factor="2.5x")}, chart, {fact: kept})
@@ -386,19 +349,14 @@ def wires(results: Results, size: str) -> Outcome:
     """Energy over the share of wires that switch, averaged over the benchmarks."""
     rows: list[Row] = []
     for activity in ACTIVITIES:
-        change = partial(_wire_activity, activity)
-        shares = [_relative_energy(results, size, workload, DESIGN, change) for workload in _workloads()]
-        rows.append({"activity": f"{activity:.0%}", "energy": fmean(shares)})
-    kept = _without_divergent([(name, 100 - share) for name, share in zip(_workloads(), shares, strict=True)])
+        shares = _relative(results, size, DESIGN, partial(_wire_activity, activity))
+        rows.append({"activity": f"{activity:.0%}", "energy": fmean(shares.values())})
+    kept = _without_divergent([(name, 100 - share) for name, share in shares.items()])
     chart = Chart("bars", "activity", "energy", x_title="wires that switch", y_title="% of the baseline's energy")
     return Outcome(rows, {"wires-all-switching": 100 - rows[-1]["energy"]}, chart, {"wires-all-switching": kept})
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------------
-
-
-def _no_runs(size: str) -> list[RunSpec]:
-    return []
 
 
 def sizes(results: Results, size: str) -> Outcome:
@@ -462,8 +420,8 @@ def technology_table(results: Results, size: str) -> Outcome:
 
 # ----------------------------------------------------------------------------------------------------------------------------
 
-_COMPRESSED = _runs(DESIGN)
-_BOTH = _runs(BASE, DESIGN)
+_COMPRESSED = GRID.runs(DESIGN)
+_BOTH = GRID.runs(BASE, DESIGN)
 
 FIGURES = (
     Figure("figure 2", "Distance between neighbouring lanes of written registers", _COMPRESSED, similarity),
@@ -472,12 +430,12 @@ FIGURES = (
     Figure("figure 8", "Compression ratio", _COMPRESSED, ratios),
     Figure("figure 9", "Energy of the register file", _BOTH, energy),
     Figure("figure 10", "Time in which each bank is gated", _COMPRESSED, gated_banks),
-    Figure("figure 11", "Dummy MOVs", _runs(DESIGN, MERGED), moves),
+    Figure("figure 11", "Dummy MOVs", GRID.runs(DESIGN, MERGED), moves),
     Figure("figure 12", "Registers that are compressed", _COMPRESSED, compressed_registers),
     Figure(
         "figure 13",
         "Execution time",
-        _runs(BASE, DESIGN, INSTANT),
+        GRID.runs(BASE, DESIGN, INSTANT),
         partial(
             _time,
             designs={"compression": DESIGN},
@@ -485,16 +443,16 @@ FIGURES = (
             without={"slow-down": ("the three cycles of the units on every dependence", INSTANT)},
         ),
     ),
-    Figure("figure 14", "Energy under two schedulers", _runs(BASE, DESIGN, LRR_BASE, LRR), schedulers),
-    Figure("figure 15", "Compression ratio with one pair alone", _runs(DESIGN, *SINGLE.values()), single_ratios),
-    Figure("figure 16", "Energy with one pair alone", _runs(BASE, DESIGN, *SINGLE.values()), single_energy),
+    Figure("figure 14", "Energy under two schedulers", GRID.runs(BASE, DESIGN, LRR_BASE, LRR), schedulers),
+    Figure("figure 15", "Compression ratio with one pair alone", GRID.runs(DESIGN, *SINGLE.values()), single_ratios),
+    Figure("figure 16", "Energy with one pair alone", GRID.runs(BASE, DESIGN, *SINGLE.values()), single_energy),
     Figure("figure 17", "Energy with costlier units", _BOTH, partial(_costs, _costlier_units, "unit-energy-2.5")),
     Figure("figure 18", "Energy with costlier accesses", _BOTH, partial(_costs, _costlier_banks, "bank-energy-2.5")),
     Figure("figure 19", "Energy over the activity of wires", _BOTH, wires),
     Figure(
         "figure 20",
         "Execution time with slower compression",
-        _runs(BASE, DESIGN, *COMPRESSION.values(), BUSY[0]),
+        GRID.runs(BASE, DESIGN, *COMPRESSION.values(), BUSY[0]),
         partial(
             _time,
             designs={"2 cycles": DESIGN} | {f"{cycles} cycles": design for cycles, design in COMPRESSION.items()},
@@ -505,7 +463,7 @@ FIGURES = (
     Figure(
         "figure 21",
         "Execution time with slower decompression",
-        _runs(BASE, *DECOMPRESSION.values(), BOTH_SLOW, BUSY[1]),
+        GRID.runs(BASE, *DECOMPRESSION.values(), BOTH_SLOW, BUSY[1]),
         partial(
             _time,
             designs={f"{cycles} cycles": design for cycles, design in DECOMPRESSION.items()} | {"8, compression too": BOTH_SLOW},
@@ -513,7 +471,7 @@ FIGURES = (
             without={"slow-down-8-decompression": ("units that take a value every cycle", BUSY[1])},
         ),
     ),
-    Figure("table 1", "Sizes of images", _no_runs, sizes),
-    Figure("table 2", "The machine", _no_runs, machine_table),
-    Figure("table 3", "Energy and power", _no_runs, technology_table),
+    Figure("table 1", "Sizes of images", no_runs, sizes),
+    Figure("table 2", "The machine", no_runs, machine_table),
+    Figure("table 3", "Energy and power", no_runs, technology_table),
 )

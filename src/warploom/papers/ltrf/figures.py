@@ -5,63 +5,43 @@ The power that the paper saves comes from cells of another kind, for which there
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import fmean
 
-from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row
+from warploom.studies.reproduce.grid import Grid, column, more
 
 SMALL, LARGE, FAST = "gtx480", "ltrf-large", "ltrf-fast"
-SMS = {"tiny": 1, "small": 2}
-PREFETCHED = "scheduler=two-level + hierarchy=ltrf"
+TWO_LEVEL = "scheduler=two-level(inner=round-robin, each=scheduler)"  # as GPGPU-Sim has it: a queue for each scheduler
+PREFETCHED = f"{TWO_LEVEL} + hierarchy=ltrf"
 DESIGNS = {  # what a column shows: design and machine, all with as many active warps
-    "small fast file": ("scheduler=two-level", SMALL),
-    "large slow file": ("scheduler=two-level", LARGE),
+    "small fast file": (TWO_LEVEL, SMALL),
+    "large slow file": (TWO_LEVEL, LARGE),
     "large slow file, prefetched": (PREFETCHED, LARGE),
-    "large fast file": ("scheduler=two-level", FAST),
+    "large fast file": (TWO_LEVEL, FAST),
 }
 PREFETCHING, BOUND = "large slow file, prefetched", "large fast file"
-WORKLOADS = (
-    "backprop",
-    "blackscholes",
-    "cutcp",
-    "dct8x8",
-    "fft",
-    "heartwall",
-    "hotspot",
-    "lavamd",
-    "lbm",
-    "mergesort",
-    "mri-q",
-    "nbody",
-    "sgemm",
-    "srad",
-    "tpacf",
-)
-
-
-def _run(workload: str, design: str, machine: str, size: str) -> RunSpec:
-    return run_named(workload, design, machine, size, sms=SMS.get(size, 0))
-
-
-def _runs(size: str) -> Sequence[RunSpec]:
-    return [_run(name, *point, size) for name in WORKLOADS for point in DESIGNS.values()]
+WORKLOADS = "backprop blackscholes cutcp dct8x8 fft heartwall hotspot lavamd lbm mergesort mri-q nbody sgemm srad tpacf"
+GRID = Grid(SMALL, WORKLOADS.split(), {"tiny": 1, "small": 2})
 
 
 def _speeds(results: Results, size: str) -> Outcome:
     rows: list[Row] = []
-    for name in WORKLOADS:
-        plain = results[_run(name, *DESIGNS["small fast file"], size)]
-        for label, point in DESIGNS.items():
-            result = results[_run(name, *point, size)]
-            speed = 100 * (plain.cycles / result.cycles - 1)
-            rows.append({"workload": name, "register file": label, "speed gained %": speed, "warps %": 100 * result.occupancy})
-    gained = {
-        label: fmean(row["speed gained %"] for row in rows if row["register file"] == label) for label in (PREFETCHING, BOUND)
-    }
+    for name in GRID.workloads:
+        plain, *_ = shown = [results[GRID.run(name, design, size, machine)] for design, machine in DESIGNS.values()]
+        for label, result in zip(DESIGNS, shown, strict=True):
+            speed, warps = more(plain.cycles, result.cycles), 100 * result.occupancy
+            rows.append({"workload": name, "register file": label, "speed gained %": speed, "warps %": warps})
+    gained, most = (fmean(column(rows, "speed gained %", **{"register file": label})) for label in (PREFETCHING, BOUND))
     chart = Chart("bars", "workload", "speed gained %", "register file", published={"paper: mean": 31})
-    bound = Experiment("slower cells: what is left is what more warps gain", f"{BOUND}: {FAST}", gained[BOUND])
-    return Outcome(rows, {"speed-large": gained[PREFETCHING]}, chart, {"speed-large": bound})
+    bound = Experiment("slower cells: what is left is what more warps gain", f"{BOUND}: {FAST}", most)
+    return Outcome(rows, {"speed-large": gained}, chart, {"speed-large": bound})
 
 
-FIGURES = (Figure("table 1", "Speed of a large slow register file", _runs, _speeds),)
+FIGURES = (
+    Figure(
+        "table 1",
+        "Speed of a large slow register file",
+        lambda size: [GRID.run(name, design, size, machine) for name in GRID.workloads for design, machine in DESIGNS.values()],
+        _speeds,
+    ),
+)

@@ -360,7 +360,13 @@ def _flushed(results: Results, size: str) -> Outcome:
     experiments = _plain_experiments(_flush_costs, _FLUSHING(size), results, size)
     alone, entering = (_over_traces(_main_accesses(results, design, size)) for design in (WITHOUT_FLUSH, SLOW_TOO))
     experiments["flush-accesses"] = Experiment("the bypass of slow loads", SLOW_TOO, 100 * (entering / alone - 1))
-    return Outcome(rows, _flush_costs(results, size), chart, experiments)
+    return Outcome(rows, _flush_costs(results, size) | _traffic(results, size), chart, experiments)
+
+
+def _traffic(results: Results, size: str) -> dict[str, float]:
+    """Accesses of the main file avoided, reads and writes together, in the categories with least and most, in percent."""
+    avoided = _by_category({name: 100 * (1 - share) for name, share in _main_accesses(results, _combined(), size).items()})
+    return {"traffic-avoided-lowest": min(avoided.values()), "traffic-avoided-highest": max(avoided.values())}
 
 
 WITHOUT_FLUSH = _alone(6, last_use="true")
@@ -451,7 +457,8 @@ def _wire_table(results: Results, size: str) -> Outcome:
     facts = _energies(results, size)
     rows.append({"group": "if every access hit", "energy": 1 - facts["access-energy-bound"] / 100})
     rows.append({"group": "chip", "watts": facts["chip-watts"]})
-    return Outcome(rows, facts, experiments=_plain_experiments(_energies, _runs(_combined())(size), results, size))
+    experiments = _plain_experiments(_energies, _runs(_combined())(size), results, size)
+    return Outcome(rows, facts, experiments=experiments, reasons={"headline": MORE_READS})
 
 
 def _energies(results: Results, size: str) -> dict[str, float]:

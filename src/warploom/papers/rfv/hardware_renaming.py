@@ -123,7 +123,7 @@ class HardwareRenaming(NamedTuple):
 
     def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
         notes: Notes = ctx.code[pc].allocation
-        return policy.rename_cycles + notes.conflicts
+        return policy.rename_cycles + notes.conflicts if policy.rename_cycles > 0 else 0
 
     def issue_stages(policy) -> int:
         return policy.rename_cycles

@@ -78,6 +78,11 @@ def exempt_registers(code: Code) -> int:
     return code.annotations.get(EXEMPT_REGISTERS, 0)
 
 
+def renaming_nothing(code: Code) -> Code:
+    """The same code, of which every register is exempt: as static allocation has it, without release flags."""
+    return replace(code, annotations={**code.annotations, EXEMPT_REGISTERS: code.registers})
+
+
 def exempt_first(code: Code, exempt: tuple[int, ...]) -> Code:
     """The same code with its registers renumbered so that the exempt ones have the lowest numbers; vectors stay aligned."""
     if not exempt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.chip.sm.bits import bit, count
 from warploom.chip.sm.context import CodeRow, Context
 from warploom.chip.sm.layout import Sm
-from warploom.chip.sm.services import allocate, group_of, inlined, separate
+from warploom.chip.sm.services import allocate, find_free_anywhere, group_of, inlined, separate
 from warploom.papers.rfv.notes import Notes
 from warploom.papers.rfv.renaming import find_entry, find_entry_anywhere
 from warploom.papers.rfv.state import State
@@ -24,6 +24,11 @@ def set_apart(ctx: Context, sm: Sm) -> None:
     state.need = min(info.registers - state.exempt, notes.held) * info.warps_per_cta
     state.most_ctas = info.cta_limit
     direct = state.exempt * info.warps_per_cta
+    if renames_nothing(ctx, sm):
+        state.most_ctas = max(1, min(state.most_ctas, info.entries // direct))
+        state.room = info.entries
+        state.scarce = False
+        return
     if direct > 0:  # leave one CTA the registers that it may need
         state.most_ctas = min(state.most_ctas, max(1, (info.entries - state.need) // direct))
     reserved = min(direct * state.most_ctas, info.entries)
@@ -31,6 +36,13 @@ def set_apart(ctx: Context, sm: Sm) -> None:
     state.scarce = state.room < state.need * state.most_ctas
     for entry in range(reserved):
         keep_apart(ctx, sm, entry)
+
+
+@inlined
+def renames_nothing(ctx: Context, sm: Sm) -> bool:
+    """Whether every register is exempt, so that allocation is static."""
+    state: State = sm.allocation
+    return state.exempt >= ctx.info.registers
 
 
 @inlined
@@ -52,8 +64,10 @@ def map_directly(ctx: Context, sm: Sm, cycle: int, warp: int) -> None:
     """Give a warp the registers that are not renamed."""
     state: State = sm.allocation
     exempt = state.exempt
+    static = renames_nothing(ctx, sm)
     for register in range(exempt):
-        allocate(ctx, sm, cycle, warp, register, exempt * warp + register)
+        entry = find_free_anywhere(ctx, sm, group_of(ctx, warp, register)) if static else exempt * warp + register
+        allocate(ctx, sm, cycle, warp, register, entry)
 
 
 # --- renaming ---------------------------------------------------------------------------------------------------------------

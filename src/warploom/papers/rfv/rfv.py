@@ -22,7 +22,7 @@ from warploom.compiler.code.instruction import Code
 from warploom.compiler.code.lanes import LANES
 from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.rfv.flag_cache import has_flags, keep_flags
-from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers
+from warploom.papers.rfv.lifetimes import choose_exempt, exempt_first, exempt_registers, renaming_nothing
 from warploom.papers.rfv.mapping import (
     entries_for,
     find_for,
@@ -88,9 +88,9 @@ class Rfv(NamedTuple):
     }
     MEANING = {
         "shrink": "physical registers as a share of the architected file, which occupancy goes by (section 8.1)",
-        "table_bytes": "renaming table of an SM; registers that do not fit are exempt, the longest-lived first (section 7.1)",
+        "table_bytes": "renaming table; registers that do not fit are exempt, longest-lived first (section 7.1); 0: no table",
         "flag_cache": "entries of the release flag cache; 0: none (section 7.2)",
-        "rename_cycles": "pipeline stages of renaming (section 7.1: one)",
+        "rename_cycles": "pipeline stages of renaming (section 7.1: one); 0: the table is read in no time",
         "divergence": "which branches the compiler takes for divergent: those that its analysis finds, or all",
         "flags": "where release flags are: in instructions of their own (section 6.1), or in bits of the instructions that read",
         "throttle": "who waits when registers run short: every warp of other CTAs (section 8.1), or those that need a register",
@@ -127,6 +127,8 @@ class Rfv(NamedTuple):
         if policy.residency == "named":
             warps = occupancy(code, machine, policy, warps_per_cta).ctas * warps_per_cta
         exempt = choose_exempt(code, 8 * policy.table_bytes // entry_bits(machine) // warps)
+        if len(exempt) >= code.registers:
+            return renaming_nothing(code)
         numbered = exempt_first(code, exempt)
         points = release_points(numbered, len(exempt), assume_divergent=policy.divergence == "assumed")
         return with_release_flags(numbered, points, in_operands=policy.flags == "operands")
@@ -207,11 +209,13 @@ class Rfv(NamedTuple):
         state.touched[entry] = 1
 
     def issue_delay(policy, ctx: Context, sm: Sm, cycle: int, warp: int, pc: int) -> int:
+        if policy.rename_cycles == 0 or policy.table_bytes == 0:
+            return 0
         notes: Notes = ctx.code[pc].allocation
         return policy.rename_cycles + notes.conflicts
 
     def issue_stages(policy) -> int:
-        return policy.rename_cycles
+        return policy.rename_cycles if policy.table_bytes > 0 else 0
 
     # Release.
 

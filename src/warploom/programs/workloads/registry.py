@@ -10,7 +10,7 @@ from typing import Any
 from warploom.base.errors import WarploomError
 from warploom.base.library import find_paper, papers
 from warploom.base.spelling import did_you_mean
-from warploom.programs.workloads.workload import Workload
+from warploom.programs.workloads.workload import Workload, workload_of
 
 ALL = "all"
 
@@ -45,14 +45,9 @@ def load_workload(name: str) -> Workload:
         raise _unknown(name)
     folder = _folders()[name]
     try:
-        workload = import_module(f"warploom.programs.workloads.{folder}.workload").WORKLOAD
+        return workload_of(name, import_module(f"warploom.programs.workloads.{folder}.workload"))
     except ModuleNotFoundError as error:
         raise WarploomError(f"workload {name!r} needs {error.name}: pip install 'warploom[workloads]'") from None
-    if workload.name != name:
-        raise WarploomError(
-            f"workloads/{folder}/workload.py: the workload is called {workload.name!r} but its folder says {name!r}"
-        )
-    return workload
 
 
 @cache

@@ -1,9 +1,11 @@
-"""What a workload is: a folder with ``kernel.cu``, ``kernel.ptx`` and a ``workload.py`` that defines one `Workload`."""
+"""What a workload is: a folder with ``kernel.cu``, ``kernel.ptx`` and a ``workload.py`` that says all else under fixed names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import getdoc
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -69,3 +71,21 @@ class Workload:
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # output: (relative, absolute); absent: exact
     seed: int | None = None  # of the inputs unless another is asked for; None where nothing is random
     shaped: str = ""  # how the kernel is unlike its namesake so that it uses registers as a paper says
+
+
+def workload_of(name: str, module: ModuleType) -> Workload:
+    """The workload that a module describes: what it is called by its folder, all else under these names.
+
+    The first line of its docstring is the title. ``SEED``, ``TOLERANCE`` and ``SHAPED`` may be absent.
+    """
+    return Workload(
+        name=name,
+        title=(getdoc(module) or name).partition("\n")[0].removesuffix("."),
+        sizes=module.SIZES,
+        inputs=module.inputs,
+        host=module.host,
+        reference=module.reference,
+        tolerance=getattr(module, "TOLERANCE", {}),
+        seed=getattr(module, "SEED", None),
+        shaped=getattr(module, "SHAPED", ""),
+    )

@@ -81,6 +81,19 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
+class Help:
+    """What a number of ours leans on: the same number without it."""
+
+    by: str  # what helps: "shaped kernels", "lone warps"
+    value: float  # the number that comes out without it, in the fact's unit
+    chosen_after: bool = False  # whether it was chosen after the number was known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``--json`` prints them."""
+        return {"by": self.by, "value": self.value, "chosen_after": self.chosen_after}
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a figure's evaluation gives."""
 
@@ -93,6 +106,7 @@ class Outcome:
     reasons: Mapping[str, str] = field(
         default_factory=dict
     )  # fact id: where the paper contradicts itself, or what the number rests on, with the arithmetic
+    helps: Mapping[str, Sequence[Help]] = field(default_factory=dict)  # fact id: what it leans on, with the number without it
 
 
 @dataclass(frozen=True, slots=True)

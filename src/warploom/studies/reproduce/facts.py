@@ -1,13 +1,9 @@
-"""The published numbers, as data with their place in the paper, and the verdict on ours beside them.
+"""The published numbers, as data with their place in the paper, and the verdict on ours compared with them.
 
-The rules, the same for every paper:
-
-* a bound has no slack: ours keeps it or not;
-* a value is *reproduced* within a fifth of it. Half a point is allowed where that is more, which it is for percentages below 2.5;
-* it goes in the *same direction* within a factor of two, and *differs* otherwise;
-* what changes something is judged as a change: 0.87 of the baseline is a saving of 0.13, and 0.95 has less than half of it;
-* what holds by construction (bits of a table, ratios of constants, a constant that was fitted to the number) is *derived*: it
-  says nothing of the model, and is counted apart.
+The rules, the same for every paper, are in docs/lab/scoring.md: a bound has no slack; a value is reproduced within 15% of it, or
+within half a point of a percentage where that is more; a saving is judged by what is left as well; it goes in the same direction
+within a factor of two, and differs otherwise; what changes something is judged as a change (0.87 of the baseline is a saving of
+0.13). What holds by construction is derived: it has a verdict like all others, and is counted apart.
 """
 
 from __future__ import annotations
@@ -21,8 +17,10 @@ from warploom.base.library import find_paper
 from warploom.base.spelling import did_you_mean
 
 MEANINGS = ("value", "at-most", "at-least")  # the number itself, or a bound
-REPRODUCED, SAME_DIRECTION, DIFFERS, DERIVED = VERDICTS = ("reproduced", "same direction", "differs", "derived")
-RELATIVE_TOLERANCE = 0.2
+STATED_IN = ("abstract", "conclusion", "evaluation")  # where a paper states a headline number
+REPRODUCED, SAME_DIRECTION, DIFFERS = VERDICTS = ("reproduced", "same direction", "differs")
+RELATIVE_TOLERANCE = 0.15
+WHOLE = 100.0  # of which a saving in percent leaves the rest
 FACTOR = 2.0
 HALF_A_POINT = {"%": 0.5, "points": 0.5, "% of full": 0.5, "of baseline": 0.005}
 UNCHANGED = {"of baseline": 1.0}  # by unit, the number that would mean "nothing changes"
@@ -39,7 +37,9 @@ class Fact:
     unit: str
     place: str  # "figure 6", "table 5", "section 5.5"
     meaning: str = MEANINGS[0]
-    headline: bool = False  # whether the abstract or the conclusion has it
+    headline: str = ""  # the part of the paper that states it as a result of its own design: one of `STATED_IN`
+    quotation: str = ""  # its words there
+    saving: bool = False  # whether it is a percentage saved, so that what is left is judged as well
     derived: str = ""  # why it holds by construction, where it does
 
     @property
@@ -52,15 +52,18 @@ class Fact:
 
     def verdict(self, ours: float) -> str:
         """One of `VERDICTS`, by the rules above."""
-        if self.derived:
-            return DERIVED
         neutral = UNCHANGED.get(self.unit, 0.0)
         mine, theirs = ours - neutral, self.value - neutral
         if self.meaning != "value":
             kept = mine <= theirs if self.meaning == "at-most" else mine >= theirs
             return REPRODUCED if kept else self._direction(mine, theirs)
+        near = self._near(mine, theirs) and (not self.saving or self._near(WHOLE - mine, WHOLE - theirs))
+        return REPRODUCED if near else self._direction(mine, theirs)
+
+    def _near(self, mine: float, theirs: float) -> bool:
+        """Whether a value is within the tolerance of another."""
         slack = max(abs(theirs) * RELATIVE_TOLERANCE, HALF_A_POINT.get(self.unit, 0.0))
-        return REPRODUCED if abs(mine - theirs) <= slack + ROUNDING else self._direction(mine, theirs)
+        return abs(mine - theirs) <= slack + ROUNDING
 
     def _direction(self, mine: float, theirs: float) -> str:
         """Whether a number that is not reproduced is within a factor of two."""
@@ -69,7 +72,7 @@ class Fact:
 
 
 ROUNDING = 1e-9  # of sums that should be exactly at the border
-_KINDS: dict[str, tuple[tuple[type, ...], str]] = {"value": ((int, float), "a number"), "headline": ((bool,), "true or false")}
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {"value": ((int, float), "a number"), "saving": ((bool,), "true or false")}
 
 
 @cache
@@ -93,4 +96,6 @@ def _fact(paper: str, entry: dict[str, Any], place: str) -> Fact:
             raise WarploomError(f"{where}: {key!r} is missing")
     if entry.get("meaning", MEANINGS[0]) not in MEANINGS:
         raise WarploomError(f"{where}: 'meaning' must be one of {', '.join(MEANINGS)}, not {entry['meaning']!r}")
+    if entry.get("headline", STATED_IN[0]) not in STATED_IN:
+        raise WarploomError(f"{where}: 'headline' must be one of {', '.join(STATED_IN)}, not {entry['headline']!r}")
     return Fact(paper=paper, **entry)

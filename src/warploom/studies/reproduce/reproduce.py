@@ -15,12 +15,11 @@ from warploom.programs.named import origin_named
 from warploom.programs.program import WorkloadOrigin
 from warploom.programs.recording import SUFFIX
 from warploom.programs.workloads.registry import workload_names
-from warploom.runs.engine import missing, perform, stored_results
+from warploom.runs.engine import Asked
 from warploom.runs.provenance import Provenance, described
 from warploom.runs.spec import RunSpec
-from warploom.runs.store import Store
-from warploom.studies.reproduce.experiment import Experiment, Figure, Outcome
-from warploom.studies.reproduce.facts import VERDICTS, Fact, load_facts
+from warploom.studies.reproduce.experiment import Experiment, Figure, Help, Outcome
+from warploom.studies.reproduce.facts import REPRODUCED, VERDICTS, Fact, load_facts
 from warploom.studies.sweep.sweep import hire
 
 
@@ -45,10 +44,17 @@ class Score:
     reason: str  # how the paper contradicts itself, or what the number rests on
     made_from: str  # the runs that it was computed from, as one line
     unverified: tuple[str, ...]  # those of them whose output differed from the reference
+    helps: tuple[Help, ...] = ()  # what ours leans on
 
     @property
     def verdict(self) -> str:
         return self.fact.verdict(self.ours)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is reproduced, not by construction, and without every choice that was made after its result was known."""
+        chosen = [help.value for help in self.helps if help.chosen_after]
+        return not self.fact.derived and all(self.fact.verdict(value) == REPRODUCED for value in (self.ours, *chosen))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -62,7 +68,11 @@ class Score:
             "meaning": self.fact.meaning,
             "difference": self.fact.difference(self.ours),
             "verdict": self.verdict,
+            "derived": bool(self.fact.derived),
             "headline": self.fact.headline,
+            "quotation": self.fact.quotation,
+            "stands": self.stands,
+            "helps": [help.to_dict() for help in self.helps],
             "experiment": self.experiment.to_dict() if self.experiment else None,
             "reason": self.reason or self.fact.derived,
             "provenance": self.made_from,
@@ -128,21 +138,20 @@ def _as_asked(run: RunSpec, paper: str, code: str | None, programs: Mapping[str,
 def reproduce(
     selected: Sequence[tuple[str, Figure]],
     size: str,
-    store: Store,
+    wanted: Asked,
     jobs: int,
     step: Callable[[RunSpec], None],
     code: str | None = None,
     programs: Mapping[str, str] | None = None,
     scheduler: str | None = None,
 ) -> Iterator[Reproduction]:
-    """Make what is missing, then evaluate one experiment after the other.
+    """Make what is missing of the runs that are wanted (see `runs_of`), then evaluate one experiment after the other.
 
     ``jobs`` processes of this machine make it, one for each core where it is 0, or the workers of a Dask ``scheduler``.
     """
-    runs = runs_of(selected, size, code, programs)
-    with hire(jobs, scheduler if missing(runs, store) else None) as workers:  # what is stored needs no cluster
-        perform(runs, store, workers, step)
-    results = dict(zip(runs, stored_results(runs, store), strict=True))
+    with hire(jobs, scheduler if wanted.missing() else None) as workers:  # what is stored needs no cluster
+        wanted.make(workers, step)
+    results = dict(zip(wanted.specs, wanted.results, strict=True))
     wrong = {
         run: f"{run.program.name} with {run.design.name} as {result.spec.code}"
         for run, result in results.items()
@@ -157,7 +166,7 @@ def reproduce(
 
 
 def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
-    """Every published number that the reproductions measured: those of abstracts and conclusions, then all others."""
+    """Every published number that the reproductions measured: headline numbers, then all others."""
     scores = []
     for paper in dict.fromkeys(item.paper for item in reproductions):
         measured = {
@@ -167,6 +176,7 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
                 item.outcome.reasons.get(key, ""),
                 described(item.made_from),
                 item.unverified,
+                tuple(item.outcome.helps.get(key, ())),
             )
             for item in reproductions
             if item.paper == paper
@@ -183,8 +193,13 @@ def scorecard(reproductions: Sequence[Reproduction]) -> list[Score]:
 
 
 def tally(scores: Sequence[Score]) -> dict[str, dict[str, int]]:
-    """How many numbers have each verdict, of headline numbers and of all."""
-    groups = {"headline": [score for score in scores if score.fact.headline], "all": list(scores)}
+    """How many numbers have each verdict: headline numbers, all, and apart from both those that hold by construction."""
+    measured = [score for score in scores if not score.fact.derived]
+    groups = {
+        "headline": [score for score in measured if score.fact.headline],
+        "all": measured,
+        "derived": [score for score in scores if score.fact.derived],
+    }
     return {
         name: {verdict: sum(score.verdict == verdict for score in group) for verdict in VERDICTS}
         for name, group in groups.items()

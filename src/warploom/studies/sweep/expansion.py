@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from math import prod
 from typing import Any
@@ -26,7 +26,7 @@ from warploom.studies.sweep.plan import Plan, refused_at
 from warploom.studies.sweep.planned_programs import planned_programs, seeds_of, sizes_of
 
 MOST_POINTS = 10_000_000  # combinations that are looked at
-COORDINATES = ("workload", "design", "machine", "sms", "size", "code", "caches", "technology", "seed")
+PROGRAM, SMS = "workload", "sms"  # coordinates that are not fields of runs
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ class _Grid:
         self.parameters = {name: self._axis(f"parameters, {name}", axis) for name, axis in plan.parameters.items()}
         self.machines = self._words("machines", plan.machines)
         self.overrides = {name: self._axis(f"overrides, {name}", axis) for name, axis in plan.overrides.items()}
+        self.fields = {path: self._axis(f"fields, {path}", axis) for path, axis in plan.fields.items()}
         self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
         self.kernels = plan.kernels
         with refused_at(self.place):
@@ -95,7 +96,8 @@ class _Grid:
         self.check = plan.check
         self.checks = check_words(bool(plan.check))
         self._check_entries()
-        known = {*COORDINATES, *CHOICES, *OPTIONS, *self.parameters, *self.overrides, *_parameters_of_all()}
+        axes = {PROGRAM, SMS, *(item.name for item in fields(RunSpec)), *self.fields, *self.parameters, *self.overrides}
+        known = {*axes, *CHOICES, *OPTIONS, *_parameters_of_all()}
         texts = [] if plan.where in ((), []) else self._axis("where", plan.where)
         self.conditions = [read_condition(text, f"{self.place}, where", known) for text in texts]
 
@@ -112,11 +114,11 @@ class _Grid:
                         seeds = seeds_of(program, name, self.seeds, self.replicates, self.skipped)
                     for size, seed in product(sizes, seeds):
                         where = {
-                            "workload": name,
+                            PROGRAM: name,
                             "design": text,
                             **varied,
                             "machine": machine_name,
-                            **({"sms": sms} if sms else {}),
+                            **({SMS: sms} if sms else {}),
                             **changed,
                             "size": size,
                             "code": code,
@@ -124,9 +126,18 @@ class _Grid:
                             **({"technology": technology} if technology else {}),
                             "seed": seed,
                         }
-                        if self._wanted(where, design):
-                            said = (size, seed, code, technology, caches, self.checks)
-                            yield Point(where, RunSpec(program, design, chip, *said))
+                        said = (size, seed, code, technology, caches, self.checks)
+                        yield from self._further(Point(where, RunSpec(program, design, chip, *said)))
+
+    def _further(self, point: Point) -> Iterator[Point]:
+        """A point with every combination of the further fields, where it is wanted."""
+        for values in _combinations(self.fields):
+            where, spec = {**point.coordinates, **values}, point.spec
+            if self._wanted(where, spec.design):
+                with refused_at(f"{self.place}, fields"):
+                    for path, value in values.items():
+                        spec = spec.vary(path, value)
+                yield Point(where, spec)
 
     def _wanted(self, where: Mapping[str, Any], design: Design) -> bool:
         if not self.conditions:
@@ -206,6 +217,8 @@ class _Grid:
             with refused_at(f"{self.place}, parameters"):  # misspelt, it is no combination without sense
                 table = policy_table(choice, value)
                 make_policy(choice, table.pop("policy"), **table)
+        if "timed" in self.fields:
+            raise WarploomError(f"{self.place}, fields: every run of a plan is timed; leave `timed` out")
         with refused_at(self.place):
             for technology in filter(None, self.technologies):
                 load_technology(technology)
@@ -215,7 +228,7 @@ class _Grid:
                 hint = did_you_mean(name, keys) if "." in name else "; write table.key, such as l1.latency"
                 raise WarploomError(f"{self.place}, overrides: a machine has no {name!r}{hint}")
         lists: list[Any] = [self.programs, self.designs, self.machines, self.sms, self.sizes, self.codes, self.technologies]
-        varied = (self.caches, *self.parameters.values(), *self.overrides.values())
+        varied = (self.caches, *self.parameters.values(), *self.overrides.values(), *self.fields.values())
         number = (len(self.seeds) or self.replicates) * prod(len(axis) for axis in (*lists, *varied))
         if number > MOST_POINTS:
             raise WarploomError(f"{self.place}: it has {number:,} combinations; {MOST_POINTS:,} are the most")

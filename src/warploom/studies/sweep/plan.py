@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ class Plan:
 
     ``parameters`` are those of the designs' policies by dotted name (``allocation.shrink``), a policy for a choice
     (``scheduler``), or an option of designs (``register_file``, ``max_registers``); ``overrides`` are numbers of the machines
-    (``l1.latency``). A design whose policy does not have a parameter is run once instead of once for each of its values.
+    (``l1.latency``); ``fields`` are any other fields of runs (``order``, ``budget``). A design whose policy does not have a
+    parameter is run once instead of once for each of its values.
     ``workloads`` are names of workloads and sets, files of recordings, and names that ``kernels`` gives to kernels of the user's
     own, each a table as `warploom.programs.own_kernel.own_kernel_from_dict` reads it.
     ``replicates`` runs every workload with so many seeds, its own and those that follow; ``seeds`` names them. ``where`` are
@@ -41,6 +43,7 @@ class Plan:
     caches: Axis = COLD  # in what condition launches find them: cold, warm
     technologies: Axis = ""  # energy tables; empty: the machine's own, or the common one
     seeds: Axis = ()
+    fields: Mapping[str, Axis] = field(default_factory=dict)  # any other field of runs, by its path: see `RunSpec.vary`
     replicates: int = 1
     check: bool = False  # whether the shadow checker watches
     where: Axis = ()
@@ -48,8 +51,8 @@ class Plan:
     place: str = "plan"  # what messages begin with
 
 
-_KEYS = tuple(item.name for item in fields(Plan) if item.name not in ("grids", "place"))
-_TABLES = ("parameters", "overrides")
+_KEYS = tuple(item.name for item in fields_of(Plan) if item.name not in ("grids", "place"))
+_TABLES = ("parameters", "overrides", "fields")
 
 
 def make_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:

@@ -6,8 +6,8 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from warploom.chip.result import TimedLaunch
 from warploom.emulator.trace.format import SECTOR_BYTES
 from warploom.studies.validate.recorded import SINGLE_SIZES, MeasuredLaunch
 from warploom.studies.validate.split import PARTS
@@ -27,6 +27,7 @@ class Compared:
     instructions: int
     thread_instructions: int
     traffic: dict[str, int | None]  # by the names of `TRAFFIC`; None where the model does not count it
+    kind: str = ""  # of the run that it was timed in, see `warploom.runs.kinds`
 
     @property
     def error(self) -> float:
@@ -70,20 +71,22 @@ class Summary:
     writing: int  # launches that write to DRAM
 
 
-def compared(measured: MeasuredLaunch, launch: dict[str, Any]) -> Compared:
-    """Beside a measured launch, what a simulated one gave (an entry of ``Result.kernels`` of launches timed alone)."""
-    memory = launch["memory"]
+def compared(measured: MeasuredLaunch, launch: TimedLaunch, kind: str = "") -> Compared:
+    """Beside a measured launch, what a simulated one gave (an entry of ``Result.launches`` of launches timed alone)."""
+    memory = launch.memory
+    assert memory is not None and launch.issued_thread_instructions is not None
     return Compared(
         measured,
-        launch["active_cycles"],
-        launch["warp_instructions"],
-        launch["issued_thread_instructions"],
+        launch.active_cycles,
+        launch.warp_instructions,
+        launch.issued_thread_instructions,
         {
             "l1_load_sectors": memory.get("l1_sectors") or None,  # counted where L1 fetches sectors
             "l2_sectors": memory["l2_accesses"] - memory.get("l2_code_accesses", 0) if "l2_accesses" in memory else None,
             "dram_read_bytes": memory["dram_reads"] * SECTOR_BYTES if "dram_reads" in memory else None,
             "dram_write_bytes": memory["dram_writes"] * SECTOR_BYTES if "dram_writes" in memory else None,
         },
+        kind,
     )
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from warploom.base.errors import WarploomError
+from warploom.compiler.sass.fatbin import read_image
 from warploom.programs.program import Program
+from warploom.programs.source import Source
 from warploom.programs.workloads.workload import Arrays, Gpu
 from warploom.studies.validate.benchmark import Launch
 from warploom.studies.validate.expressions import elements
@@ -26,10 +28,10 @@ _REPS = 2  # the place of the template's argument that says how often its region
 
 def described_program(folder: Path, name: str) -> Program:
     """A kernel of a folder with ``NAME.cubin`` or ``NAME.cu`` and ``NAME.json``: its launch, and its arguments before it."""
-    compiled, source = folder / f"{name}.cubin", folder / f"{name}.cu"
+    compiled, text = folder / f"{name}.cubin", folder / f"{name}.cu"
     try:
         about = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        code = {"cubin": compiled.read_bytes()} if compiled.is_file() else {"source": source.read_text(encoding="utf-8")}
+        source = Source.of_file(str(compiled if compiled.is_file() else text))
     except (OSError, ValueError, RecursionError) as problem:
         raise WarploomError(f"{folder / name}: the kernel cannot be read: {problem}") from None
     for key in ("kernel", "grid", "block", "args"):
@@ -42,7 +44,7 @@ def described_program(folder: Path, name: str) -> Program:
         gpu.launch(about["kernel"], *shape, *passed, shared_bytes=about.get("shared_bytes", 0))
         return {}
 
-    return _program(name, host, **code)
+    return _program(name, host, source)
 
 
 def _described(gpu: Gpu, argument: dict[str, Any]) -> Any:
@@ -78,7 +80,8 @@ def microbenchmark_program(launch: Launch, reps: int | None) -> Program:
         gpu.launch(launch.kernel, (launch.grid,), (launch.block,), *passed, shared_bytes=launch.shared_bytes)
         return {}
 
-    return _program(launch.name, host, cubin=launch.cubin)
+    place = f"{launch.name}.cubin"
+    return _program(launch.name, host, Source(place, images=tuple(read_image(launch.cubin, place))))
 
 
 def _passed(gpu: Gpu, kind: str, value: Any) -> Any:
@@ -115,9 +118,8 @@ def _chase(gpu: Gpu, size: int, stride: int, random: bool) -> Any:
     return array
 
 
-def _program(name: str, host: Any, cubin: bytes = b"", source: str = "") -> Program:
-    place = f"{name}.cu" if source else f"{name}.cubin"
-    return Program(name, "", place, lambda _size: {}, host, sized=False, code=CODE, cubin=cubin, source=source)
+def _program(name: str, host: Any, source: Source) -> Program:
+    return Program(name, source, lambda _size: {}, host, sized=False, code=CODE)
 
 
 def launches_named(launches: Sequence[Launch]) -> dict[str, Launch]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from warploom.base.errors import WarploomError
 from warploom.chip.machines import Machine
+from warploom.chip.result import TimedLaunch
 from warploom.designs import parse_design
 from warploom.programs.named import origin_named
 from warploom.runs.caches import COLD
-from warploom.runs.engine import load_results, perform
+from warploom.runs.engine import Asked
+from warploom.runs.kinds import kind_of
 from warploom.runs.simulate import simulate
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -47,28 +48,28 @@ def run_kernels(
 ) -> list[Compared]:  # fmt: skip
     """Every measured launch beside ours; a program that the model refuses is told of and left out."""
     specs = specs_of(measured, machine, design, caches)
-    perform(
-        list(specs.values()),
-        store,
+    asked = Asked(specs.values(), store)
+    asked.make(
         workers,
         lambda spec: step(f"{spec.program.name} {spec.size}"),
         lambda spec, error: refused(f"{spec.program.name} {spec.size}", error),
     )
-    ours: dict[tuple[str, str, str, int], dict[str, Any]] = {}
-    for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
-        for launch in result.kernels if result is not None else ():
-            ours[program, size, launch["kernel"], launch["launch"]] = launch
+    ours: dict[tuple[str, str, str, int | None], tuple[TimedLaunch, str]] = {}
+    for (program, size), result in zip(specs, asked.loaded(), strict=True):
+        if result is not None:
+            kind = kind_of(result)
+            ours |= {(program, size, launch.kernel, launch.launch): (launch, kind) for launch in result.launches}
     for one in measured:
         if one.size in SINGLE_SIZES:
             try:
                 described = described_program(kernels, one.program)
                 run = simulate(described, design, machine, launches=((one.kernel, one.launch),), caches=caches)
-                ours[one.program, one.size, one.kernel, one.launch] = run.kernels[0]
+                ours[one.program, one.size, one.kernel, one.launch] = run.launches[0], kind_of(run)
             except WarploomError as error:
                 refused(one.program, error)
             step(one.program)
     keys = {one: (one.program, one.size, one.kernel, one.launch) for one in measured}
-    return [compared(one, ours[key]) for one, key in keys.items() if key in ours]
+    return [compared(one, *ours[key]) for one, key in keys.items() if key in ours]
 
 
 def run_numbers(
@@ -96,5 +97,6 @@ def _modelled(benchmark: Microbenchmark, run: ModelRun, machine: Machine, design
         launch = launches[name]
         program = microbenchmark_program(launch, reps)
         result = simulate(program, design, machine, launches=((launch.kernel, 0),))
-        number += sign * (result.kernels[0]["memory"][run.counter] if run.counter else result.cycles)
+        (timed,) = result.launches
+        number += sign * ((timed.memory or {})[run.counter] if run.counter else result.cycles)
     return number / run.work

@@ -1,14 +1,14 @@
-"""Encryption by the Advanced Encryption Standard."""
+"""Encryption by AES-128 with look-up tables, four threads a block."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 24
 THREADS, ROUNDS = 256, 10
-CTAS = Sizes(tiny=8, small=128, paper=512)  # 1 KiB of text each
+SIZES = Sizes(tiny=8, small=128, paper=512)  # CTAs, 1 KiB of text each
 
 
 def times_two(values: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def expand_key(key: np.ndarray) -> np.ndarray:
 def inputs(size: Size, seed: int = SEED) -> Arrays:
     random = np.random.default_rng(seed)
     return {
-        "text": random.integers(0, 256, CTAS[size] * THREADS * 4).astype(np.uint8),
+        "text": random.integers(0, 256, SIZES[size] * THREADS * 4).astype(np.uint8),
         "key": random.integers(0, 256, 16).astype(np.uint8),
     }
 
@@ -82,14 +82,3 @@ def reference(arrays: Arrays) -> Arrays:
             state = doubled ^ np.roll(doubled, -1, axis=2) ^ after[0] ^ after[1] ^ after[2]
         state = state ^ keys[number]
     return {"cipher": state.astype(np.uint8).reshape(-1)}
-
-
-WORKLOAD = Workload(
-    name="aes",
-    title="encryption by AES-128 with look-up tables, four threads a block",
-    seed=SEED,
-    sizes=CTAS,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

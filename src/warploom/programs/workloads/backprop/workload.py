@@ -1,19 +1,20 @@
-"""One training step of a neural network with one hidden layer."""
+"""One training step of a neural network: forward sums, then adjusted weights."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 6
 UNITS = 16
-INPUTS = Sizes(tiny=256, small=8192, paper=65536)
+SIZES = Sizes(tiny=256, small=8192, paper=65536)  # inputs of the network
+TOLERANCE = {"partial_sums": (1e-5, 1e-6), "weights": (1e-5, 1e-6), "momenta": (1e-5, 1e-6)}
 RATE, MOMENTUM = np.float32(0.3), np.float32(0.3)
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    n = INPUTS[size]
+    n = SIZES[size]
     random = np.random.default_rng(seed)
     return {
         "input": random.uniform(0, 1, n).astype(np.float32),
@@ -51,15 +52,3 @@ def reference(arrays: Arrays) -> Arrays:
         "weights": (weights + steps).astype(np.float32),
         "momenta": steps.astype(np.float32),
     }
-
-
-WORKLOAD = Workload(
-    name="backprop",
-    title="one training step of a neural network: forward sums, then adjusted weights",
-    seed=SEED,
-    sizes=INPUTS,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"partial_sums": (1e-5, 1e-6), "weights": (1e-5, 1e-6), "momenta": (1e-5, 1e-6)},
-)

@@ -1,19 +1,19 @@
-"""Breadth-first search, level by level."""
+"""Breadth-first search of a random graph, level by level."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 7
 THREADS = 512
-NODES = Sizes(tiny=2000, small=61_440, paper=1_000_000)
+SIZES = Sizes(tiny=2000, small=61_440, paper=1_000_000)  # nodes
 MEAN_DEGREE = 6
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    nodes = NODES[size]
+    nodes = SIZES[size]
     random = np.random.default_rng(seed)
     degree = random.integers(1, 2 * MEAN_DEGREE, nodes)
     first_edge = np.concatenate([[0], np.cumsum(degree)]).astype(np.int32)
@@ -52,14 +52,3 @@ def reference(arrays: Arrays) -> Arrays:
         frontier = reached[cost[reached] < 0]
         cost[frontier] = level
     return {"cost": cost}
-
-
-WORKLOAD = Workload(
-    name="bfs",
-    title="breadth-first search of a random graph, level by level",
-    seed=SEED,
-    sizes=NODES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

@@ -1,20 +1,23 @@
-"""Inputs, launches and reference of bfs-queue."""
+"""Breadth-first search that keeps its frontier in a work queue.
+
+Like Parboil's BFS.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 21
 _THREADS = 512
 _UNREACHED = np.iinfo(np.int32).max
-_VERTICES = Sizes(tiny=3000, small=100000, paper=400000, chip=1_200_000)
+SIZES = Sizes(tiny=3000, small=100000, paper=400000, chip=1_200_000)  # vertices
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """A random graph: most vertices have 2 to 9 edges, one in a hundred has 24, so that lanes of a warp differ."""
-    vertices = _VERTICES[size]
+    vertices = SIZES[size]
     random = np.random.default_rng(seed)
     degree = random.integers(2, 10, vertices)
     degree[random.random(vertices) < 0.01] = 24
@@ -23,7 +26,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"first_edge": first_edge, "target": target, "source": np.array(0, np.int32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """One launch per level; the queue's length comes back to the host in between."""
     first_edge, target = arrays["first_edge"], arrays["target"]
     vertices = len(first_edge) - 1
@@ -62,7 +65,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"level": np.where(reached == _UNREACHED, np.int32(-1), reached)}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     first_edge, target = arrays["first_edge"], arrays["target"]
     level = np.full(len(first_edge) - 1, -1, np.int32)
     frontier = np.array([int(arrays["source"])])
@@ -76,14 +79,3 @@ def _reference(arrays: Arrays) -> Arrays:
         frontier = reached[level[reached] < 0]
         level[frontier] = depth
     return {"level": level}
-
-
-WORKLOAD = Workload(
-    name="bfs-queue",
-    title="Breadth-first search that keeps its frontier in a work queue",
-    seed=SEED,
-    sizes=_VERTICES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 2
 THREADS = 128
-SHAPES = Sizes(tiny=(8, 5000), small=(120, 61440), paper=(480, 491520))  # CTAs, options
+SIZES = Sizes(tiny=(8, 5000), small=(120, 61440), paper=(480, 491520))  # CTAs, options
+TOLERANCE = {"call": (1e-4, 1e-4), "put": (1e-4, 1e-4)}
 RISKFREE, VOLATILITY = np.float32(0.02), np.float32(0.30)
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    ctas, options = SHAPES[size]
+    ctas, options = SIZES[size]
     random = np.random.default_rng(seed)
     return {
         "ctas": np.array(ctas, np.int32),
@@ -50,15 +51,3 @@ def reference(arrays: Arrays) -> Arrays:
     call = price * n1 - discounted * n2
     put = discounted * (1 - n2) - price * (1 - n1)
     return {"call": call.astype(np.float32), "put": put.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="blackscholes",
-    title="prices of European options by the Black-Scholes formula",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"call": (1e-4, 1e-4), "put": (1e-4, 1e-4)},
-)

@@ -1,22 +1,23 @@
-"""Inputs, launches and reference of bloom."""
+"""Shader: glow around bright parts, with bilinear blur taps."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warploom.programs.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 27
 _BLOCK = (16, 16)
-_SIZES = Sizes(tiny=(48, 96), small=(240, 320), paper=(480, 640))  # height, width
+SIZES = Sizes(tiny=(48, 96), small=(240, 320), paper=(480, 640))  # height, width
+TOLERANCE = {"glow": (0.0, 5e-3), "picture": (0.0, 2e-3)}  # texture filters weigh with eight bits
 _THRESHOLD, _KNEE, _STRENGTH, _EXPOSURE = np.float32(1.0), np.float32(0.5), np.float32(0.8), np.float32(1.2)
 _SHARES, _PLACES = (0.19648255, 0.29690697, 0.09447040, 0.01038136), (0.0, 1.41176471, 3.29411765, 5.17647059)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """A dim smooth picture with a few lamps brighter than one."""
-    height, width = _SIZES[size]
+    height, width = SIZES[size]
     random = np.random.default_rng(seed)
     u, v = pixel_centres(height, width)
     scene = 0.6 * bilinear(smooth_texture(205, 64), u * 2, v * 2, wrap=True)
@@ -28,7 +29,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"scene": scene.astype(np.float32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """Each pass renders to a buffer that the next one reads as a texture."""
 
     def rendered(kernel: str, shape: tuple[int, int], *arguments: object) -> np.ndarray:
@@ -60,7 +61,7 @@ def _blurred(glow: np.ndarray, step_u: float, step_v: float) -> np.ndarray:
     return total
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     scene = arrays["scene"].astype(np.float64)[..., :3]
     height, width = scene.shape[:2]
     half_height, half_width = height // 2, width // 2
@@ -76,15 +77,3 @@ def _reference(arrays: Arrays) -> Arrays:
     return {
         name: np.pad(values, ((0, 0), (0, 0), (0, 1)), constant_values=1).astype(np.float32) for name, values in results.items()
     }
-
-
-WORKLOAD = Workload(
-    name="bloom",
-    title="Shader: glow around bright parts, with bilinear blur taps",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"glow": (0.0, 5e-3), "picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-)

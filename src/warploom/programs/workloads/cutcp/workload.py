@@ -1,4 +1,4 @@
-"""Electrostatic potential of charges with a cutoff."""
+"""Electrostatic potential on a lattice from charges within a cutoff."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import itertools
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 15
 SIDE, DEPTH, MARGIN = 8, 8, 1
 SPACING, CUTOFF = np.float32(0.5), np.float32(4.0)
 BIN = float(SPACING) * SIDE
-SHAPES = Sizes(tiny=(2, 2, 1), small=(5, 6, 4), paper=(8, 8, 8))  # CTAs along z, y, x
+SIZES = Sizes(tiny=(2, 2, 1), small=(5, 6, 4), paper=(8, 8, 8))  # CTAs along z, y, x
+TOLERANCE = {"lattice": (1e-4, 1e-4)}
+SHAPED = "all loads of a thread for the bins in shared memory are in flight at once; Parboil brings them in a loop"
 ATOMS_PER_BIN = 1.6
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    regions = np.array(SHAPES[size])
+    regions = np.array(SIZES[size])
     random = np.random.default_rng(seed)
     low, high = -MARGIN * BIN, (regions + MARGIN) * BIN
     count = int(ATOMS_PER_BIN * np.prod(regions + 2 * MARGIN))
@@ -70,16 +72,3 @@ def reference(arrays: Arrays) -> Arrays:
         r2 = dz[:, None, None] ** 2 + dy[:, None] ** 2 + dx**2
         lattice[tuple(near)] += np.where(r2 < square, charge / np.sqrt(r2) * (1 - r2 / square) ** 2, 0)
     return {"lattice": lattice.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="cutcp",
-    title="electrostatic potential on a lattice from charges within a cutoff",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"lattice": (1e-4, 1e-4)},
-    shaped="all loads of a thread for the bins in shared memory are in flight at once; Parboil brings them in a loop",
-)

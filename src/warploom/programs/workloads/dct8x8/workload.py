@@ -1,18 +1,19 @@
-"""Discrete cosine transform of 8 x 8 blocks of an image."""
+"""Discrete cosine transform of the 8 x 8 blocks of an image."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 3
 N, TILE_HEIGHT, TILE_WIDTH = 8, 16, 32
-SHAPES = Sizes(tiny=(96, 128), small=(512, 512), paper=(1024, 2048))  # rows, columns of pixels
+SIZES = Sizes(tiny=(96, 128), small=(512, 512), paper=(1024, 2048))  # rows, columns of pixels
+TOLERANCE = {"coefficients": (1e-5, 2e-3)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    rows, columns = SHAPES[size]
+    rows, columns = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:rows, 0:columns]
     image = 128 + 90 * np.sin(x / 11) * np.cos(y / 17) + random.normal(0, 8, (rows, columns))
@@ -35,15 +36,3 @@ def reference(arrays: Arrays) -> Arrays:
     blocks = image.reshape(rows // N, N, columns // N, N).transpose(0, 2, 1, 3) - 128.0
     transformed = basis @ blocks @ basis.T
     return {"coefficients": transformed.transpose(0, 2, 1, 3).reshape(rows, columns).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="dct8x8",
-    title="discrete cosine transform of the 8 x 8 blocks of an image",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"coefficients": (1e-5, 2e-3)},
-)

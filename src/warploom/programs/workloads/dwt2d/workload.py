@@ -1,21 +1,25 @@
-"""Inputs, launches and reference of dwt2d."""
+"""Two-dimensional CDF 9/7 wavelet transform of a picture, several levels.
+
+Like Rodinia's dwt2d.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 44
 _THREADS, _TILE, _ROWS = 128, 120, 24
-_SHAPES = Sizes(tiny=(96, 240, 2), small=(480, 960, 3), paper=(1024, 1024, 3))
+SIZES = Sizes(tiny=(96, 240, 2), small=(480, 960, 3), paper=(1024, 1024, 3))
+TOLERANCE = {"approximation": (1e-5, 1e-3), "detail": (1e-5, 1e-3)}
 _LIFTING = (-1.586134342, -0.05298011854, 0.8829110762, 0.4435068522)
 _LOW_SCALE, _HIGH_SCALE = 0.8128930655, 1.230174105
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """A smooth picture with 8-bit values and some noise."""
-    height, width, levels = _SHAPES[size]
+    height, width, levels = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     smooth = 128 + 60 * np.sin(x / 23) * np.cos(y / 17) + 20 * np.sin((x + 2 * y) / 5)
@@ -23,7 +27,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"image": image, "levels": np.array(levels, np.int32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """One launch per level; each level transforms the approximation that the last one left."""
     height, width = arrays["image"].shape
     pitch = width
@@ -58,7 +62,7 @@ def _lifted(samples: np.ndarray) -> np.ndarray:
     return np.concatenate((core[..., ::2] * _LOW_SCALE, core[..., 1::2] * _HIGH_SCALE), axis=-1)
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     approximation = arrays["image"].astype(np.float64)
     detail = np.zeros_like(approximation)
     for _ in range(int(arrays["levels"])):
@@ -68,15 +72,3 @@ def _reference(arrays: Arrays) -> Arrays:
         bands[: height // 2, : width // 2] = detail[: height // 2, : width // 2]
         detail[:height, :width] = bands
     return {"approximation": approximation.astype(np.float32), "detail": detail.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="dwt2d",
-    title="Two-dimensional CDF 9/7 wavelet transform of a picture, several levels",
-    seed=SEED,
-    sizes=_SHAPES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"approximation": (1e-5, 1e-3), "detail": (1e-5, 1e-3)},
-)

@@ -1,20 +1,21 @@
-"""Gaussian elimination, one column at a time."""
+"""Gaussian elimination of a linear system, one column a round."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 12
 THREADS, BLOCK = 512, 16
 # Order, and the columns that are eliminated: order 1024 makes the paper's 2 CTAs of 512 threads, but all of its columns would
 # take hundreds of millions of instructions, every round like the one before.
-SHAPES = Sizes(tiny=(24, 23), small=(96, 95), paper=(1024, 4))
+SIZES = Sizes(tiny=(24, 23), small=(96, 95), paper=(1024, 4))
+TOLERANCE = {"matrix": (1e-4, 1e-4), "right": (1e-4, 1e-4)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    n, columns = SHAPES[size]
+    n, columns = SIZES[size]
     random = np.random.default_rng(seed)
     return {
         "matrix": (random.uniform(-1, 1, (n, n)) + n * np.eye(n) / 4).astype(np.float32),
@@ -42,15 +43,3 @@ def reference(arrays: Arrays) -> Arrays:
         matrix[pivot + 1 :, pivot:] -= np.outer(factor, matrix[pivot, pivot:])
         right[pivot + 1 :] -= factor * right[pivot]
     return {"matrix": matrix.astype(np.float32), "right": right.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="gaussian",
-    title="Gaussian elimination of a linear system, one column a round",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"matrix": (1e-4, 1e-4), "right": (1e-4, 1e-4)},
-)

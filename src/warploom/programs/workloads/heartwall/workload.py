@@ -1,14 +1,16 @@
-"""Tracking of points on a heart wall through a sequence of images."""
+"""Tracking of points on a heart wall by normalised correlation, one CTA a point."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 THREADS = 512
 # Points, frames, window, template's side.
-SHAPES = Sizes(tiny=(4, 1, 11, 5), small=(51, 1, 17, 9), paper=(51, 2, 33, 17), chip=(204, 1, 33, 17))
+SIZES = Sizes(tiny=(4, 1, 11, 5), small=(51, 1, 17, 9), paper=(51, 2, 33, 17), chip=(204, 1, 33, 17))
+TOLERANCE = {"scores": (1e-4, 1e-4), "templates": (1e-5, 1e-4)}
+SHAPED = "some of the warps bring the search window, all loads of a thread at once; Rodinia convolves in device memory"
 HEIGHT, WIDTH = 160, 200
 FOLLOW = 0.05
 
@@ -24,7 +26,7 @@ def scene(frame: int) -> np.ndarray:
 
 
 def inputs(size: Size) -> Arrays:
-    points, frames, window, side = SHAPES[size]
+    points, frames, window, side = SIZES[size]
     angle = np.linspace(0, 2 * np.pi, points, endpoint=False)
     rows = np.rint(HEIGHT / 2 + 50 * np.sin(angle)).astype(np.int32)
     columns = np.rint(WIDTH / 2 + 65 * np.cos(angle)).astype(np.int32)
@@ -91,15 +93,3 @@ def reference(arrays: Arrays) -> Arrays:
         columns = (columns + place % across + offset).astype(np.int32)
         templates += FOLLOW * (patches(frame, rows, columns, side) - templates)
     return {"rows": rows, "columns": columns, "scores": scores.astype(np.float32), "templates": templates.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="heartwall",
-    title="tracking of points on a heart wall by normalised correlation, one CTA a point",
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"scores": (1e-4, 1e-4), "templates": (1e-5, 1e-4)},
-    shaped="some of the warps bring the search window, all loads of a thread at once; Rodinia convolves in device memory",
-)

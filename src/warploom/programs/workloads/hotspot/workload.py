@@ -1,21 +1,22 @@
-"""Temperature of a chip under a power map."""
+"""Temperature of a chip under a power map, two time steps a launch."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 8
 BLOCK = 16
 STEPS_PER_LAUNCH = 2
-SHAPES = Sizes(tiny=(40, 44, 4), small=(132, 132, 4), paper=(512, 512, 2))  # rows, columns, steps
+SIZES = Sizes(tiny=(40, 44, 4), small=(132, 132, 4), paper=(512, 512, 2))  # rows, columns, steps
+TOLERANCE = {"temperature": (1e-5, 1e-4)}
 # Per-step coefficients: 1 / capacity, and the conductances along x, along y and to the surroundings.
 PER_CAPACITY, PER_RX, PER_RY, PER_RZ, SURROUNDINGS = (np.float32(value) for value in (0.1, 0.9, 1.1, 0.2, 80.0))
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    rows, columns, steps = SHAPES[size]
+    rows, columns, steps = SIZES[size]
     random = np.random.default_rng(seed)
     return {
         "power": random.gamma(1.0, 4.0, (rows, columns)).astype(np.float32),
@@ -48,15 +49,3 @@ def reference(arrays: Arrays) -> Arrays:
         outwards = (float(SURROUNDINGS) - now) * float(PER_RZ)
         now = now + float(PER_CAPACITY) * (power + vertical + horizontal + outwards)
     return {"temperature": now.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="hotspot",
-    title="temperature of a chip under a power map, two time steps a launch",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"temperature": (1e-5, 1e-4)},
-)

@@ -1,19 +1,24 @@
-"""Inputs, launches and reference of hotspot3d."""
+"""Heat conduction through a stack of chip layers, seven-point stencil.
+
+Like Rodinia's hotspot3D.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 3
 _BLOCK = (64, 4)
-_SHAPES = Sizes(tiny=(4, 32, 128, 2), small=(8, 256, 256, 2), paper=(8, 512, 512, 4))
+SIZES = Sizes(tiny=(4, 32, 128, 2), small=(8, 256, 256, 2), paper=(8, 512, 512, 4))
+TOLERANCE = {"temperature": (2e-6, 0.0)}
+SHAPED = "half of the warps bring the power of all to shared memory, all loads at once; Rodinia loads it where it is used"
 _AMBIENT = np.float32(80.0)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
-    layers, height, width, steps = _SHAPES[size]
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    layers, height, width, steps = SIZES[size]
     random = np.random.default_rng(seed)
     power = np.zeros((layers, height, width), np.float32)
     power[:, height // 4 : height // 2, width // 4 : width // 2] = 0.05  # a busy unit
@@ -30,7 +35,7 @@ def _coefficients() -> tuple[np.float32, ...]:
     return across_x, across_y, across_z, centre, np.float32(1.5)
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     layers, height, width = arrays["power"].shape
     power, now, then = gpu.array(arrays["power"]), gpu.array(arrays["temperature"]), gpu.array(np.zeros_like(arrays["power"]))
     grid = (-(-width // _BLOCK[0]), -(-height // _BLOCK[1]))
@@ -41,7 +46,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"temperature": now.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     across_x, across_y, across_z, centre, step = (float(value) for value in _coefficients())
     now = arrays["temperature"].astype(np.float64)
     for _ in range(int(arrays["steps"])):
@@ -51,16 +56,3 @@ def _reference(arrays: Arrays) -> Arrays:
         x = edge[1:-1, 1:-1, :-2] + edge[1:-1, 1:-1, 2:]
         now = centre * now + across_x * x + across_y * y + across_z * (z + float(_AMBIENT)) + step * arrays["power"]
     return {"temperature": now.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="hotspot3d",
-    title="Heat conduction through a stack of chip layers, seven-point stencil",
-    seed=SEED,
-    sizes=_SHAPES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"temperature": (2e-6, 0.0)},
-    shaped="half of the warps bring the power of all to shared memory, all loads at once; Rodinia loads it where it is used",
-)

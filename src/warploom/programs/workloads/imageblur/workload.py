@@ -1,19 +1,20 @@
-"""Inputs, launches and reference of imageblur."""
+"""Separable Gaussian blur of a picture, 17 taps."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 9
 _RADIUS, _OUTPUTS = 8, 4
 _ROWS, _COLUMNS = (32, 4), (16, 8)
-_SIZES = Sizes(tiny=(64, 128), small=(360, 480), paper=(1024, 1024))  # height, width
+SIZES = Sizes(tiny=(64, 128), small=(360, 480), paper=(1024, 1024))  # height, width
+TOLERANCE = {"blurred": (1e-6, 1e-4)}
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
-    height, width = _SIZES[size]
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    height, width = SIZES[size]
     random = np.random.default_rng(seed)
     image = random.integers(0, 256, (height, width)).astype(np.float32)
     image[height // 4 : height // 2, width // 4 : width // 2] = 200
@@ -21,7 +22,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"image": image, "taps": (taps / taps.sum()).astype(np.float32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = arrays["image"].shape
     image, between, blurred = gpu.array(arrays["image"]), gpu.array(arrays["image"]), gpu.array(arrays["image"])
     taps, extent = gpu.array(arrays["taps"]), (np.int32(width), np.int32(height))
@@ -32,7 +33,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"blurred": blurred.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     blurred = arrays["image"].astype(np.float64)
     for _ in range(2):  # along rows, then, transposed, along columns
         width = blurred.shape[1]
@@ -40,15 +41,3 @@ def _reference(arrays: Arrays) -> Arrays:
         shares = [share * edge[:, tap : tap + width] for tap, share in enumerate(arrays["taps"].astype(np.float64))]
         blurred = np.sum(shares, axis=0).T
     return {"blurred": blurred.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="imageblur",
-    title="Separable Gaussian blur of a picture, 17 taps",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"blurred": (1e-6, 1e-4)},
-)

@@ -1,20 +1,25 @@
-"""Inputs, launches and reference of lavamd."""
+"""Forces among particles in neighbouring boxes of space.
+
+Like Rodinia's lavaMD.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 37
 _THREADS, _PARTICLES = 128, 100
-_BOXES = Sizes(tiny=(2, 1, 1), small=(75, 1, 1), paper=(4, 4, 4), chip=(6, 6, 6))  # boxes along x, y, z
+SIZES = Sizes(tiny=(2, 1, 1), small=(75, 1, 1), paper=(4, 4, 4), chip=(6, 6, 6))  # boxes along x, y, z
+TOLERANCE = {"force": (1e-5, 2e-3)}
+SHAPED = "half of the warps bring three neighbouring boxes at a time, all loads at once; Rodinia brings one box at a time"
 _ALPHA = 0.5
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Particles uniform in unit boxes; the list of a box starts with itself."""
-    extent = _BOXES[size]
+    extent = SIZES[size]
     random = np.random.default_rng(seed)
     boxes = np.array(list(np.ndindex(*extent)))
     particles = np.empty((len(boxes), _PARTICLES, 4), np.float32)
@@ -28,7 +33,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"neighbours": neighbours, "particles": particles}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     neighbours, particles = gpu.array(arrays["neighbours"]), gpu.array(arrays["particles"])
     force = gpu.array(np.zeros_like(arrays["particles"]))
     boxes = len(arrays["neighbours"])
@@ -36,7 +41,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"force": force.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     position, charge = np.split(arrays["particles"].astype(np.float64), [3], axis=-1)
     force = np.zeros(arrays["particles"].shape)
     for box, (count, *near) in enumerate(arrays["neighbours"]):
@@ -46,16 +51,3 @@ def _reference(arrays: Arrays) -> Arrays:
             force[box, :, 3] += potential.sum(axis=1)
             force[box, :, :3] += 2 * (potential[..., None] * away).sum(axis=1)
     return {"force": force.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="lavamd",
-    title="Forces among particles in neighbouring boxes of space",
-    seed=SEED,
-    sizes=_BOXES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"force": (1e-5, 2e-3)},
-    shaped="half of the warps bring three neighbouring boxes at a time, all loads at once; Rodinia brings one box at a time",
-)

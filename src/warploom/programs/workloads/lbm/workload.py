@@ -1,14 +1,15 @@
-"""Fluid flow by the lattice Boltzmann method."""
+"""Fluid flow by the lattice Boltzmann method with 19 directions."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 22
 NX, NY, OMEGA = 120, 24, 1.2
-SHAPES = Sizes(tiny=(1, 1), small=(8, 2), paper=(40, 3))  # planes, time steps
+SIZES = Sizes(tiny=(1, 1), small=(8, 2), paper=(40, 3))  # planes, time steps
+TOLERANCE = {"fluid": (1e-5, 1e-6)}
 VELOCITIES = np.array(
     [
         *[(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)],
@@ -27,7 +28,7 @@ def equilibrium(density: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    planes, steps = SHAPES[size]
+    planes, steps = SIZES[size]
     random = np.random.default_rng(seed)
     cells = (planes + 2) * NY * NX
     density = random.uniform(0.95, 1.05, cells)
@@ -66,15 +67,3 @@ def reference(arrays: Arrays) -> Arrays:
         fluid = fluid.copy()
         fluid[1:-1] = after.reshape(directions, planes, NY, NX).transpose(1, 0, 2, 3)
     return {"fluid": fluid.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="lbm",
-    title="fluid flow by the lattice Boltzmann method with 19 directions",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"fluid": (1e-5, 1e-6)},
-)

@@ -1,14 +1,15 @@
-"""Monte Carlo pricing of a swaption portfolio in the LIBOR market model."""
+"""Monte Carlo value and sensitivity of swaptions in the LIBOR market model, one path a thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 THREADS = 64
 # Paths, forward rates, time steps.
-SHAPES = Sizes(tiny=(256, 24, 12), small=(4096, 34, 17), paper=(4096, 80, 40), chip=(12_288, 80, 40))
+SIZES = Sizes(tiny=(256, 24, 12), small=(4096, 34, 17), paper=(4096, 80, 40), chip=(12_288, 80, 40))
+TOLERANCE = {"values": (1e-4, 1e-4), "sensitivities": (2e-4, 1e-2)}
 DELTA = np.float32(0.25)
 MATURITIES = np.array([2, 2, 2, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10])
 SWAP_RATES = np.array([0.045, 0.05, 0.055] * 5, np.float32)
@@ -16,7 +17,7 @@ SWAP_RATES = np.array([0.045, 0.05, 0.055] * 5, np.float32)
 
 def inputs(size: Size) -> Arrays:
     """Constant inputs, as in the paper that explains this workload's compressibility by them: every path is the same."""
-    paths, rates, steps = SHAPES[size]
+    paths, rates, steps = SIZES[size]
     return {
         "normals": np.full((steps, paths), 0.3, np.float32),
         "initial_rates": np.full(rates, 0.05, np.float32),
@@ -54,14 +55,3 @@ def reference(arrays: Arrays) -> Arrays:
     payoff = np.where(swaps.real < 0, -100 * swaps, 0).sum(axis=0)
     value = np.prod(1 / (1 + delta * forward[:steps]), axis=0) * payoff
     return {"values": value.real.astype(np.float32), "sensitivities": (value.imag / shift).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="lib",
-    title="Monte Carlo value and sensitivity of swaptions in the LIBOR market model, one path a thread",
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"values": (1e-4, 1e-4), "sensitivities": (2e-4, 1e-2)},
-)

@@ -1,19 +1,20 @@
-"""Laplace's equation in three dimensions by Jacobi iteration."""
+"""Jacobi iterations of Laplace's equation on a box, plane by plane."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 13
 BLOCK = (32, 4)
 # Planes, rows, columns, iterations.
-SHAPES = Sizes(tiny=(10, 9, 70, 2), small=(24, 100, 100, 2), paper=(100, 100, 100, 1), chip=(192, 192, 192, 1))
+SIZES = Sizes(tiny=(10, 9, 70, 2), small=(24, 100, 100, 2), paper=(100, 100, 100, 1), chip=(192, 192, 192, 1))
+TOLERANCE = {"field": (1e-5, 1e-6)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    *box, iterations = SHAPES[size]
+    *box, iterations = SIZES[size]
     random = np.random.default_rng(seed)
     return {"field": random.uniform(0, 1, box).astype(np.float32), "iterations": np.array(iterations, np.int32)}
 
@@ -37,15 +38,3 @@ def reference(arrays: Arrays) -> Arrays:
         following[1:-1, 1:-1, 1:-1] = neighbours / 6
         field = following
     return {"field": field.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="lps",
-    title="Jacobi iterations of Laplace's equation on a box, plane by plane",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"field": (1e-5, 1e-6)},
-)

@@ -1,18 +1,19 @@
-"""LU decomposition in blocks."""
+"""LU decomposition in 16 x 16 blocks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 11
 BLOCK = 16
-ORDER = Sizes(tiny=64, small=192, paper=256)  # 256 makes the paper's 15 CTAs of the first perimeter
+SIZES = Sizes(tiny=64, small=192, paper=256)  # 256 makes the paper's 15 CTAs of the first perimeter
+TOLERANCE = {"factors": (1e-4, 1e-4)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    n = ORDER[size]
+    n = SIZES[size]
     random = np.random.default_rng(seed)
     # A dominant diagonal keeps the decomposition without pivoting stable.
     return {"matrix": (random.uniform(-1, 1, (n, n)) + n * np.eye(n) / 4).astype(np.float32)}
@@ -37,15 +38,3 @@ def reference(arrays: Arrays) -> Arrays:
         factors[k + 1 :, k] /= factors[k, k]
         factors[k + 1 :, k + 1 :] -= np.outer(factors[k + 1 :, k], factors[k, k + 1 :])
     return {"factors": factors.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="lud",
-    title="LU decomposition in 16 x 16 blocks",
-    seed=SEED,
-    sizes=ORDER,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"factors": (1e-4, 1e-4)},
-)

@@ -1,18 +1,19 @@
-"""Dense matrix product in 16 x 16 tiles."""
+"""Dense matrix product in 16 x 16 tiles of shared memory."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 1
 TILE = 16
-SHAPES = Sizes(tiny=(64, 64, 48), small=(128, 128, 128), paper=(128, 512, 128), chip=(512, 256, 512))  # rows, inner, columns
+SIZES = Sizes(tiny=(64, 64, 48), small=(128, 128, 128), paper=(128, 512, 128), chip=(512, 256, 512))  # rows, inner, columns
+TOLERANCE = {"c": (1e-5, 1e-5)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    rows, inner, columns = SHAPES[size]
+    rows, inner, columns = SIZES[size]
     random = np.random.default_rng(seed)
     return {
         "a": random.uniform(-1, 1, (rows, inner)).astype(np.float32),
@@ -31,15 +32,3 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
 
 def reference(arrays: Arrays) -> Arrays:
     return {"c": (arrays["a"].astype(np.float64) @ arrays["b"]).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="matrixmul",
-    title="dense matrix product in 16 x 16 tiles of shared memory",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"c": (1e-5, 1e-5)},
-)

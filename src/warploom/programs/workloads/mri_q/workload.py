@@ -1,19 +1,20 @@
-"""The Q matrix of magnetic resonance image reconstruction."""
+"""The matrix Q of magnetic resonance image reconstruction, one voxel a thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 16
 THREADS = 256
 # Voxels, samples of k-space.
-SHAPES = Sizes(tiny=(3 * 256, 24), small=(90 * 256, 40), paper=(128 * 256, 512), chip=(40**3, 448))
+SIZES = Sizes(tiny=(3 * 256, 24), small=(90 * 256, 40), paper=(128 * 256, 512), chip=(40**3, 448))
+TOLERANCE = {"q_real": (1e-4, 2e-3), "q_imaginary": (1e-4, 2e-3)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    voxels, samples = SHAPES[size]
+    voxels, samples = SIZES[size]
     random = np.random.default_rng(seed)
     arrays = {name: random.uniform(-0.5, 0.5, voxels).astype(np.float32) for name in ("x", "y", "z")}
     # A spiral through k-space.
@@ -46,15 +47,3 @@ def reference(arrays: Arrays) -> Arrays:
         "q_real": (np.cos(angle) @ magnitude).astype(np.float32),
         "q_imaginary": (np.sin(angle) @ magnitude).astype(np.float32),
     }
-
-
-WORKLOAD = Workload(
-    name="mri-q",
-    title="the matrix Q of magnetic resonance image reconstruction, one voxel a thread",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"q_real": (1e-4, 2e-3), "q_imaginary": (1e-4, 2e-3)},
-)

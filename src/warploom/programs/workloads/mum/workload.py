@@ -1,14 +1,14 @@
-"""Matching of DNA reads against a suffix tree."""
+"""Longest matches of DNA reads in a reference by its suffix tree."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 14
 THREADS = 256
-SHAPES = Sizes(tiny=(400, 1500), small=(7680, 10_000), paper=(50_000, 60_000))  # reads, letters of the reference
+SIZES = Sizes(tiny=(400, 1500), small=(7680, 10_000), paper=(50_000, 60_000))  # reads, letters of the reference
 READ_LENGTH, LEAST = 25, 20
 TEXTURE_WIDTH = 256
 ROOT = 1
@@ -66,7 +66,7 @@ def suffix_tree(letters: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    reads, length = SHAPES[size]
+    reads, length = SIZES[size]
     random = np.random.default_rng(seed)
     sequence = random.integers(0, 4, length).astype(np.uint8)
     # Reads from the reference with errors, so that most match in part.
@@ -122,14 +122,3 @@ def reference(arrays: Arrays) -> Arrays:
         found = np.isin(words(reads, length), words(sequence, length))[:, : lengths.shape[1]]
         lengths[:, : found.shape[1]] += found
     return {"lengths": lengths}
-
-
-WORKLOAD = Workload(
-    name="mum",
-    title="longest matches of DNA reads in a reference by its suffix tree",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

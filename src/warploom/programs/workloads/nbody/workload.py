@@ -1,20 +1,24 @@
-"""Inputs, launches and reference of nbody."""
+"""Gravitation among all pairs of bodies.
+
+Like the CUDA SDK's nbody.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 6
 _THREADS = 128
 # Bodies, how many of them have a mass, steps.
-_SIZES = Sizes(tiny=(384, 384, 1), small=(1920, 1920, 1), paper=(3840, 3840, 2), chip=(33_792, 2048, 1))
+SIZES = Sizes(tiny=(384, 384, 1), small=(1920, 1920, 1), paper=(3840, 3840, 2), chip=(33_792, 2048, 1))
+TOLERANCE = {"position": (1e-5, 1e-6), "velocity": (1e-5, 1e-6)}
 _SOFTENING_SQUARED, _STEP = np.float32(0.01), np.float32(0.02)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
-    bodies, massive, steps = _SIZES[size]
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    bodies, massive, steps = SIZES[size]
     random = np.random.default_rng(seed)
     position = random.normal(0, 1, (bodies, 4)).astype(np.float32)
     position[:, 3] = random.uniform(0.5, 1.5, bodies) / massive
@@ -24,7 +28,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"position": position, "velocity": velocity, "steps": np.array(steps, np.int32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     bodies, massive = len(arrays["position"]), np.count_nonzero(arrays["position"][:, 3])
     now, then = gpu.array(arrays["position"]), gpu.array(np.zeros((bodies, 4), np.float32))
     velocity = gpu.array(arrays["velocity"])
@@ -35,7 +39,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"position": now.get(), "velocity": velocity.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     position, velocity = arrays["position"].astype(np.float64), arrays["velocity"].astype(np.float64)
     massive = np.count_nonzero(position[:, 3])
     softening, step = float(_SOFTENING_SQUARED), float(_STEP)
@@ -50,15 +54,3 @@ def _reference(arrays: Arrays) -> Arrays:
         velocity[:, :3] += pull * step
         position[:, :3] += velocity[:, :3] * step
     return {"position": position.astype(np.float32), "velocity": velocity.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="nbody",
-    title="Gravitation among all pairs of bodies",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"position": (1e-5, 1e-6), "velocity": (1e-5, 1e-6)},
-)

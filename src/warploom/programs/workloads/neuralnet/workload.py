@@ -1,13 +1,14 @@
-"""Recognition of handwritten digits by a convolutional network."""
+"""Convolutional network for handwritten digits, 13 x 13 threads a map."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 10
-IMAGES = Sizes(tiny=1, small=14, paper=28, chip=264)  # 28 images make the paper's 168 CTAs of the first layer
+SIZES = Sizes(tiny=1, small=14, paper=28, chip=264)  # 28 images make the paper's 168 CTAs of the first layer
+TOLERANCE = {"maps1": (1e-5, 1e-5), "classes": (1e-4, 1e-4)}
 PIXELS, MAPS1, SIDE1, MAPS2, SIDE2, UNITS3, UNITS4, KERNEL = 29, 6, 13, 50, 5, 100, 10, 5
 
 
@@ -18,7 +19,7 @@ def inputs(size: Size, seed: int = SEED) -> Arrays:
         return random.normal(0, fan_in**-0.5, shape).astype(np.float32)
 
     # Strokes: images that are dark but for a few bright lines.
-    images = np.zeros((IMAGES[size], PIXELS, PIXELS), np.float32)
+    images = np.zeros((SIZES[size], PIXELS, PIXELS), np.float32)
     for image in images:
         for _ in range(4):
             (y0, x0), (y1, x1) = random.integers(3, PIXELS - 3, (2, 2))
@@ -65,15 +66,3 @@ def reference(arrays: Arrays) -> Arrays:
     units3 = squash(maps2.reshape(len(maps2), -1) @ exact["weights3"][1:] + exact["weights3"][0])
     classes = squash(units3 @ exact["weights4"][1:] + exact["weights4"][0])
     return {"maps1": maps1.astype(np.float32), "classes": classes.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="neuralnet",
-    title="convolutional network for handwritten digits, 13 x 13 threads a map",
-    seed=SEED,
-    sizes=IMAGES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"maps1": (1e-5, 1e-5), "classes": (1e-4, 1e-4)},
-)

@@ -1,20 +1,21 @@
-"""Nearest neighbours of a place."""
+"""Nearest neighbours of a place, 16 threads a CTA."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 20
 THREADS, NEAREST = 16, 5
-RECORDS = Sizes(tiny=9000, small=42_764, paper=42_764)
+SIZES = Sizes(tiny=9000, small=42_764, paper=42_764)  # records
+TOLERANCE = {"distances": (1e-6, 1e-6)}
 LATITUDE, LONGITUDE = np.float32(30), np.float32(90)
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
     random = np.random.default_rng(seed)
-    return {"places": random.uniform((7, 1), (60, 180), (RECORDS[size], 2)).astype(np.float32)}
+    return {"places": random.uniform((7, 1), (60, 180), (SIZES[size], 2)).astype(np.float32)}
 
 
 def nearest(distances: np.ndarray) -> Arrays:
@@ -33,15 +34,3 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
 def reference(arrays: Arrays) -> Arrays:
     offset = arrays["places"].astype(np.float64) - (float(LATITUDE), float(LONGITUDE))
     return nearest(np.hypot(offset[:, 0], offset[:, 1]).astype(np.float32))
-
-
-WORKLOAD = Workload(
-    name="nn",
-    title="nearest neighbours of a place, 16 threads a CTA",
-    seed=SEED,
-    sizes=RECORDS,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"distances": (1e-6, 1e-6)},
-)

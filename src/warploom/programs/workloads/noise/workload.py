@@ -1,20 +1,21 @@
-"""Inputs, launch and reference of noise."""
+"""Shader: procedural marble from gradient noise with a permutation texture."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 26
 _BLOCK = (16, 16)
-_SIZES = Sizes(tiny=(16, 64, 2), small=(128, 192, 3), paper=(480, 640, 4))  # height, width, octaves
+SIZES = Sizes(tiny=(16, 64, 2), small=(128, 192, 3), paper=(480, 640, 4))  # height, width, octaves
+TOLERANCE = {"picture": (0.0, 3e-5)}
 _SCALE, _TIME = np.float32(0.0625), np.float32(3.3)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Texel (y, x) of the permutation texture holds the hashes of cell corners (x, y), (x, y+1), (x+1, y), (x+1, y+1)."""
-    height, width, octaves = _SIZES[size]
+    height, width, octaves = SIZES[size]
     random = np.random.default_rng(seed)
     once = random.permutation(256)
     y, x = np.mgrid[0:256, 0:256]
@@ -30,7 +31,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     }
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     picture = gpu.array(np.zeros((height, width, 4), np.float32))
     permutation, gradients = gpu.texture(arrays["permutation"]), gpu.texture(arrays["gradients"])
@@ -59,7 +60,7 @@ def _gradient_noise(arrays: Arrays, x: np.ndarray, y: np.ndarray, z: float) -> n
     return _mix(layers[0], layers[1], w)
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     row, column = np.mgrid[0:height, 0:width] * float(_SCALE)
     turbulence = np.zeros((height, width))
@@ -69,15 +70,3 @@ def _reference(arrays: Arrays) -> Arrays:
     vein = 0.5 + 0.5 * np.sin(column * 2 + 5 * turbulence)
     colour = (0.2 + 0.75 * vein, 0.18 + 0.72 * vein * vein, 0.3 + 0.55 * vein, np.ones_like(vein))
     return {"picture": np.stack(colour, axis=-1).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="noise",
-    title="Shader: procedural marble from gradient noise with a permutation texture",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"picture": (0.0, 3e-5)},
-)

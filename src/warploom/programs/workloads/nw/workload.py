@@ -1,18 +1,18 @@
-"""Global alignment of two sequences (Needleman and Wunsch)."""
+"""Global alignment of two sequences by Needleman and Wunsch, 16 threads a CTA."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 21
 TILE, PENALTY, LETTERS = 16, 10, 24
-LENGTH = Sizes(tiny=80, small=512, paper=2048, chip=4224)
+SIZES = Sizes(tiny=80, small=512, paper=2048, chip=4224)  # letters of a sequence
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    n = LENGTH[size]
+    n = SIZES[size]
     random = np.random.default_rng(seed)
     # A symmetric substitution table in the range of those for proteins, matches scoring best.
     table = random.integers(-4, 4, (LETTERS, LETTERS))
@@ -52,14 +52,3 @@ def reference(arrays: Arrays) -> Arrays:
         gap = np.maximum(scores[i - 1, j], scores[i, j - 1]) - PENALTY
         scores[i, j] = np.maximum(scores[i - 1, j - 1] + similarity[i, j], gap)
     return {"scores": scores}
-
-
-WORKLOAD = Workload(
-    name="nw",
-    title="global alignment of two sequences by Needleman and Wunsch, 16 threads a CTA",
-    seed=SEED,
-    sizes=LENGTH,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

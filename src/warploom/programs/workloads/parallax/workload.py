@@ -1,30 +1,31 @@
-"""Inputs, launch and reference of parallax."""
+"""Shader: parallax occlusion mapping, ray marching through a depth texture."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warploom.programs.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 203
 _BLOCK = (32, 8)
 _LAYERS, _SIDE = 16, 64
-_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+TOLERANCE = {"picture": (0.0, 2e-3)}  # texture filters weigh with eight bits
 _EYE = (np.float32(0.3), np.float32(-0.2), np.float32(1.2))
 _LIGHT = (np.float32(0.48), np.float32(0.6), np.float32(0.64))
 _SCALE, _TILES = np.float32(0.1), np.float32(2.0)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Depths are gentle enough that a ray enters the surface only once."""
     y, x = np.mgrid[0:_SIDE, 0:_SIDE] * (2 * np.pi / _SIDE)
     depths = 0.5 + 0.22 * np.sin(2 * x + y) + 0.2 * np.cos(2 * y - x)
-    shape = np.array(_SIZES[size], np.int32)
+    shape = np.array(SIZES[size], np.int32)
     return {"depths": depths.astype(np.float32), "colours": smooth_texture(seed, _SIDE), "shape": shape}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     picture = gpu.array(np.zeros((height, width, 4), np.float32))
     textures = [gpu.texture(arrays[name], linear=True, wrap=True, normalized=True) for name in ("depths", "colours")]
@@ -34,7 +35,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"picture": picture.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     depths = arrays["depths"]
 
     def depth_at(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -63,15 +64,3 @@ def _reference(arrays: Arrays) -> Arrays:
     colour = bilinear(arrays["colours"], u, v, wrap=True)[..., :3] * light[..., None]
     picture = np.concatenate((colour, np.ones_like(colour[..., :1])), axis=-1)
     return {"picture": picture.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="parallax",
-    title="Shader: parallax occlusion mapping, ray marching through a depth texture",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-)

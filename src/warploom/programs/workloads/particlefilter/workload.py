@@ -1,23 +1,29 @@
-"""Inputs, launches and reference of particlefilter."""
+"""Particle filter that tracks a disk through noisy frames.
+
+Like Rodinia's particlefilter.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 32
 _THREADS = 512
 # Particles, frames, side of a frame.
-_SIZES = Sizes(tiny=(1024, 2, 64), small=(23040, 2, 128), paper=(46080, 4, 128), chip=(138_240, 4, 128))
+SIZES = Sizes(tiny=(1024, 2, 64), small=(23040, 2, 128), paper=(46080, 4, 128), chip=(138_240, 4, 128))
+# A quantile that falls between two particles may draw either one: the track, a mean over all, moves by far less than this.
+TOLERANCE = {"track": (0.0, 0.02), "first_weights": (1e-4, 1e-10)}
+SHAPED = "one warp adds up the values of a CTA, sixteen a lane, all loads at once; Rodinia has a tree over all threads, in f64"
 _DRIFT = (np.float32(1.0), np.float32(-2.0))
 _SPREAD = np.float32(2.5)
 _FIRST_QUANTILE = np.float32(0.37)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Frames with a disk of 228 on a background of 100, moving by the expected drift, under noise."""
-    particles, count, side = _SIZES[size]
+    particles, count, side = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:side, 0:side]
     frames = []
@@ -33,7 +39,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     }
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     frames = arrays["frames"]
     height, width = frames.shape[1:]
     particles = len(arrays["seed"])
@@ -66,7 +72,7 @@ def _uniform(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return state, ((state >> np.uint32(8)) + 0.5) / 2.0**24
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     frames, disk = arrays["frames"].astype(np.float64), arrays["disk"].astype(np.float64)
     limit_y, limit_x = (extent - 1.001 for extent in frames.shape[1:])
     state = arrays["seed"]
@@ -95,17 +101,3 @@ def _reference(arrays: Arrays) -> Arrays:
         drawn = np.minimum(np.searchsorted(np.cumsum(weight), quantiles), particles - 1)
         x, y = x[drawn], y[drawn]
     return {"track": np.array(track, np.float32), "first_weights": first_weights.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="particlefilter",
-    title="Particle filter that tracks a disk through noisy frames",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    # A quantile that falls between two particles may draw either one: the track, a mean over all, moves by far less than this.
-    tolerance={"track": (0.0, 0.02), "first_weights": (1e-4, 1e-10)},
-    shaped="one warp adds up the values of a CTA, sixteen a lane, all loads at once; Rodinia has a tree over all threads, in f64",
-)

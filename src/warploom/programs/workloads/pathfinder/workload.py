@@ -1,19 +1,19 @@
-"""Cheapest way through a grid, row by row."""
+"""Cheapest way through a grid of costs 0 to 9, twenty rows a launch."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 18
 THREADS, STEPS = 256, 20
-SHAPES = Sizes(tiny=(25, 1000), small=(41, 19_440), paper=(61, 100_000))  # rows, columns
+SIZES = Sizes(tiny=(25, 1000), small=(41, 19_440), paper=(61, 100_000))  # rows, columns
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
     random = np.random.default_rng(seed)
-    return {"wall": random.integers(0, 10, SHAPES[size]).astype(np.int32)}
+    return {"wall": random.integers(0, 10, SIZES[size]).astype(np.int32)}
 
 
 def host(gpu: Gpu, arrays: Arrays) -> Arrays:
@@ -37,14 +37,3 @@ def reference(arrays: Arrays) -> Arrays:
         padded = np.pad(cost, 1, mode="edge")
         cost = row + np.minimum(np.minimum(padded[:-2], padded[2:]), cost)
     return {"cost": cost.astype(np.int32)}
-
-
-WORKLOAD = Workload(
-    name="pathfinder",
-    title="cheapest way through a grid of costs 0 to 9, twenty rows a launch",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

@@ -1,22 +1,23 @@
-"""Inputs, launch and reference of phong."""
+"""Shader: Blinn-Phong lighting with colour texture and normal map."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warploom.programs.workloads.sampling import bilinear, normalised, pixel_centres, smooth_texture
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 20
 _BLOCK = (32, 8)
-_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+TOLERANCE = {"picture": (0.0, 2e-3)}  # texture filters weigh with eight bits
 _EYE = (np.float32(0.2), np.float32(-0.4), np.float32(1.8))
 _TILES, _SHININESS = np.float32(3.0), np.float32(24.0)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Light positions (fading in w) and colours alternate; some lights lie so low that bumps face away from them."""
-    height, width = _SIZES[size]
+    height, width = SIZES[size]
     random = np.random.default_rng(seed)
     lights = np.empty((5, 2, 4))
     lights[:, 0, :2] = random.uniform(-1.5, 1.5, (5, 2))
@@ -31,7 +32,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     }
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     picture, lights = gpu.array(np.zeros((height, width, 4), np.float32)), gpu.array(arrays["lights"])
     textures = [gpu.texture(arrays[name], linear=True, wrap=True, normalized=True) for name in ("colours", "normals")]
@@ -42,7 +43,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"picture": picture.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     u, v = pixel_centres(*arrays["shape"])
     point = np.stack((2 * u - 1, 2 * v - 1, np.zeros_like(u)), axis=-1)
     tiles = float(_TILES)
@@ -60,15 +61,3 @@ def _reference(arrays: Arrays) -> Arrays:
         total += strength[..., None] * colour[:3] * (albedo[..., :3] + (albedo[..., 3] * shine)[..., None])
     picture = np.concatenate((np.clip(total, 0, 1), np.ones_like(total[..., :1])), axis=-1)
     return {"picture": picture.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="phong",
-    title="Shader: Blinn-Phong lighting with colour texture and normal map",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"picture": (0.0, 2e-3)},  # texture filters weigh with eight bits
-)

@@ -1,24 +1,27 @@
-"""Inputs, launches and reference of radixsort."""
+"""Radix sort of key-value pairs, four bits a pass.
+
+Like the CUDA SDK's radixSort.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 33
 _THREADS, _TILE, _DIGITS, _DIGIT_BITS = 256, 2048, 16, 4
-_SIZES = Sizes(tiny=(6, 4), small=(90, 8), paper=(128, 32), chip=(512, 32))  # tiles, bits of a key
+SIZES = Sizes(tiny=(6, 4), small=(90, 8), paper=(128, 32), chip=(512, 32))  # tiles, bits of a key
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
-    tiles, bits = _SIZES[size]
+def inputs(size: Size, seed: int = SEED) -> Arrays:
+    tiles, bits = SIZES[size]
     random = np.random.default_rng(seed)
     keys = random.integers(0, 2**bits, tiles * _TILE, dtype=np.uint64).astype(np.uint32)
     return {"keys": keys, "values": np.arange(len(keys), dtype=np.uint32), "bits": np.array(bits, np.int32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """One pass per four bits: sort the tiles, scan the counts, scatter."""
     length = len(arrays["keys"])
     tiles = length // _TILE
@@ -34,17 +37,6 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"keys": keys.get(), "values": values.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     order = np.argsort(arrays["keys"], kind="stable")
     return {"keys": arrays["keys"][order], "values": arrays["values"][order]}
-
-
-WORKLOAD = Workload(
-    name="radixsort",
-    title="Radix sort of key-value pairs, four bits a pass",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-)

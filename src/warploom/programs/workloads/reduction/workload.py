@@ -1,18 +1,19 @@
-"""Sum of a long array."""
+"""Sum of an array by a tree in shared memory."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 4
 THREADS = 256
-SHAPES = Sizes(tiny=(8, 60_000), small=(90, 1_000_000), paper=(64, 4_194_304), chip=(512, 16_777_216))  # CTAs, elements
+SIZES = Sizes(tiny=(8, 60_000), small=(90, 1_000_000), paper=(64, 4_194_304), chip=(512, 16_777_216))  # CTAs, elements
+TOLERANCE = {"total": (1e-5, 0.0)}
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    ctas, elements = SHAPES[size]
+    ctas, elements = SIZES[size]
     random = np.random.default_rng(seed)
     return {"ctas": np.array(ctas, np.int32), "values": random.uniform(0, 1, elements).astype(np.float32)}
 
@@ -28,15 +29,3 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
 
 def reference(arrays: Arrays) -> Arrays:
     return {"total": np.array([arrays["values"].sum(dtype=np.float64)], np.float32)}
-
-
-WORKLOAD = Workload(
-    name="reduction",
-    title="sum of an array by a tree in shared memory",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"total": (1e-5, 0.0)},
-)

@@ -1,19 +1,20 @@
-"""Motion estimation: sums of absolute differences."""
+"""Full-search motion estimation: sums of absolute differences of 4 x 4 to 16 x 16 blocks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 23
 RANGE, THREADS, LARGER_THREADS = 16, 61, 128
 POSITIONS = (2 * RANGE + 1) ** 2
-SHAPES = Sizes(tiny=(16, 16), small=(48, 48), paper=(144, 176))  # rows, columns of pixels
+SIZES = Sizes(tiny=(16, 16), small=(48, 48), paper=(144, 176))  # rows, columns of pixels
+SHAPED = "most of a thread's stores of sums are on their way at once"
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    rows, columns = SHAPES[size]
+    rows, columns = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0 : rows + 8, 0 : columns + 8]
     scene = 128 + 80 * np.sin(x / 6 + y / 9) * np.cos(y / 5) + random.normal(0, 6, y.shape)
@@ -43,15 +44,3 @@ def reference(arrays: Arrays) -> Arrays:
         for side, table in sads.items():
             table[:, :, position] = difference.reshape(rows // side, side, columns // side, side).sum(axis=(1, 3))
     return {f"sad{side}": table for side, table in sads.items()}
-
-
-WORKLOAD = Workload(
-    name="sad",
-    title="full-search motion estimation: sums of absolute differences of 4 x 4 to 16 x 16 blocks",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    shaped="most of a thread's stores of sums are on their way at once",
-)

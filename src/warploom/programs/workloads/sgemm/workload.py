@@ -1,20 +1,21 @@
-"""Single-precision matrix product, sixteen results a thread."""
+"""Single-precision matrix product, sixteen results of a row a thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 17
 COLUMNS, SLICE = 16, 8
 ROWS = COLUMNS * SLICE
-SHAPES = Sizes(tiny=(256, 48, 40), small=(640, 240, 96), paper=(1024, 496, 160))  # rows, columns, inner
+SIZES = Sizes(tiny=(256, 48, 40), small=(640, 240, 96), paper=(1024, 496, 160))  # rows, columns, inner
+TOLERANCE = {"c": (1e-5, 2e-5)}
 ALPHA, BETA = np.float32(1.5), np.float32(0.5)
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    rows, columns, inner = SHAPES[size]
+    rows, columns, inner = SIZES[size]
     random = np.random.default_rng(seed)
     # Stored by columns: what is here (inner, rows) is A, (inner, columns) the transpose of B, (columns, rows) C.
     shapes = {"a": (inner, rows), "b": (inner, columns), "c": (columns, rows)}
@@ -33,15 +34,3 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
 def reference(arrays: Arrays) -> Arrays:
     product = arrays["b"].T.astype(np.float64) @ arrays["a"]
     return {"c": (float(ALPHA) * product + float(BETA) * arrays["c"]).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="sgemm",
-    title="single-precision matrix product, sixteen results of a row a thread",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"c": (1e-5, 2e-5)},
-)

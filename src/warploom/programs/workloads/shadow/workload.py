@@ -1,20 +1,21 @@
-"""Inputs, launch and reference of shadow."""
+"""Shader: soft shadows from a shadow map with nine comparisons."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warploom.programs.workloads.sampling import bilinear, pixel_centres, smooth_texture
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 25
 _BLOCK = (16, 16)
 _SIDE = 128  # of the shadow map
-_SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+SIZES = Sizes(tiny=(32, 64), small=(240, 320), paper=(480, 640))  # height, width
+TOLERANCE = {"picture": (0.0, 5e-3)}  # texture filters weigh with eight bits, and depths differ by a texel's slope x 12
 _TEXEL, _BIAS, _SHARPNESS = np.float32(1.5 / _SIDE), np.float32(0.03), np.float32(12.0)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """The map sees the ground at a depth near one and four casters with soft rims in front of it."""
     random = np.random.default_rng(seed)
     u, v = pixel_centres(_SIDE, _SIDE)
@@ -28,11 +29,11 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
         "shadow_map": shadow_map.astype(np.float32),
         "colours": smooth_texture(204, 64),
         "projection": projection.astype(np.float32),
-        "shape": np.array(_SIZES[size], np.int32),
+        "shape": np.array(SIZES[size], np.int32),
     }
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     picture, projection = gpu.array(np.zeros((height, width, 4), np.float32)), gpu.array(arrays["projection"])
     shadow_map = gpu.texture(arrays["shadow_map"], linear=True, normalized=True)
@@ -43,7 +44,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"picture": picture.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     u, v = pixel_centres(*arrays["shape"])
     x, y = 4 * u - 2, 4 * v - 2
     point = np.stack((x, y, 0.1 * np.sin(3 * x) * np.cos(2 * y), np.ones_like(x)), axis=-1)
@@ -60,15 +61,3 @@ def _reference(arrays: Arrays) -> Arrays:
     lit *= np.clip(border * 8, 0, 1) / 9
     colour = bilinear(arrays["colours"], 2 * u, 2 * v, wrap=True)[..., :3] * (0.2 + 0.8 * lit)[..., None]
     return {"picture": np.concatenate((colour, lit[..., None]), axis=-1).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="shadow",
-    title="Shader: soft shadows from a shadow map with nine comparisons",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"picture": (0.0, 5e-3)},  # texture filters weigh with eight bits, and depths differ by a texel's slope x 12
-)

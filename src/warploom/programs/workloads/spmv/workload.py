@@ -1,19 +1,24 @@
-"""Inputs, launch and reference of spmv."""
+"""Sparse matrix times vector in jagged diagonal storage.
+
+Like Parboil's spmv.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 16
 _THREADS = 192
-_ROWS = Sizes(tiny=6000, small=60000, paper=146689)  # the vector of `small` is 15 times an L1 of 16 KB
+SIZES = Sizes(tiny=6000, small=60000, paper=146689)  # the vector of `small` is 15 times an L1 of 16 KB
+TOLERANCE = {"y": (1e-6, 2e-6)}
+SHAPED = "four entries of a row at a time, so that their gathers overlap; Parboil prefetches the next entry"
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """A random matrix with 2 to 33 entries a row (long rows are rare), columns all over the vector."""
-    rows = _ROWS[size]
+    rows = SIZES[size]
     random = np.random.default_rng(seed)
     length = np.minimum(2 + random.geometric(0.12, rows), 33).astype(np.int32)
     row_of = np.argsort(-length, kind="stable").astype(np.int32)
@@ -31,7 +36,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     }
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     rows = len(arrays["x"])
     matrix = [gpu.array(arrays[name]) for name in ("value", "column", "diagonal", "length", "row_of", "x")]
     y = gpu.array(np.zeros(rows, np.float32))
@@ -39,7 +44,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"y": y.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     length, diagonal = arrays["length"], arrays["diagonal"]
     products = arrays["value"].astype(np.float64) * arrays["x"][arrays["column"]]
     y = np.zeros(len(length))
@@ -49,16 +54,3 @@ def _reference(arrays: Arrays) -> Arrays:
     result = np.zeros(len(length), np.float32)
     result[arrays["row_of"]] = y
     return {"y": result}
-
-
-WORKLOAD = Workload(
-    name="spmv",
-    title="Sparse matrix times vector in jagged diagonal storage",
-    seed=SEED,
-    sizes=_ROWS,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"y": (1e-6, 2e-6)},
-    shaped="four entries of a row at a time, so that their gathers overlap; Parboil prefetches the next entry",
-)

@@ -1,21 +1,26 @@
-"""Inputs, launches and reference of srad."""
+"""Speckle-reducing anisotropic diffusion of a picture.
+
+Like Rodinia's srad.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 18
 _SIDE = 16
-_SIZES = Sizes(tiny=(64, 64, 2), small=(256, 384, 2), paper=(512, 512, 4))  # height, width, steps
+SIZES = Sizes(tiny=(64, 64, 2), small=(256, 384, 2), paper=(512, 512, 4))  # height, width, steps
+TOLERANCE = {"image": (1e-5, 1e-4), "coefficient": (1e-4, 2e-5)}
+SHAPED = "a thread has two rows of pixels, so that their divisions overlap; Rodinia's has one pixel"
 _QUARTER_STEP = np.float32(0.125)
 _PATCH = slice(0, 32)  # a uniform part of the picture, from which the noise is judged
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """A picture of two bright bodies on a dark ground under multiplicative speckle."""
-    height, width, steps = _SIZES[size]
+    height, width, steps = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     body = np.hypot((x - width * 0.6) / width, (y - height * 0.6) / height) < 0.25
@@ -31,7 +36,7 @@ def _speckle(image: np.ndarray) -> np.float32:
     return np.float32(patch.var() / patch.mean() ** 2)
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """Two launches a step; the host judges the noise in between, as the program it is modelled on does."""
     height, width = arrays["image"].shape
     grid, block = (width // _SIDE, height // _SIDE), (_SIDE, _SIDE)
@@ -46,7 +51,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"image": image.get(), "coefficient": coefficient.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     image = arrays["image"].astype(np.float64)
     coefficient = np.zeros_like(image)
     for _ in range(int(arrays["steps"])):
@@ -62,16 +67,3 @@ def _reference(arrays: Arrays) -> Arrays:
         flow = coefficient * (north + west) + beyond[1:, :-1] * south + beyond[:-1, 1:] * east
         image = image + float(_QUARTER_STEP) * flow
     return {"image": image.astype(np.float32), "coefficient": coefficient.astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="srad",
-    title="Speckle-reducing anisotropic diffusion of a picture",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"image": (1e-5, 1e-4), "coefficient": (1e-4, 2e-5)},
-    shaped="a thread has two rows of pixels, so that their divisions overlap; Rodinia's has one pixel",
-)

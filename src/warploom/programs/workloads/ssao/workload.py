@@ -1,19 +1,21 @@
-"""Inputs, launch and reference of ssao."""
+"""Shader: screen-space ambient occlusion from a depth texture."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warploom.programs.workloads.sampling import bilinear, normalised, pixel_centres
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 24
 _BLOCK = (16, 16)
-_SIZES = Sizes(tiny=(32, 64), small=(192, 256), paper=(480, 640))  # height, width
+SIZES = Sizes(tiny=(32, 64), small=(192, 256), paper=(480, 640))  # height, width
+# Texture filters weigh with eight bits; slopes from neighbouring pixels multiply that by half the width of the picture.
+TOLERANCE = {"light": (0.0, 0.015)}
 _RADIUS, _SHARPNESS = np.float32(0.1), np.float32(25.0)
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Depths of a wavy floor with round bumps; a 4 x 4 texture of turns; 16 samples that crowd towards the centre."""
     random = np.random.default_rng(seed)
     u, v = pixel_centres(128, 128)
@@ -27,10 +29,10 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     samples[:, :3] = normalised(random.uniform(-1, 1, (16, 3))) * np.linspace(0.2, 1, 16)[:, None]
     samples[:, 2] = np.abs(samples[:, 2])
     arrays = {"depths": depths, "turns": turns, "samples": samples}
-    return {name: values.astype(np.float32) for name, values in arrays.items()} | {"shape": np.array(_SIZES[size], np.int32)}
+    return {name: values.astype(np.float32) for name, values in arrays.items()} | {"shape": np.array(SIZES[size], np.int32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     light, samples = gpu.array(np.zeros((height, width), np.float32)), gpu.array(arrays["samples"])
     depths = gpu.texture(arrays["depths"], linear=True, normalized=True)
@@ -42,7 +44,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"light": light.get()}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     height, width = (int(extent) for extent in arrays["shape"])
     radius, sharpness = float(_RADIUS), float(_SHARPNESS)
     u, v = pixel_centres(height, width)
@@ -64,16 +66,3 @@ def _reference(arrays: Arrays) -> Arrays:
         behind = depth + offset[..., 2] - depth_at(u + offset[..., 0], v + offset[..., 1])
         occlusion += np.clip(behind * sharpness, 0, 1) / (1 + (behind / radius) ** 2)
     return {"light": (1 - occlusion / len(arrays["samples"])).astype(np.float32)}
-
-
-WORKLOAD = Workload(
-    name="ssao",
-    title="Shader: screen-space ambient occlusion from a depth texture",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    # Texture filters weigh with eight bits; slopes from neighbouring pixels multiply that by half the width of the picture.
-    tolerance={"light": (0.0, 0.015)},
-)

@@ -1,4 +1,4 @@
-"""Clustering of a stream of points by local search."""
+"""Clustering of points by local search: what opening a centre would gain."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 19
 THREADS = 512
 # Points, dimensions, candidates tried; the tiny size's last CTA is not full.
-SHAPES = Sizes(tiny=(1900, 16, 3), small=(15_360, 32, 4), paper=(65_536, 64, 6), chip=(196_608, 64, 6))
+SIZES = Sizes(tiny=(1900, 16, 3), small=(15_360, 32, 4), paper=(65_536, 64, 6), chip=(196_608, 64, 6))
+TOLERANCE = {"gains": (1e-4, 1e-2)}
 GROUPS, OPENING_COST = 5, 60.0
 
 # For a candidate and the present state: whether each point would switch, and the sum of every column of shares.
@@ -19,7 +20,7 @@ Step = Callable[[int, np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
-    points, dimensions, candidates = SHAPES[size]
+    points, dimensions, candidates = SIZES[size]
     random = np.random.default_rng(seed)
     middles = random.uniform(0, 1, (GROUPS, dimensions))
     group = random.integers(0, GROUPS, points)
@@ -85,15 +86,3 @@ def reference(arrays: Arrays) -> Arrays:
         return switch, shares
 
     return local_search(arrays, step)
-
-
-WORKLOAD = Workload(
-    name="streamcluster",
-    title="clustering of points by local search: what opening a centre would gain",
-    seed=SEED,
-    sizes=SHAPES,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-    tolerance={"gains": (1e-4, 1e-2)},
-)

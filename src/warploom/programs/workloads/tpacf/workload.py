@@ -1,19 +1,23 @@
-"""Inputs, launch and reference of tpacf."""
+"""Histograms of the angles between points on a sphere.
+
+Like Parboil's tpacf, a two-point angular correlation.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 28
 _THREADS, _BINS = 256, 20
-_SIZES = Sizes(tiny=(96, 2), small=(192, 12), paper=(384, 30), chip=(256, 132))  # points in a set, random sets
+SIZES = Sizes(tiny=(96, 2), small=(192, 12), paper=(384, 30), chip=(256, 132))  # points in a set, random sets
+SHAPED = "half of the warps bring the other set as a whole, all loads at once; Parboil brings tiles of a CTA's width"
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Set 0 is clustered data, the others are uniform on the sphere; stored x, y and z apart."""
-    points, random_sets = _SIZES[size]
+    points, random_sets = SIZES[size]
     random = np.random.default_rng(seed)
     position = random.normal(size=(random_sets + 1, 3, points))
     position[0] += 1.5 * random.normal(size=(3, 6))[:, random.integers(0, 6, points)]
@@ -23,7 +27,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"points": position.astype(np.float32), "bounds": bounds.astype(np.float32)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     sets, _, points = arrays["points"].shape
     ctas = 2 * sets - 1
     histograms = gpu.array(np.zeros((ctas, _BINS), np.uint32))
@@ -40,7 +44,7 @@ def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return total
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     points, bounds = arrays["points"], arrays["bounds"]
     sets = range(len(points))
     pairings = [(0, other) for other in sets] + [(other, other) for other in sets[1:]]
@@ -52,15 +56,3 @@ def _reference(arrays: Arrays) -> Arrays:
         bins = len(bounds) - 1 - np.searchsorted(bounds[::-1], cosines, side="right")
         histograms[row] = np.bincount(bins[(bins >= 0) & (bins < _BINS)], minlength=_BINS)
     return {"histograms": histograms}
-
-
-WORKLOAD = Workload(
-    name="tpacf",
-    title="Histograms of the angles between points on a sphere",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    shaped="half of the warps bring the other set as a whole, all loads at once; Parboil brings tiles of a CTA's width",
-)

@@ -1,19 +1,19 @@
-"""Sum of two vectors."""
+"""Sum of two vectors, one element a thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 5
 THREADS = 256
-ELEMENTS = Sizes(tiny=30_000, small=50_000, paper=50_000)  # 50,000 make the paper's 196 CTAs
+SIZES = Sizes(tiny=30_000, small=50_000, paper=50_000)  # elements; 50,000 make the paper's 196 CTAs
 
 
 def inputs(size: Size, seed: int = SEED) -> Arrays:
     random = np.random.default_rng(seed)
-    return {name: random.uniform(-1, 1, ELEMENTS[size]).astype(np.float32) for name in ("a", "b")}
+    return {name: random.uniform(-1, 1, SIZES[size]).astype(np.float32) for name in ("a", "b")}
 
 
 def host(gpu: Gpu, arrays: Arrays) -> Arrays:
@@ -25,14 +25,3 @@ def host(gpu: Gpu, arrays: Arrays) -> Arrays:
 
 def reference(arrays: Arrays) -> Arrays:
     return {"c": arrays["a"] + arrays["b"]}
-
-
-WORKLOAD = Workload(
-    name="vectoradd",
-    title="sum of two vectors, one element a thread",
-    seed=SEED,
-    sizes=ELEMENTS,
-    inputs=inputs,
-    host=host,
-    reference=reference,
-)

@@ -1,21 +1,22 @@
-"""Inputs, launches and reference of videoenhance."""
+"""Denoises, sharpens and brightens the frames of a video."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes, Workload
+from warploom.programs.workloads.workload import Arrays, Gpu, Size, Sizes
 
 SEED = 8
 _BLOCK = (32, 8)
-_SIZES = Sizes(tiny=(48, 96, 2), small=(240, 352, 3), paper=(480, 704, 4))  # height, width, frames
+SIZES = Sizes(tiny=(48, 96, 2), small=(240, 352, 3), paper=(480, 704, 4))  # height, width, frames
+TOLERANCE = {"enhanced": (0.0, 1.0)}  # rounding to a byte may go either way
 _SETTINGS = (np.float32(0.8), np.float32(1.2), np.float32(1.3), np.float32(1 / 150))
 _LUMA = np.array([0.299, 0.587, 0.114])
 
 
-def _inputs(size: Size, seed: int = SEED) -> Arrays:
+def inputs(size: Size, seed: int = SEED) -> Arrays:
     """Noisy frames of a coloured pattern with a square that moves across it."""
-    height, width, frames = _SIZES[size]
+    height, width, frames = SIZES[size]
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     video = []
@@ -28,7 +29,7 @@ def _inputs(size: Size, seed: int = SEED) -> Arrays:
     return {"video": np.array(video).astype(np.uint8)}
 
 
-def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
+def host(gpu: Gpu, arrays: Arrays) -> Arrays:
     """One launch per frame, each with the original of the frame before."""
     video = arrays["video"]
     height, width = video.shape[1:3]
@@ -43,7 +44,7 @@ def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     return {"enhanced": np.array(enhanced).astype(np.int32)}
 
 
-def _reference(arrays: Arrays) -> Arrays:
+def reference(arrays: Arrays) -> Arrays:
     sharpness, contrast, saturation, motion_scale = (float(value) for value in _SETTINGS)
     video = arrays["video"].astype(np.float64)
     enhanced = video[1:].copy()
@@ -60,15 +61,3 @@ def _reference(arrays: Arrays) -> Arrays:
         colour = target[..., None] + saturation * (blended - base[..., None])
         enhanced[index, ..., :3] = np.floor(np.clip(colour, 0, 255) + 0.5)
     return {"enhanced": enhanced.astype(np.int32)}
-
-
-WORKLOAD = Workload(
-    name="videoenhance",
-    title="Denoises, sharpens and brightens the frames of a video",
-    seed=SEED,
-    sizes=_SIZES,
-    inputs=_inputs,
-    host=_host,
-    reference=_reference,
-    tolerance={"enhanced": (0.0, 1.0)},  # rounding to a byte may go either way
-)

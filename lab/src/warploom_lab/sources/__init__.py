@@ -1,0 +1,1 @@
+"""What the sources are like, as numbers."""

@@ -1,1 +1,0 @@
-"""Encryption by the Advanced Encryption Standard."""

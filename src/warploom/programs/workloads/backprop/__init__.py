@@ -1,1 +1,0 @@
-"""One training step of a neural network with one hidden layer."""

@@ -1,1 +1,0 @@
-"""Breadth-first search, level by level."""

@@ -1,1 +1,0 @@
-"""Breadth-first search with a work queue (the kind of Parboil's BFS)."""

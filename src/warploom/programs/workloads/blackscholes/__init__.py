@@ -1,1 +1,0 @@
-"""Prices of European options by the Black-Scholes formula."""

@@ -1,1 +1,0 @@
-"""Glow around bright parts of a picture."""

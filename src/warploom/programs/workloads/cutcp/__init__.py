@@ -1,1 +1,0 @@
-"""Electrostatic potential of charges with a cutoff."""

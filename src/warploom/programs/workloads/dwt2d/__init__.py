@@ -1,1 +1,0 @@
-"""Two-dimensional discrete wavelet transform (the kind of Rodinia's dwt2d)."""

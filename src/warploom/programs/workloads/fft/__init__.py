@@ -1,1 +1,0 @@
-"""Batched fast Fourier transforms."""

@@ -1,1 +1,0 @@
-"""Gaussian elimination, one column at a time."""

@@ -1,1 +1,0 @@
-"""Tracking of points on a heart wall through a sequence of images."""

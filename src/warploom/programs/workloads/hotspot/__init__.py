@@ -1,1 +1,0 @@
-"""Temperature of a chip under a power map."""

@@ -1,1 +1,0 @@
-"""Separable Gaussian blur of a picture."""

@@ -1,1 +1,0 @@
-"""The transform stage of JPEG encoding."""

@@ -1,1 +1,0 @@
-"""Particle forces among boxes of space (the kind of Rodinia's lavaMD)."""

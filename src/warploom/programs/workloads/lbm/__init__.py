@@ -1,1 +1,0 @@
-"""Fluid flow by the lattice Boltzmann method."""

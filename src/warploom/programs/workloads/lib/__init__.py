@@ -1,1 +1,0 @@
-"""Monte Carlo pricing of a swaption portfolio in the LIBOR market model."""

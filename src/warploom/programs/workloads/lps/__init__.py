@@ -1,1 +1,0 @@
-"""Laplace's equation in three dimensions by Jacobi iteration."""

@@ -1,1 +1,0 @@
-"""LU decomposition in blocks."""

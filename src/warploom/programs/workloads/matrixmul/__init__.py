@@ -1,1 +1,0 @@
-"""Dense matrix product in 16 x 16 tiles."""

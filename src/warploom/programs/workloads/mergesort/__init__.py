@@ -1,1 +1,0 @@
-"""Merge sort of key-value pairs (the kind of the CUDA SDK's mergeSort)."""

@@ -1,1 +1,0 @@
-"""The Q matrix of magnetic resonance image reconstruction."""

@@ -1,1 +1,0 @@
-"""Matching of DNA reads against a suffix tree."""

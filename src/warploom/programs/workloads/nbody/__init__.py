@@ -1,1 +1,0 @@
-"""All-pairs gravitation (the kind of the CUDA SDK's nbody)."""

@@ -1,1 +1,0 @@
-"""Recognition of handwritten digits by a convolutional network."""

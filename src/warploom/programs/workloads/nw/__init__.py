@@ -1,1 +1,0 @@
-"""Global alignment of two sequences (Needleman and Wunsch)."""

@@ -1,1 +1,0 @@
-"""Parallax occlusion mapping."""

@@ -1,1 +1,0 @@
-"""Tracking with a particle filter (the kind of Rodinia's particlefilter)."""

@@ -1,1 +1,0 @@
-"""Cheapest way through a grid, row by row."""

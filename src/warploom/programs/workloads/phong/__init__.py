@@ -1,1 +1,0 @@
-"""Phong shading of a bumpy, textured surface."""

@@ -1,1 +1,0 @@
-"""Radix sort of key-value pairs (the kind of the CUDA SDK's radixSort)."""

@@ -1,1 +1,0 @@
-"""Sum of a long array."""

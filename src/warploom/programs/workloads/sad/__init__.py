@@ -1,1 +1,0 @@
-"""Motion estimation: sums of absolute differences."""

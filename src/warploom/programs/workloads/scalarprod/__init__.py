@@ -1,1 +1,0 @@
-"""Scalar products of many pairs of vectors."""

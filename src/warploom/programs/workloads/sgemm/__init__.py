@@ -1,1 +1,0 @@
-"""Single-precision matrix product, sixteen results a thread."""

@@ -1,1 +1,0 @@
-"""Soft shadows from a shadow map."""

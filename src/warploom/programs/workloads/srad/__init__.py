@@ -1,1 +1,0 @@
-"""Speckle-reducing anisotropic diffusion (the kind of Rodinia's srad)."""

@@ -1,1 +1,0 @@
-"""Screen-space ambient occlusion."""

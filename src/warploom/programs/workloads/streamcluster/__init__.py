@@ -1,1 +1,0 @@
-"""Clustering of a stream of points by local search."""

@@ -1,1 +1,0 @@
-"""Two-point angular correlation (the kind of Parboil's tpacf)."""

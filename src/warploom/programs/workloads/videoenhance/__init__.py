@@ -1,1 +1,0 @@
-"""Enhancement of a video frame."""
