@@ -17,7 +17,8 @@ from warploom.designs import parse_design, storage_bits
 from warploom.papers.regmutex import PAPER
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.helps import without_shaped
 
 MACHINE = "regmutex"
 WIDE = "regmutex-wide"  # twice the file
@@ -214,7 +215,13 @@ def _rival_runs(size: str) -> Sequence[RunSpec]:
 
 
 def _bound_runs(size: str) -> Sequence[RunSpec]:
-    return [_run(name, "baseline", size, WIDE) for name in LIMITED]
+    return [_run(name, "baseline", size, WIDE) for name in (*LIMITED, *OTHERS)]
+
+
+def _unlimited(results: Results, size: str) -> list[str]:
+    """The programs of the half file that meet the paper's condition: the whole file does not limit their occupancy."""
+    whole, wide = ({name: results[_run(name, "baseline", size, machine)] for name in OTHERS} for machine in (MACHINE, WIDE))
+    return [name for name in OTHERS if wide[name].occupancy <= whole[name].occupancy]
 
 
 def _bound(results: Results, size: str) -> dict[str, float]:
@@ -245,7 +252,16 @@ def _rivals(results: Results, size: str) -> Outcome:
     experiments = {key: _without_limit(results, size) for key in measured if key.startswith("full")}
     experiments["half-rfv"], reason = _sharing_rfv(results, size)
     experiments["half-regmutex"] = Experiment("sections for which warps wait too long", WEIGHED, facts["half-regmutex, weighed"])
-    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason})
+    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason}, _leaning(results, size))
+
+
+def _leaning(results: Results, size: str) -> dict[str, Sequence[Help]]:
+    """What the means of RegMutex lean on: shaped kernels, and programs that the half file should not be tried with."""
+    full = {name: -value for name, value in _added(results, size, _full, LIMITED, "regmutex").items()}
+    half = _added(results, size, _half, OTHERS, "regmutex")
+    meeting = _unlimited(results, size)
+    others = [Help("programs that the whole file limits", _mean(half[name] for name in meeting))] if meeting else []
+    return {"full-regmutex": without_shaped(full), "half-regmutex": [*without_shaped(half), *others]}
 
 
 def _sharing_rfv(results: Results, size: str) -> tuple[Experiment, str]:
