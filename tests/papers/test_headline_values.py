@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from warploom.runs.engine import Asked
 from warploom.runs.store import Store
 from warploom.studies.reproduce.facts import load_facts
-from warploom.studies.reproduce.reproduce import reproduce, select
+from warploom.studies.reproduce.reproduce import reproduce, runs_of, select
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 PINNED = Path(__file__).parent / "headline_values.json"
@@ -30,7 +31,9 @@ PLACES = [
 @pytest.mark.parametrize(("paper", "place"), PLACES)
 def test_headline_values_are_those_that_were_reviewed(paper: str, place: str, tmp_path: Path) -> None:
     headline = {fact.id for fact in load_facts(paper) if fact.headline}
-    (made,) = reproduce(select(paper, place), "tiny", Store(tmp_path), 0, lambda run: None, code="ptx")
+    selected = select(paper, place)
+    wanted = Asked(runs_of(selected, "tiny", "ptx"), Store(tmp_path))
+    (made,) = reproduce(selected, "tiny", wanted, 0, lambda run: None, code="ptx")
     values = {f"{paper}.{key}": float(f"{value:.6g}") for key, value in made.outcome.facts.items() if key in headline}
     assert values, f"{paper}: {place} has no headline number"
     pinned = json.loads(PINNED.read_text())
