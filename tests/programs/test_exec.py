@@ -247,7 +247,7 @@ def test_with_warm_caches_copies_are_found_in_l2(features: Path, tmp_path: Path,
     assert sum(cycles["warm"]) < sum(cycles["cold"])
 
 
-def test_a_program_that_is_not_there(capsys) -> None:
+def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from warploom.designs import Design
+    from warploom.runs.execution import Execution
     from warploom.runs.limits import Limits
     from warploom.runs.result import Emulation, Result
 
@@ -72,7 +73,7 @@ def command(
     from warploom.programs.named import chosen_programs, origin_named
     from warploom.programs.workloads.registry import ALL, set_names
     from warploom.runs.remake import read_records
-    from warploom.runs.run import RunOnce, run_untimed
+    from warploom.runs.run import RunOnce, Watch, run_untimed
     from warploom.runs.savings import with_savings
 
     if record is not None:
@@ -101,7 +102,7 @@ def command(
     spoken = printed_to(sys.stderr) if json else nullcontext()  # what kernels print must not come between JSON
     with spoken, progress_bar(len(programs) * len(designs), "running") as step:
         for program in programs:
-            run_once = RunOnce()
+            run_once = RunOnce(Watch(executed=_cost_teller(program.name)))
             for point in designs:
                 step(f"{program.name} {point.name}", 0)
                 spec = how.spec(program, point, chip, timed=not emulate_only)
@@ -112,6 +113,21 @@ def command(
                 step()
     show(results, several=several, json=json, power=power, csv=csv, latex=latex)
     return report_faults(results)
+
+
+def _cost_teller(name: str) -> Callable[[Execution], None]:
+    """Who says, once a program has been executed, what it takes to time it, if that is long; each number once."""
+    from warploom.runs.cost import cost_of
+
+    told: set[int] = set()
+
+    def tell(execution: Execution) -> None:
+        expected = cost_of(sum(launch.stats.warp_instructions for launch in execution.launches))
+        if expected.long and expected.warp_instructions not in told:
+            told.add(expected.warp_instructions)
+            message(f"{name}: {expected.sentence}")
+
+    return tell
 
 
 def _with_limit(point: Design, registers: int) -> Design:
@@ -128,7 +144,7 @@ def show(results: Sequence[Any], *, several: bool, json: bool, power: bool, csv:
     timed = [result for result in results if not isinstance(result, Emulation)]
     emulated = [result for result in results if isinstance(result, Emulation)]
     if json:
-        values = [result.to_dict() if isinstance(result, Emulation) else _with_limits(result, power) for result in results]
+        values = [_with_cost(result) if isinstance(result, Emulation) else _with_limits(result, power) for result in results]
         print_json(values if several else values[0])
         return
     if emulated:
@@ -143,14 +159,22 @@ def show(results: Sequence[Any], *, several: bool, json: bool, power: bool, csv:
     print(described([result.provenance for result in results]))
 
 
+def _with_cost(result: Emulation) -> dict[str, Any]:
+    """What was executed, with what it would cost to time it."""
+    from warploom.runs.cost import cost_of
+
+    return result.to_dict() | {"cost": cost_of(result.warp_instructions).to_dict()}
+
+
 def _with_limits(result: Result, power: bool) -> dict[str, Any]:
     """A result with what limits it, and how far its machine is off."""
     from warploom.chip.machines.compared import comparison
+    from warploom.runs.kinds import kind_of
     from warploom.runs.limits import limits_of
 
     limits, compared = limits_of(result), comparison(result.machine.partition("[")[0])
-    told = {"limits": limits.to_dict() if limits else None, "compared": compared.to_dict() if compared else None}
-    return result.to_dict(power=power) | told
+    told = {"limits": limits.to_dict() if limits else None, "kind": kind_of(result)}
+    return result.to_dict(power=power) | told | {"compared": compared.to_dict() if compared else None}
 
 
 class _Code(NamedTuple):
@@ -243,11 +267,14 @@ def report_faults(results: Sequence[Any]) -> int:
 
 
 def _print_emulations(results: Sequence[Any]) -> None:
+    from warploom.runs.cost import cost_of
+
     table = plain_table("program", "verified", "warp instructions", "thread instructions", "seconds", numbers_from=2)
     for r in results:
         instructions = (f"{r.warp_instructions:,}", f"{r.thread_instructions:,}")
         table.add_row(r.workload, r.verdict, *instructions, f"{r.wall_seconds:.2f}")
     print_table(table)
+    print(cost_of(sum(r.warp_instructions for r in results)).sentence)
 
 
 def _print_results(results: Sequence[Result]) -> None:
@@ -259,16 +286,25 @@ def _print_results(results: Sequence[Result]) -> None:
         for r in results:
             for line in limit_lines(r, min(console.width, 100)):
                 console.print(line, soft_wrap=True)
-        rows = _ROWS | _own_rows(results)
-        beside = max(1, (console.width - max(map(len, rows)) - 2) // _DESIGN_COLUMN)
-        for first in range(0, len(results), beside):
-            shown = results[first : first + beside]
-            table = plain_table(results[0].workload, *(r.design["name"] for r in shown))
-            for label, value in rows.items():
-                table.add_row(label, *(value(r) for r in shown))
-            print_table(table)
+        _print_columns(results, _ROWS, console.width)
+        own = [r for r in results if _own_rows([r])]
+        if own:
+            _print_columns(own, _own_rows(own), console.width)
         return
     print_table(_brief_table(results, _BRIEF))
+
+
+def _print_columns(results: Sequence[Result], rows: Mapping[str, Callable[[Result], str]], width: int) -> None:
+    """A column for each design, as many beside each other as the terminal has room for."""
+    beside = max(1, (width - max(map(len, rows)) - 2) // _DESIGN_COLUMN)
+    for first in range(0, len(results), beside):
+        shown = results[first : first + beside]
+        table = plain_table(results[0].workload, *(r.design["name"] for r in shown))
+        for label, value in rows.items():
+            told = [value(r) for r in shown]
+            if set(told) != {"-"}:
+                table.add_row(label, *told)
+        print_table(table)
 
 
 def _brief_table(results: Sequence[Result], labels: Collection[str]) -> Table:

@@ -5,7 +5,8 @@ The rules, in their order; the first that holds gives the verdict. Shares are of
 1. *Empty chip*: less than half of the cycles of all SMs had a CTA, and a launch has fewer CTAs than there are SMs.
 2. *Tail*: less than three quarters of them had one: SMs wait for the last CTAs.
 3. *At a peak*: issue slots, a pipe, L1, L2 or DRAM are used for at least 60% of what they can do; the one that is used most.
-4. *Empty chip* once more: a launch has CTAs for less than half of the places that its SMs have for them.
+4. *Empty chip* once more: a launch has CTAs for less than half of the places that its SMs have for them. (This rule was set
+   after its first result had been seen, the others before.)
 5. *Waiting*: the reason for which schedulers that have warps issue nothing most often: instructions, barriers, results (of
    memory, where more than 5% of the accesses miss L1), ways to units that are full, registers that the design withholds,
    warps that its scheduler leaves out.

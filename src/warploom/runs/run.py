@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +27,14 @@ class Watch:
     """Who looks on while a run is timed; nobody changes anything of it. Chosen launches are not watched.
 
     ``observers`` are given by name or made; what they saw is in the result's ``observed``. ``receive`` takes events while the run
-    goes on, instead of the result: it is called with the observer's name, the code that runs and a list of them.
+    goes on, instead of the result: it is called with the observer's name, the code that runs and a list of them. ``executed`` is
+    called with what was executed, before any of it is timed.
     """
 
     observers: Sequence[Any] = ()
     receive: Receive | None = None
     progress: Progress | None = None
+    executed: Callable[[Execution], None] | None = None
 
 
 NOBODY = Watch()
@@ -43,6 +45,8 @@ def run(spec: RunSpec, watch: Watch = NOBODY, executions: Executions | None = No
     clock = Clock()
     spec = spec.settled
     execution = (executions if executions is not None else Executions()).of(spec)
+    if watch.executed is not None:
+        watch.executed(execution)
     return result_of(_timed(execution, spec, watch), spec, _judgement(execution), clock)
 
 
@@ -109,14 +113,15 @@ class Clock:
 class RunOnce:
     """Makes runs of one program, each once; equal ones may differ in the names of their designs."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch = NOBODY) -> None:
+        self._watch = watch
         self.executions = Executions()
         self._made: dict[RunSpec, Result] = {}
 
     def __call__(self, spec: RunSpec) -> Result:
         """The result of a run."""
         if spec not in self._made:
-            self._made[spec] = run(spec, executions=self.executions)
+            self._made[spec] = run(spec, self._watch, self.executions)
         return self._made[spec].under_name_of(spec.design)
 
 

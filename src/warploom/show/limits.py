@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from warploom.chip.machines.compared import error_sentence
+from warploom.runs.kinds import kind_of
 from warploom.runs.limits import Limits, limits_of
 from warploom.runs.result import Result
 
@@ -37,9 +38,10 @@ def use_of(limits: Limits) -> str:
 
 
 def error_lines(results: Sequence[Result], width: int) -> list[str]:
-    """How far cycles of these results may be off, wrapped: a sentence for each machine."""
-    kinds = dict.fromkeys((result.machine, result.spec.caches) for result in results)
-    return [line for label, caches in kinds for line in wrap(error_sentence(label, caches), width, subsequent_indent="  ")]
+    """How far cycles of these results may be off, wrapped: a sentence for each machine; of one program, for each kind of run."""
+    several = len({result.workload for result in results}) > 1
+    told = dict.fromkeys((result.machine, result.spec.caches, "" if several else kind_of(result)) for result in results)
+    return [line for about in told for line in wrap(error_sentence(*about), width, subsequent_indent="  ")]
 
 
 def percent(share: float | None) -> str:

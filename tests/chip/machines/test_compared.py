@@ -9,7 +9,7 @@ from warploom.chip.machines.compared import comparison, error_sentence
 
 def test_a_result_says_how_far_unseen_kernels_are_off() -> None:
     assert error_sentence("hopper", "cold") == (
-        "Beside an H200, cycles of kernels that hopper was not adjusted on are off by 5.8% in the median "
+        "Compared with an H200, cycles of kernels that hopper was not adjusted on are off by 5.8% in the median "
         "(224 launches, caches cold)."
     )
     assert "10.0% in the median (224 launches, caches warm)" in error_sentence("hopper", "warm")

@@ -24,12 +24,27 @@ class Unseen:
 
 
 @dataclass(frozen=True)
+class KindOfRun:
+    """Runs of one kind among them, caches cold: the median of the error of cycles, and what nine of ten launches keep to."""
+
+    name: str
+    launches: int
+    median: float
+    nine_of_ten: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What a machine was compared with."""
 
     beside: str
     date: str
     unseen: tuple[Unseen, ...]
+    kinds: tuple[KindOfRun, ...] = ()
+
+    def of_kind(self, kind: str, caches: str) -> KindOfRun | None:
+        """The error of runs of one kind, where there were such runs."""
+        return next((each for each in self.kinds if each.name == kind and caches == "cold"), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -43,16 +58,23 @@ def comparison(machine: str) -> Comparison | None:
     if not file.is_file():
         return None
     data = parse_toml(file.read_bytes(), str(file))
-    return Comparison(data["with"], data["date"], tuple(Unseen(**each) for each in data["unseen"]))
+    kinds = tuple(KindOfRun(**each) for each in data.get("kind", ()))
+    return Comparison(data["with"], data["date"], tuple(Unseen(**each) for each in data["unseen"]), kinds)
 
 
-def error_sentence(label: str, caches: str) -> str:
-    """How far a result on a machine may be off, by its name with what was changed of it, and the caches of the run."""
+def error_sentence(label: str, caches: str, kind: str = "") -> str:
+    """How far a result on a machine may be off, by its name with what was changed of it, the caches and the kind of the run."""
     name, changed, _ = label.partition("[")
     known = comparison(name)
     if known is None:
         return f"{name} was never compared with a chip: how far its cycles are off is not known."
-    kinds = [each for each in known.unseen if caches in each.caches] or known.unseen
-    errors = ", ".join(f"{each.median:.1%} in the median ({each.launches} launches, caches {each.caches})" for each in kinds)
+    unseen = [each for each in known.unseen if caches in each.caches] or known.unseen
+    errors = ", ".join(f"{each.median:.1%} in the median ({each.launches} launches, caches {each.caches})" for each in unseen)
+    alike = known.of_kind(kind, caches)
+    if alike is not None:
+        errors += (
+            f"; of runs of this kind ({kind}) by {alike.median:.1%}, nine of ten by {alike.nine_of_ten:.0%} at most "
+            f"({alike.launches} launches)"
+        )
     whole = " That is of the machine as it stands, not of one that was changed." if changed else ""
-    return f"Beside {known.beside}, cycles of kernels that {name} was not adjusted on are off by {errors}.{whole}"
+    return f"Compared with {known.beside}, cycles of kernels that {name} was not adjusted on are off by {errors}.{whole}"
