@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ COMPILATIONS = {
 }
 
 
-def run(ptx: str, inputs: np.ndarray, options: Options, **keywords) -> tuple[np.ndarray, Device]:
+def run(ptx: str, inputs: np.ndarray, options: Options, **keywords: Any) -> tuple[np.ndarray, Device]:
     device = Device(ptx, options, budget=2_000_000, **keywords)
     output = device.array(np.zeros((BLOCKS * BLOCK, 64), np.uint8))
     device.launch("k", (BLOCKS,), (BLOCK,), device.array(inputs), output)

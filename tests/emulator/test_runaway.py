@@ -79,7 +79,7 @@ class Alarm(Exception):
 
 @pytest.mark.parametrize("body, grid", [(ENDLESS, 1), ("", 500_000_000)], ids=["loop", "grid"])
 def test_a_running_launch_is_interrupted_at_once(body: str, grid: int) -> None:
-    def ring(_number, _frame) -> None:
+    def ring(_number: int, _frame: object) -> None:
         raise Alarm
 
     gpu = device(body, budget=10**12)
@@ -117,7 +117,7 @@ def test_a_long_launch_shows_signs_of_life(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("options", [["--emulate-only"], []], ids=["emulate", "time"])
-def test_the_command_has_the_budget_as_an_option(options, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_has_the_budget_as_an_option(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.ptx"
     file.write_text(kernel(ENDLESS))
     launch = ["--grid", "1", "--block", "32", "--arg", "a=u32[64]:zeros"]

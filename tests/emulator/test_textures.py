@@ -9,7 +9,7 @@ from warploom.jit import njit
 
 
 @njit
-def placed(index, size, addressing):
+def placed(index: int, size: int, addressing: int) -> int:
     return _placed(index, size, addressing)
 
 

@@ -101,6 +101,7 @@ def test_the_wheel_carries_its_data_and_nothing_of_the_laboratory(wheel: Path) -
     names = set(zipfile.ZipFile(wheel).namelist())
     for needed in (
         "warploom/programs/workloads/vectoradd/kernel.ptx",
+        "warploom/programs/cublas/kernels/bf16.ptx",
         "warploom/programs/workloads/vectoradd/kernel.cu",
         "warploom/chip/machines/gtx480.toml",
         "warploom/designs/named.toml",

@@ -411,10 +411,81 @@ static void missing(void) {
     printf("%s\n", name_of(cuMipmappedArrayGetLevel(&array, NULL, 0)));
 }
 
+/* More than 4 GiB, of which little is touched: 100 GiB, with data near their end. */
+static void large(void) {
+    const size_t gib = (size_t)1 << 30;
+    int data[32], got[32];
+    size_t available, total;
+    CUdeviceptr where, more;
+    unsigned char last;
+    CUfunction reversed = function("reversed");
+    CHECK(cuMemGetInfo(&available, &total));
+    printf("%zu %zu", total >> 20, (total - available) >> 20);
+    CHECK(cuMemAlloc(&where, 100 * gib));
+    printf(" %s", name_of(cuMemAlloc(&more, 50 * gib)));
+    CHECK(cuMemGetInfo(&available, &total));
+    printf(" %zu\n", (total - available) >> 30);
+    CUdeviceptr far = where + 99 * gib, farther = where + 99 * gib + gib / 2;
+    for (int i = 0; i < 32; i++) data[i] = i;
+    CHECK(cuMemcpyHtoD(far, data, sizeof data));
+    void *arguments[] = {&far};
+    CHECK(cuLaunchKernel(reversed, 1, 1, 1, 32, 1, 1, sizeof data, NULL, arguments, NULL));
+    CHECK(cuMemcpyDtoH(got, far, sizeof got));
+    CHECK(cuMemsetD8(farther, 7, 1000));
+    CHECK(cuMemcpyDtoD(where, farther, 1000));
+    CHECK(cuMemcpyDtoH(&last, where + 999, 1));
+    printf("%d %d %d", got[0], got[31], last);
+    CHECK(cuMemFree(where));
+    CHECK(cuMemAlloc(&where, 100 * gib));
+    CHECK(cuMemcpyDtoH(got, far, sizeof got));
+    printf(" %d\n", got[0]);
+    CHECK(cuMemFree(where));
+}
+
+/* Threads with a stream and memory of their own each, and one kernel. */
+enum { THREADS = 4, TURNS = 5, LENGTH = 32 };
+static CUfunction turned;
+static void *one_of_many(void *given) {
+    int data[LENGTH], *wrong = given;
+    CUstream stream;
+    CUdeviceptr where;
+    CHECK(cuCtxSetCurrent(primary));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&where, sizeof data));
+    for (int i = 0; i < LENGTH; i++) data[i] = i;
+    for (int turn = 0; turn < TURNS; turn++) {
+        void *arguments[] = {&where};
+        CHECK(cuMemcpyHtoDAsync(where, data, sizeof data, stream));
+        CHECK(cuLaunchKernel(turned, 1, 1, 1, LENGTH, 1, 1, sizeof data, stream, arguments, NULL));
+        CHECK(cuMemcpyDtoHAsync(data, where, sizeof data, stream));
+        CHECK(cuStreamSynchronize(stream));
+    }
+    for (int i = 0; i < LENGTH; i++) *wrong += data[i] != LENGTH - 1 - i; /* turned an odd number of times */
+    CHECK(cuMemFree(where));
+    return NULL;
+}
+static void parallel(void) {
+    pthread_t threads[THREADS];
+    int wrong[THREADS] = {0}, all = 0;
+    turned = function("reversed");
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, one_of_many, &wrong[i]);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL), all += wrong[i];
+    printf("%d\n", all);
+}
+
+/* What a kernel says of its shared memory is what it declares, without what the system has reserved. */
+static void standing(void) {
+    int bytes;
+    CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function("standing")));
+    printf("%d", bytes);
+    CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function("add")));
+    printf(" %d\n", bytes);
+}
+
 static const struct { const char *name; void (*part)(void); } parts[] = {
     {"modules", modules}, {"launches", launches}, {"memory", memory}, {"contexts", contexts}, {"streams", streams},
     {"kernels", kernels}, {"entries", entries}, {"errors", errors}, {"missing", missing},
-    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors},
+    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors}, {"large", large}, {"parallel", parallel}, {"standing", standing},
 };
 
 int main(int count, char **arguments) {

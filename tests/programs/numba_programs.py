@@ -7,14 +7,14 @@ from numba import cuda
 
 
 @cuda.jit
-def _axpy(a, x, y) -> None:
+def _axpy(a, x, y):
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]
 
 
 @cuda.jit
-def _sum(x, out) -> None:
+def _sum(x, out):
     parts = cuda.shared.array(128, np.float32)
     thread, i = cuda.threadIdx.x, cuda.grid(1)
     parts[thread] = x[i] if i < x.size else 0.0

@@ -1,6 +1,7 @@
 """Arguments of a user's kernel, as typed on the command line."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,21 +19,27 @@ BLUR = [
 ]
 
 
-def arguments(*texts):
+def _array(text: str, seed: int) -> np.ndarray:
+    made = parse_argument(text, seed).array
+    assert made is not None
+    return made
+
+
+def arguments(*texts: str) -> list[Any]:
     return [parse_argument(text, position) for position, text in enumerate(texts)]
 
 
 def test_arrays_by_contents(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(6, dtype=np.int32))
-    assert parse_argument("a=f32[4]", 0).array.tolist() == [0, 0, 0, 0]
-    assert parse_argument("a=s32[3]:iota", 0).array.tolist() == [0, 1, 2]
-    assert parse_argument("a=u8[2]:ones", 0).array.dtype == np.uint8
-    assert parse_argument("a=f64[2]:2.5", 0).array.tolist() == [2.5, 2.5]
-    assert parse_argument(f"a=s32[2,3]:{tmp_path}/x.npy", 0).array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert _array("a=f32[4]", 0).tolist() == [0, 0, 0, 0]
+    assert _array("a=s32[3]:iota", 0).tolist() == [0, 1, 2]
+    assert _array("a=u8[2]:ones", 0).dtype == np.uint8
+    assert _array("a=f64[2]:2.5", 0).tolist() == [2.5, 2.5]
+    assert _array(f"a=s32[2,3]:{tmp_path}/x.npy", 0).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_random_contents_follow_from_the_seed() -> None:
-    first, again, other = (parse_argument("a=f32[100]:random", seed).array for seed in (1, 1, 2))
+    first, again, other = (_array("a=f32[100]:random", seed) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 

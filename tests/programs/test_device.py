@@ -49,7 +49,7 @@ def test_partial_warps_execute_only_their_threads() -> None:
         ("x", "give an integer"),
     ],
 )
-def test_arguments_are_checked(argument, words: str) -> None:
+def test_arguments_are_checked(argument: object, words: str) -> None:
     gpu = device(INCREMENT, parameters=".param .u64 a, .param .u32 n")
     with pytest.raises(WarploomError, match=words) as caught:
         gpu.launch("k", (1,), (32,), gpu.array(np.zeros(32, np.uint32)), argument)

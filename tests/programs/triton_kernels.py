@@ -53,14 +53,14 @@ def _begin() -> None:
 
 
 @triton.jit
-def _add(x, y, z, n, BLOCK: tl.constexpr) -> None:
+def _add(x, y, z, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = at < n
     tl.store(z + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)
 
 
 @triton.jit
-def _softmax(x, y, columns, BLOCK: tl.constexpr) -> None:
+def _softmax(x, y, columns, BLOCK: tl.constexpr):
     row, at = tl.program_id(0), tl.arange(0, BLOCK)
     values = tl.load(x + row * columns + at, mask=at < columns, other=-float("inf"))
     powers = tl.exp(values - tl.max(values, 0))
@@ -68,7 +68,7 @@ def _softmax(x, y, columns, BLOCK: tl.constexpr) -> None:
 
 
 @triton.jit
-def _layer_norm(x, weight, bias, y, columns, BLOCK: tl.constexpr) -> None:
+def _layer_norm(x, weight, bias, y, columns, BLOCK: tl.constexpr):
     row, at = tl.program_id(0), tl.arange(0, BLOCK)
     mask = at < columns
     values = tl.load(x + row * columns + at, mask=mask, other=0.0)
@@ -79,7 +79,7 @@ def _layer_norm(x, weight, bias, y, columns, BLOCK: tl.constexpr) -> None:
 
 
 @triton.jit
-def _matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr) -> None:
+def _matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rows, columns, inner = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, BK)
     total = tl.zeros((BM, BN), tl.float32)
     for k in range(0, K, BK):
@@ -90,7 +90,7 @@ def _matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr)
 
 
 @triton.jit
-def _described_matmul(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr) -> None:
+def _described_matmul(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     row, column = tl.program_id(0) * BM, tl.program_id(1) * BN
     total = tl.zeros((BM, BN), tl.float32)
     for k in range(0, K, BK):
@@ -99,7 +99,7 @@ def _described_matmul(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
 
 
 @triton.jit
-def _describing_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr) -> None:
+def _describing_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     left = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
     right = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
     out = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
@@ -111,7 +111,7 @@ def _describing_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK:
 
 
 @triton.jit
-def _attention(q, k, v, out, tokens, scale, BLOCK: tl.constexpr, HEAD: tl.constexpr) -> None:
+def _attention(q, k, v, out, tokens, scale, BLOCK: tl.constexpr, HEAD: tl.constexpr):
     rows, across, inner = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), tl.arange(0, BLOCK), tl.arange(0, HEAD)
     asked = tl.load(q + rows[:, None] * HEAD + inner[None, :])
     most = tl.full((BLOCK,), -float("inf"), tl.float32)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warploom.base.cores import use_threads
+from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code
@@ -40,8 +41,17 @@ def command(
     order: Order = USUAL,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
-        bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
+        bool, typer.Option("--real-gpu", help="With --record: let CUDA's own libraries do the work on this machine's GPU.")
     ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="With --real-gpu: record launches of this kernel, and no others.", metavar="KERNEL")
+    ] = None,
+    launches: Annotated[
+        str, typer.Option(help="With --real-gpu: record the launches from one number to before another.", metavar="10:20")
+    ] = "",
+    record_limit: Annotated[
+        int | None, typer.Option("--record-limit", help="End the recording, not the program, at this size.", metavar="MIB", min=1)
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the program's result to a file, as --json prints it.", metavar="FILE.json")
     ] = None,
@@ -84,6 +94,7 @@ def command(
     from warploom.programs.recorder import Recorder
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
+    from warploom.programs.selection import chosen_launches
     from warploom.programs.server import run_program
     from warploom.runs.caches import check_caches
     from warploom.runs.junit import write_junit
@@ -97,6 +108,9 @@ def command(
         check_name(record)
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
+    chosen = chosen_launches(only or (), launches)
+    if chosen is not None and not real_gpu:
+        raise WarploomError("--only and --launches choose of what is recorded beside a GPU: add --real-gpu and --record app.wlr")
     chip = chosen_machine(machine, override or (), sms)
     spec = RunSpec(
         ProcessOrigin(tuple(program), is_lenient(memory)),
@@ -121,11 +135,11 @@ def command(
         recorder = None
         if record is not None:  # the first process has the name that was asked for
             path = record if not writers else record.with_name(f"{record.stem}-{len(writers) + 1}{record.suffix}")
-            writers.append(RecordingWriter(path))
+            writers.append(RecordingWriter(path, record_limit << 20 if record_limit is not None else None))
             recorder = Recorder(writers[-1])
         if real_gpu:
             assert recorder is not None
-            return BesideGpu(program[0], recorder)
+            return BesideGpu(program[0], recorder, spec.code, chosen)
         return Runtime(run.settings(), program[0], recorder)
 
     ending = "was interrupted"
@@ -148,6 +162,8 @@ def command(
         write_junit(report, program[0], result.kernels, run.findings, seconds)
     if not quiet and result.kernels:
         _print_summary(result, seconds)
+    elif not quiet and not real_gpu and status == 0:
+        message(f"{program[0]}: it launched no kernel")
     for finding in run.findings:
         if finding.check != FAULTS:  # those have been told when they came
             message(f"error: {finding}")

@@ -40,7 +40,7 @@ def command(
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.programs.program import check_size
-    from warploom.runs.engine import missing as missing_of
+    from warploom.runs.engine import Asked
     from warploom.runs.provenance import described
     from warploom.runs.store import Store
     from warploom.show.charts import PICTURES
@@ -62,22 +62,22 @@ def command(
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     store = Store(out / "runs")
     recorded = recordings_in(programs) if programs is not None else {}
-    runs = runs_of(selected, size, code, recorded)
-    if recorded and (lacking := unrecorded(runs)):
+    wanted = Asked(runs_of(selected, size, code, recorded), store)
+    if recorded and (lacking := unrecorded(wanted.specs)):
         message(f"no recording of {', '.join(lacking)}: our workloads are run in their places")
-    missing = missing_of(runs, store)
+    missing = wanted.missing()
     if missing:
-        message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
+        message(f"{len(wanted.specs)} runs, {len(wanted.specs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running") as step:
-        made = reproduce(selected, size, store, jobs, lambda spec: step(spec.program.name), code, recorded, scheduler)
+        made = reproduce(selected, size, wanted, jobs, lambda spec: step(spec.program.name), code, recorded, scheduler)
         for item in made:
             write_reproduction(item, out, set_as, pictures)
             done.append(item)
     for run in dict.fromkeys(run for item in done for run in item.unverified):
         message(f"warning: {run}: the output differs from the reference; its numbers are still used")
     scores = scorecard(done)
-    write_results(runs, store, scores, out)
+    write_results(wanted, scores, out)
     if json:
         print_json([score.to_dict() for score in scores])
     else:

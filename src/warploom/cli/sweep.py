@@ -81,7 +81,8 @@ def command(
     with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
         make(planned, workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
     _say(planned.refused, "refused")
-    summary = planned.summary().to_dict("records")
+    table = planned.table()
+    summary = planned.summary(table).to_dict("records")
     if not summary:
         raise WarploomError(f"{plan}: all of its runs were refused; there is no table of them")
     if json:
@@ -92,7 +93,7 @@ def command(
     if picture is not None:
         draw_summary(summary, picture, set_as)
         message(f"wrote {picture}")
-    wrong = planned.wrong_outputs()
+    wrong = planned.wrong_outputs(table)
     for name in wrong:
         message(f"error: {name}: the output differs from the reference")
     return EXIT_WRONG_OUTPUT if wrong else 0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.assembler import assemble
+from support.assembler import assemble, offset_of
 from support.random_kernels import options, random_kernel, run_thread
 from warploom.base.errors import WarploomError
 from warploom.compiler.backend.allocate import MOST_PREDICATES, allocate, allocate_with_origins
@@ -18,7 +18,9 @@ from warploom.compiler.code.liveness import thread_liveness
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 100_000), st.sampled_from([(20, 6), (40, 12), (90, 20)]), st.sampled_from([None, 16, 10, 7]), st.booleans())
-def test_allocated_code_is_proved_and_computes_the_same(seed, shape, limit, schedule) -> None:
+def test_allocated_code_is_proved_and_computes_the_same(
+    seed: int, shape: tuple[int, int], limit: int | None, schedule: bool
+) -> None:
     code = random_kernel(seed, *shape)
     allocation = allocate_with_origins(code, options(max_registers=limit, schedule=schedule))
     verify_allocation(allocation)
@@ -123,7 +125,7 @@ def test_values_go_to_local_memory_behind_the_kernels_own() -> None:
     stores = [i for i in allocated.instructions() if i.op.name == "st" and i.op.space == "local"]
     reloads = [i for i in allocated.instructions() if i.op.name == "ld" and i.op.space == "local"]
     assert len(stores) == allocated.spill_stores > 0 and len(reloads) == allocated.spill_loads > 0
-    offsets = {i.srcs[0].offset for i in stores}
+    offsets = {offset_of(i) for i in stores}
     assert min(offsets) >= 8 and all(offset % 4 == 0 for offset in offsets)
     assert allocated.local_bytes == max(offsets) + 4
     assert run_same(code, allocated)
@@ -178,7 +180,7 @@ def joined(first: Code, second: Code) -> Code:
     return Code("joined", head + tail)
 
 
-def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored():
+def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored() -> None:
     """4 tid + base, and a copy of tid, live through a loop that needs all registers: neither is kept, neither is stored."""
     code = assemble("""
         mov.u32 R0 = %tid.x
@@ -207,7 +209,7 @@ def test_chains_of_cheap_operations_are_computed_again_before_anything_is_stored
     assert opcodes(allocated).count("shl") == 1
 
 
-def test_tiles_in_shared_memory_share_a_base_where_registers_are_short():
+def test_tiles_in_shared_memory_share_a_base_where_registers_are_short() -> None:
     """(16 y + 1024) + x is 1024 behind 16 y + x, whatever the order of the sums."""
     text = """
         mov.u32 R0 = %tid.x

@@ -11,7 +11,7 @@ from warploom.compiler.backend.verify import verify_allocation
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
-def test_literal_code_is_one_to_one(seed) -> None:
+def test_literal_code_is_one_to_one(seed: int) -> None:
     code = random_kernel(seed, 40, 10)
     allocation = allocate_with_origins(code, options(literal=True, registers=20))
     verify_allocation(allocation)

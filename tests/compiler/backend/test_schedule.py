@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.assembler import assemble
+from support.assembler import assemble, offset_of
 from support.random_kernels import options, random_kernel
 from warploom.compiler.backend.allocate import allocate
 from warploom.compiler.backend.schedule import schedule
@@ -51,7 +51,7 @@ def test_memory_keeps_its_order() -> None:
         "ld.global.volatile.u32 R0 = [0]\nld.global.volatile.u32 R1 = [4]\nadd.u32 R2 = R1, R1\nst.global.u32 [64], R2\nexit"
     )
     code = split_webs(assemble(volatile))
-    offsets = [i.srcs[0].offset for i in schedule(code, flow_graph(code), 255).instructions() if i.op.name == "ld"]
+    offsets = [offset_of(i) for i in schedule(code, flow_graph(code), 255).instructions() if i.op.name == "ld"]
     assert offsets == [0, 4]
 
 
@@ -62,7 +62,7 @@ def test_the_clock_is_a_wall() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 100_000))
-def test_scheduling_does_not_raise_a_high_pressure(seed) -> None:
+def test_scheduling_does_not_raise_a_high_pressure(seed: int) -> None:
     code = split_webs(without_unreachable(random_kernel(seed, 80, 18)))
     before = thread_liveness(code).max_live
     after = thread_liveness(schedule(code, flow_graph(code), 255)).max_live

@@ -1,8 +1,10 @@
 """The checker must fail when an allocation is wrong; here allocations are broken on purpose."""
 
 import random
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from warploom.compiler.backend.verify import AllocationError, verify_allocation
 from warploom.compiler.code.instruction import Address, Guard, Reg
 
 
-def by_hand(virtual: str, allocated: str, **fields) -> Allocation:
+def by_hand(virtual: str, allocated: str, **fields: Any) -> Allocation:
     """An allocation given as two texts, instruction for instruction."""
     code = assemble(virtual)
     return Allocation(code, assemble(allocated, allocated=True, registers=8, predicates=2, **fields), own_origins(code))
@@ -108,7 +110,7 @@ def test_undefined_values_may_be_anything() -> None:
     assert other != text and not refused(by_hand(text, other))
 
 
-def mutants(allocation: Allocation, rng: random.Random):
+def mutants(allocation: Allocation, rng: random.Random) -> Iterator[Allocation]:
     """Copies of an allocation with one thing changed at random."""
     allocated = allocation.allocated
     places = [(b, i) for b, block in enumerate(allocated.blocks) for i in range(len(block.instructions))]

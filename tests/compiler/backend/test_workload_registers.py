@@ -1,6 +1,9 @@
 """The real kernels that come with the package: what allocation makes of them."""
 
+from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,14 +11,12 @@ from warploom.compiler.backend import Options, compile_kernel
 from warploom.compiler.code.liveness import thread_liveness
 from warploom.compiler.ptx import parse
 
-SOURCES = sorted(
-    path for path in files("warploom.programs.workloads").iterdir() if path.is_dir() and path.joinpath("kernel.ptx").is_file()
-)
+SOURCES = sorted(Path(str(files("warploom.programs.workloads"))).glob("*/kernel.ptx"))
 
 
-def compiled(options: Options):
+def compiled(options: Options) -> Iterator[Any]:
     for folder in SOURCES:
-        module = parse(folder.joinpath("kernel.ptx").read_text(), folder.name)
+        module = parse(folder.read_text(), folder.parent.name)
         for name in module.kernels:
             yield compile_kernel(module, name, options)
 

@@ -8,7 +8,7 @@ from support.assembler import assemble
 from support.random_kernels import random_kernel
 from warploom.compiler.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
 from warploom.compiler.code.graph import FlowGraph, flow_graph, without_unreachable
-from warploom.compiler.code.instruction import Bank, Block, Control, Instruction, Operation, Reg
+from warploom.compiler.code.instruction import Bank, Block, Control, Instruction, Operand, Operation, Reg
 from warploom.compiler.code.loops import find_loops, loop_depths
 
 NO_WAIT = Control(1, False, None, None, 0, (False, False, False))
@@ -66,7 +66,9 @@ def test_successors_and_exits() -> None:
         ("RET", ("REL", "NODEC"), (Reg(2, Bank.D),), False),  # its operand is where it goes
     ],
 )
-def test_a_condition_of_machine_code_need_not_be_a_guard(name: str, modifiers: tuple[str, ...], condition, goes_on: bool) -> None:
+def test_a_condition_of_machine_code_need_not_be_a_guard(
+    name: str, modifiers: tuple[str, ...], condition: tuple[Operand, ...], goes_on: bool
+) -> None:
     target = 2 if name in ("BRA", "JMP") else None
     leaving = Instruction(Operation(name, modifiers=modifiers), srcs=condition, target=target, control=NO_WAIT)
     nothing = Instruction(Operation("NOP"), control=NO_WAIT)
@@ -123,7 +125,7 @@ def reaches(graph: FlowGraph, start: int, goal: int | None, without: int) -> boo
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_dominance_is_what_its_definition_says(seed) -> None:
+def test_dominance_is_what_its_definition_says(seed: int) -> None:
     graph = flow_graph(without_unreachable(random_kernel(seed, 25)))
     dominator, post = immediate_dominators(graph), immediate_post_dominators(graph)
     for below in range(len(graph)):

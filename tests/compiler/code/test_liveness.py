@@ -148,21 +148,22 @@ def paths_live(code: Code, pc: int, slot: int) -> bool:
     else:
         return False
     # Some path from the entry must have written it.
-    seen, pending = set(), [(0, False)]
-    while pending:
-        at, written = pending.pop()
-        if (at, written) in seen:
+    visited: set[tuple[int, bool]] = set()
+    open_paths = [(0, False)]
+    while open_paths:
+        at, written = open_paths.pop()
+        if (at, written) in visited:
             continue
-        seen.add((at, written))
+        visited.add((at, written))
         if at == pc and written:
             return True
-        pending.extend((after, written or bool(accesses[at].writes & mask)) for after in following(at))
+        open_paths.extend((after, written or bool(accesses[at].writes & mask)) for after in following(at))
     return False
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_thread_liveness_agrees_with_a_search_of_all_paths(seed, allocated) -> None:
+def test_thread_liveness_agrees_with_a_search_of_all_paths(seed: int, allocated: bool) -> None:
     code = random_kernel(seed, 14, 5)
     if allocated:
         code = allocate(code, options())
@@ -185,7 +186,7 @@ def _used(liveness: Liveness) -> int:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_warps_never_need_what_is_not_live_and_diverge_only_where_said(seed, allocated) -> None:
+def test_warps_never_need_what_is_not_live_and_diverge_only_where_said(seed: int, allocated: bool) -> None:
     code = random_kernel(seed, 24, 7)
     if allocated:
         code = allocate(code, options(schedule=seed % 2 == 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,9 @@ PREAMBLE = (
 )
 
 
-def record(body: str, folder, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = "") -> ExecutedLaunch:
+def record(
+    body: str, folder: Path, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = ""
+) -> ExecutedLaunch:
     text = f"{HEADER}{declarations}{PREAMBLE}{body}\nret;\n}}\n"
     gpu = Device(text, record=TraceStore(folder), check=True)
     gpu.launch("k", (blocks,), (block,), gpu.array(np.zeros(words, np.uint32)))
@@ -251,6 +254,6 @@ def test_a_log_that_overflows_its_buffers(tmp_path: Path, monkeypatch: pytest.Mo
         assert np.array_equal(getattr(trace_of(plain), column), getattr(trace_of(small), column)), column
 
 
-def _small_log(self, instructions: int = 40, segments: int = 70) -> None:
+def _small_log(self: Any, instructions: int = 40, segments: int = 70) -> None:
     self.instructions, self.segments, self.columns = 64, 70, {}
     self.__post_init__()

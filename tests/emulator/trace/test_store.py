@@ -61,7 +61,7 @@ def test_a_small_trace_stays_in_memory(tmp_path: Path) -> None:
     written = write(TraceStore(tmp_path / "disk"), "a")
     store = TraceStore(tmp_path / "memory", small=100_000)
     in_memory = write(store, "a")
-    assert not store.root.exists() and store.get("a") is None
+    assert store.root is not None and not store.root.exists() and store.get("a") is None
     for name, dtype in COLUMNS.items():
         column = getattr(in_memory, name)
         assert column.dtype == dtype and not column.flags.writeable
@@ -111,7 +111,12 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
 def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
     prune = TraceStore.prune
-    monkeypatch.setattr(TraceStore, "prune", lambda store, keep: looks.append(keep) or prune(store, keep))
+
+    def looked(store: TraceStore, keep: str = "") -> None:
+        looks.append(keep)
+        prune(store, keep)
+
+    monkeypatch.setattr(TraceStore, "prune", looked)
     for number in range(40):  # of some 32 KB each, with a limit of which 256 KB are a part
         write(TraceStore(tmp_path, limit=4 << 20), f"{number:02}")  # a store for each, as processes have
     assert 3 <= len(looks) <= 6
@@ -137,7 +142,8 @@ def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another process may put it there between the look at its record, which is not there yet, and the look at its folder."""
-    store, reads = TraceStore(tmp_path), []
+    store = TraceStore(tmp_path)
+    reads: list[Path] = []
 
     def read_late(path: Path, within: Path) -> object:
         if not reads:

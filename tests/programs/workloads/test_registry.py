@@ -67,7 +67,9 @@ def test_inputs_are_the_same_every_time() -> None:
         ({"d": np.array([1.0])}, {}, "'c' is missing"),
     ],
 )
-def test_outputs_are_compared_within_tolerance(got, tolerance, complaint: str | None) -> None:
+def test_outputs_are_compared_within_tolerance(
+    got: dict[str, np.ndarray], tolerance: dict[str, tuple[float, float]], complaint: str | None
+) -> None:
     difference = compare_outputs(got, {"c": np.array([1.0, 2.0])}, tolerance, "sum")
     if complaint is None:
         assert difference is None

@@ -54,7 +54,7 @@ class SpoiltResult(Kind):
                 RunSpec(program, parse_design("baseline"), load_machine("gtx480"), size=size, budget=BUDGET, timed=False)
             )
             record = json.loads(json.dumps(plain(made.to_dict())))
-            write_bundle([record], str(folder), folder / f"{number}.zip")
+            write_bundle([record], _RESULT, folder / f"{number}.zip")
             with zipfile.ZipFile(folder / f"{number}.zip") as archive:
                 files = {name: archive.read(name) for name in archive.namelist()}
             self.good += [record, json.loads(files[_RESULT])]

@@ -14,8 +14,8 @@ from typing import TypeVar
 from warploom.base.errors import WarploomError
 from warploom.compiler.cuda.host_code import local_headers, set_aside_host_code, system_headers
 from warploom.compiler.cuda.host_headers import HOST_HEADERS
+from warploom.compiler.cuda.wheels import how_to_get
 
-_INSTALL = "install it with: pip install 'warploom[cuda]'"
 _Made = TypeVar("_Made", str, bytes)
 _UNMARKED_IS_DEVICE = "--device-as-default-execution-space"  # a global variable of the host's harms nobody
 _USUAL = ("--device-int128",) if os.name == "posix" else ()  # what nvcc understands and NVRTC only when it is asked to
@@ -32,7 +32,9 @@ def _library_file() -> Path:
                 file = Path(root) / folder / name
                 if file.is_file():
                     return file
-    raise WarploomError(f"CUDA C++ needs the NVRTC 13.0 compiler, which is not installed: {_INSTALL}, or give PTX instead.")
+    raise WarploomError(
+        f"CUDA C++ needs the NVRTC 13.0 compiler, which is not installed: {how_to_get('cuda')}, or give PTX instead."
+    )
 
 
 @functools.cache
@@ -44,7 +46,7 @@ def _library() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(str(file))
     except OSError as problem:
-        raise WarploomError(f"{file}: the NVRTC library does not load ({problem}); {_INSTALL}.") from None
+        raise WarploomError(f"{file}: the NVRTC library does not load ({problem}); {how_to_get('cuda')}.") from None
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     return library
 

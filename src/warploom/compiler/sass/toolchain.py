@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 from warploom.base.errors import WarploomError
+from warploom.compiler.cuda.wheels import how_to_get
 
-_INSTALL = "install it with: pip install 'warploom[sass]'"
 _WHEELS = {"NVRTC": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 _SECONDS = 300  # after which a tool is taken to hang
 
@@ -44,7 +44,7 @@ def tool_version(tool: str) -> str:
 
 
 def _missing(tool: str) -> WarploomError:
-    return WarploomError(f"machine code needs NVIDIA's program {tool}, which is not installed: {_INSTALL}.")
+    return WarploomError(f"machine code needs NVIDIA's program {tool}, which is not installed: {how_to_get('sass')}.")
 
 
 def program_file(name: str) -> Path:
