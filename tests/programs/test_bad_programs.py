@@ -69,7 +69,7 @@ def test_a_stripped_program_with_the_runtime_inside_is_not_begun(compiled: Calla
     strip = shutil.which("strip")
     if strip is None:
         pytest.skip("there is no strip")
-    program = shutil.copy(compiled("features.cu", "-cudart", "static", "-arch=compute_75"), tmp_path / "stripped")
+    program = Path(shutil.copy(compiled("features.cu", "-cudart", "static", "-arch=compute_75"), tmp_path / "stripped"))
     subprocess.run([strip, str(program)], check=True)
     done = run("--", str(program), "symbols")
     assert (done.returncode, done.stdout) == (REFUSED, "")

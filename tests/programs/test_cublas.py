@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.executed import kernels_of
 from warploom.programs.library import PRODUCTS, libraries, product_functions
 from warploom.runs.live import ProgramRun
 
