@@ -21,10 +21,10 @@ test: $(VENV)/.installed $(OLDEST) lint browser
 quick: $(VENV)/.installed lint
 	$(BIN)/pytest -n 2 --dist worksteal -m unit
 
-# Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, programs with Triton and
-# numba-cuda (1.9 GB to install), and the core with every array index checked.
+# Every workload against its reference in the sizes that the tests do not run, the wide sweeps of designs, programs with Triton,
+# numba-cuda and PyTorch (7 GB to install), and the core with every array index checked.
 verify: $(VENV)/.installed
-	$(BIN)/pip install --quiet --editable '.[today]'
+	$(BIN)/pip install --quiet --editable '.[today,torch]'
 	$(BIN)/warploom run all --size small --emulate-only
 	$(BIN)/warploom run all --size paper --emulate-only
 	$(BIN)/pytest -n 2 --dist worksteal -m slow

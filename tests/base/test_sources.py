@@ -55,12 +55,15 @@ class Held(NamedTuple):
     gating: Any
 
 
+NOWHERE: Any = 0  # where a context and an SM are expected, of which the policy reads nothing
+
+
 @callee
-def inner(held, mask):
-    return lanes_accessed(held.gating, 0, 0, mask, False)
+def inner(held: Any, mask: Any) -> Any:
+    return lanes_accessed(held.gating, NOWHERE, NOWHERE, mask, False)
 
 
-def ask(held, mask):
+def ask(held: Any, mask: Any) -> Any:
     return inner(by_reference(held), mask)
 
 

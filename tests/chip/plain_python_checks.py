@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import pytest
 
-from support.timing_kernels import Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
+from support.timing_kernels import Access, Kernel, add, barrier, branch, exit_, fma, load, op, setp, store
 from warploom.base.errors import SimulationError
 from warploom.base.records import Array, Record, i2
 from warploom.chip.machines import load_machine
@@ -65,7 +66,7 @@ MACHINES = ["gtx480", "rfc", "rfv", "compression", "gpgpusim-gtx480"]
     ("number", "machine"),
     [*enumerate(MACHINES), (0, "ampere-collectors"), (1, "gtx480"), (3, "gpgpusim-gtx480"), (5, "gtx480"), (6, "gtx480")],
 )
-def test_skipping_changes_nothing(number, machine):
+def test_skipping_changes_nothing(number, machine) -> None:
     """The loop that jumps over idle cycles and the one that steps them all agree to the last counter, twice in a row."""
     chip, design = load_machine(machine).scaled(1), DESIGNS[number]
     fast, naive = (time_launches([LOOP, LOOP], design, chip, check=True, naive=naive) for naive in (False, True))
@@ -77,6 +78,20 @@ def test_skipping_changes_nothing(number, machine):
     assert sum(counters["active_lanes"]) == counters["warp_instructions"] == 2 * LOOP[1].warp_instructions
 
 
+@pytest.mark.parametrize(("shared_bytes", "hits"), [(0, 32), (8 << 10, 0)])
+def test_where_they_are_one_memory_shared_memory_leaves_a_launch_less_data_cache(shared_bytes, hits):
+    """32 lines of 128 bytes, read twice, in a cache of 10 KB."""
+    chip = load_machine("gtx480").scaled(1)
+    chip = replace(chip, l1=replace(chip.l1, sets=4, ways=20, hashed=False, unified=True))
+    lines = Kernel(
+        [[*(load(1, 2) for _ in range(64)), exit_()]],
+        8,
+        access=lambda warp, pc, n: Access(range(4 * (pc % 32), 4 * (pc % 32) + 4)),
+        shared_bytes=shared_bytes,
+    )
+    assert time_launches([lines.launch()], _design(), chip, check=True).counters["l1_hits"] == hits
+
+
 class ReleasesEarly(NamedTuple):
     """Gives a register up one instruction before its last read."""
 
@@ -84,7 +99,7 @@ class ReleasesEarly(NamedTuple):
     STATE = Oracle.STATE
     map_write = Oracle.map_write
 
-    def on_issue(policy, ctx, sm, cycle, warp, pc, index):
+    def on_issue(policy, ctx, sm, cycle, warp, pc, index) -> None:
         if pc == 1:
             release(ctx, sm, cycle, warp, 1)
 
@@ -94,7 +109,7 @@ class MapsTwice(NamedTuple):
 
     CHOICE, NAME = "allocation", "maps-twice"
 
-    def on_warp_launch(policy, ctx, sm, cycle, warp):
+    def on_warp_launch(policy, ctx, sm, cycle, warp) -> None:
         for register in range(ctx.info.registers_per_warp):
             allocate(ctx, sm, cycle, warp, register, find_free_anywhere(ctx, sm, group_of(ctx, warp, register)))
         allocate(ctx, sm, cycle, warp, 2, sm.map[warp, 1])
@@ -120,7 +135,7 @@ class ForgetsToFlush(NamedTuple):
     CHOICE, NAME = "hierarchy", "forgets-to-flush"
     STATE = Tags
 
-    def reset(policy, ctx, sm, cycle):
+    def reset(policy, ctx, sm, cycle) -> None:
         sm.hierarchy.tag[:] = -1
 
     def lookup(policy, ctx, sm, cycle, warp, register, pc, operand):
@@ -172,7 +187,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("choice", "policy", "complaint"), BROKEN, ids=[policy.NAME for _, policy, _ in BROKEN])
-def test_the_checker_can_fail(choice, policy, complaint):
+def test_the_checker_can_fail(choice: str, policy, complaint: str) -> None:
     design = baseline_policies()._replace(**{choice: policy})
     with pytest.raises(SimulationError) as error:
         time_launches([SHORT], design, load_machine("rfc").scaled(1), check=True)

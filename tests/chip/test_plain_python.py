@@ -7,5 +7,5 @@ from pathlib import Path
 from support.plain_python import run_checks
 
 
-def test_plain_python():
+def test_plain_python() -> None:
     run_checks(Path(__file__).parent / "plain_python_checks.py")

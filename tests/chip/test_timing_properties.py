@@ -18,7 +18,7 @@ from warploom.compiler.code.table import static_table
 
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("seed", range(12))
-def test_random_kernels(name, seed):
+def test_random_kernels(name, seed: int) -> None:
     code, trace = random_kernel(seed).launch()
     table = static_table(code)
     machine = ["gtx480", "rfv", "compression"][seed % 3]
@@ -37,7 +37,7 @@ def test_random_kernels(name, seed):
     assert (naive.counters, naive.cycles) == (counters, checked.cycles)
 
 
-def test_the_oracle_holds_just_what_is_live():
+def test_the_oracle_holds_just_what_is_live() -> None:
     """Perfect allocation gives a register an entry exactly while its value is live, or being read or written."""
     result = run(3, DESIGNS["mixed"], check=True).counters
     static = run(3, DESIGNS["baseline"], check=True).counters
@@ -52,7 +52,7 @@ print(json.dumps([run(seed, DESIGNS["baseline"], check=True).counters for seed i
 """
 
 
-def test_two_processes_agree():
+def test_two_processes_agree() -> None:
     here = [json.loads(json.dumps(run(seed, DESIGNS["baseline"], check=True).counters)) for seed in (1, 2)]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     there = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)

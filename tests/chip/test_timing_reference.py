@@ -36,13 +36,13 @@ def _compare(chosen: list[Case], median: float = 0.05, most: float = 0.15) -> No
     assert sizes.max() < most, max(differences.items(), key=lambda pair: abs(pair[1]))
 
 
-def test_cycles_of_every_kernel():
+def test_cycles_of_every_kernel() -> None:
     first = [case for case in USUAL if not case.name.startswith(LATER)]
     assert len(first) == 27
     _compare(first)
 
 
-def test_cycles_of_gathers_sparse_products_and_histograms():
+def test_cycles_of_gathers_sparse_products_and_histograms() -> None:
     """Lines of several slices take turns on their way to an SM, and atomics on different words of a sector go together."""
     later = [case for case in USUAL if case.name.startswith(LATER)]
     assert len(later) == 7
@@ -51,7 +51,7 @@ def test_cycles_of_gathers_sparse_products_and_histograms():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["gto", "lrr", "two_level_active:6:0:1"])
-def test_cycles_of_the_other_runs(scheduler):
+def test_cycles_of_the_other_runs(scheduler: str) -> None:
     _compare([case for case in OTHERS if case.scheduler == scheduler])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import stat
@@ -12,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.scale_kernel import SCALE_PTX
 
+from support.scale_kernel import SCALE_PTX
 from warploom.cli.app import run_command
 
 HEADER = "#define FACTOR 3\n"
@@ -137,6 +138,13 @@ def archive(path: Path, entries: dict[str, bytes], link: str = "") -> Path:
     return path
 
 
+def listed(*names: str) -> dict[str, bytes]:
+    """Entries of empty files, with the list that belongs to them."""
+    files = {name: hashlib.sha256(b"").hexdigest() for name in names}
+    made = {"bundle.json": json.dumps({"format": 1, "version": "0", "files": files}).encode(), "result.json": b"{}"}
+    return made | dict.fromkeys(names, b"")
+
+
 LIST = json.dumps({"format": 1, "version": "0", "files": {"tree/a": "0" * 64}}).encode()
 
 
@@ -151,6 +159,8 @@ LIST = json.dumps({"format": 1, "version": "0", "files": {"tree/a": "0" * 64}}).
         ({"bundle.json": LIST, "result.json": b"{}", "tree/a": b"changed"}, "", "is not what its list says"),
         ({"bundle.json": LIST, "result.json": b"{}"}, "", "not those of its list"),
         ({"bundle.json": b"[]", "result.json": b"{}"}, "", "list of files is damaged"),
+        (listed("tree/" + 300 * "a"), "", "in it cannot be unpacked (File name too long)"),
+        (listed("tree/a", "tree/a/b"), "", "tree/a/b in it cannot be unpacked (File exists)"),
     ],
 )  # fmt: skip
 def test_a_strangers_archive_is_refused_in_a_sentence(
@@ -160,6 +170,22 @@ def test_a_strangers_archive_is_refused_in_a_sentence(
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("error: ")
     assert [file.name for file in tmp_path.iterdir()] == ["evil.zip"] and not (tmp_path.parent / "evil").exists()
+
+
+@pytest.mark.parametrize("field", ["arguments", "symbols", "expect", "options"])
+@pytest.mark.parametrize("value", [5, "text", [1], {"a": "b"}])
+def test_lists_that_are_none_are_refused(
+    field: str, value: object, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "scale.ptx").write_text(SCALE_PTX)
+    launch = ["--grid", "1", "--block", "64", "--arg", "x=f32[64]:iota", "--arg", "f=2", "--arg", "n=64"]
+    with zipfile.ZipFile(bundled(folder, [str(folder / "scale.ptx"), *launch], capsys)) as whole:
+        files = {name: whole.read(name) for name in whole.namelist()}
+    record = json.loads(files["result.json"])
+    record["provenance"]["spec"]["program"][field] = value
+    evil = archive(tmp_path / "evil.zip", files | {"result.json": json.dumps(record).encode()})
+    assert run_command(["run", "--from", str(evil)]) == 2
+    assert f"`program.{field}` is damaged" in capsys.readouterr().err
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +57,9 @@ from warploom.cli.app import run_command
         (["fly"], "No such command 'fly'"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], complaint: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_command(words) == 2
     captured = capsys.readouterr()
@@ -66,13 +69,13 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch
     assert captured.out == ""
 
 
-def test_importing_the_package_is_quick():
+def test_importing_the_package_is_quick() -> None:
     script = "import sys, warploom; assert not {'numba', 'pandas', 'numpy'} & set(sys.modules), sys.modules.keys()"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
 
 
-def test_version_and_help(capsys):
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     from warploom import __version__
 
     assert run_command(["--version"]) == 0
@@ -84,18 +87,18 @@ def test_version_and_help(capsys):
 WARPLOOM = [sys.executable, "-m", "warploom"]
 
 
-def test_closed_output_is_one_sentence():
+def test_closed_output_is_one_sentence() -> None:
     ended = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *WARPLOOM, "machines"], stderr=subprocess.PIPE, text=True)
     assert (ended.returncode, ended.stderr) == (2, "error: standard output is closed; lead it to a file or to /dev/null\n")
 
 
-def test_closed_standard_error_is_not_needed():
+def test_closed_standard_error_is_not_needed() -> None:
     ended = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *WARPLOOM, "machines", "gtx9"], stdout=subprocess.PIPE)
     assert (ended.returncode, ended.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("words", [["machines", "--json"], ["machines"], ["run", "--help"]])
-def test_a_reader_that_goes_early_is_no_error(words):
+def test_a_reader_that_goes_early_is_no_error(words: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run([*WARPLOOM, *words], stdout=writer, stderr=subprocess.PIPE, text=True)
@@ -104,7 +107,7 @@ def test_a_reader_that_goes_early_is_no_error(words):
 
 
 @pytest.mark.parametrize("kilobytes", [300_000, 550_000, 600_000])
-def test_too_little_address_space_to_begin_with_is_one_sentence(kilobytes):
+def test_too_little_address_space_to_begin_with_is_one_sentence(kilobytes: int) -> None:
     """With 300,000 a library is said to be missing; with 600,000 OpenBLAS asks for memory for ever."""
     most = kilobytes << 10
     ended = subprocess.run(
@@ -118,7 +121,7 @@ def test_too_little_address_space_to_begin_with_is_one_sentence(kilobytes):
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", f"error: {limit}\n")
 
 
-def test_too_little_memory_is_one_sentence(tmp_path):
+def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "scale.ptx").write_text(SCALE_PTX)
     launch = ["--grid", "4", "--block", "64", "--arg", "x=f32[500000000]:iota", "--arg", "n=256"]
     command = [*WARPLOOM, "run", str(tmp_path / "scale.ptx"), *launch]
@@ -130,13 +133,13 @@ def test_too_little_memory_is_one_sentence(tmp_path):
     assert ended.stderr.startswith("error: there is not enough memory (Unable to allocate 3.73 GiB")
 
 
-def test_a_result_of_brackets_is_one_sentence(tmp_path, capsys):
+def test_a_result_of_brackets_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000 + "]" * 100_000)
     assert run_command(["run", "--from", str(tmp_path / "deep.json")]) == 2
     assert "brackets stand too deep" in capsys.readouterr().err
 
 
-def test_a_result_of_an_endless_budget_is_one_sentence(tmp_path, capsys):
+def test_a_result_of_an_endless_budget_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["run", "vectoradd", "--size", "tiny", "--emulate-only", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     record["provenance"]["spec"]["budget"] = 1 << 70
@@ -145,7 +148,9 @@ def test_a_result_of_an_endless_budget_is_one_sentence(tmp_path, capsys):
     assert "max_instructions must be from 1 to" in capsys.readouterr().err
 
 
-def test_a_recording_in_a_folders_place_is_refused_before_the_program_runs(tmp_path, capsys):
+def test_a_recording_in_a_folders_place_is_refused_before_the_program_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "app.wlr").mkdir()
     assert run_command(["exec", "--record", str(tmp_path / "app.wlr"), "--", "touch", str(tmp_path / "ran")]) == 2
     assert "app.wlr: a recording cannot be written there (it is a folder)" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def source(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_symbols_structures_null_and_bool(source: str, tmp_path: Path, capsys) -> None:
+def test_symbols_structures_null_and_bool(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "factors.npy", np.array([2, 10], np.float32))
     right = tmp_path / "right.npy"
     np.save(right, 2 * (np.arange(32, dtype=np.float32) * 2 + 10 + 100 + 0.5 + 3))
@@ -60,7 +60,7 @@ def test_symbols_structures_null_and_bool(source: str, tmp_path: Path, capsys) -
 
 
 @pytest.mark.parametrize("code", ["ptx", "sm_75"])
-def test_a_constant_that_nobody_set_is_named(source: str, code: str, capsys) -> None:
+def test_a_constant_that_nobody_set_is_named(source: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     if code != "ptx":
         pytest.importorskip("elftools")
     assert run_command(["run", source, *MIX, "--code", code]) == 0
@@ -69,7 +69,7 @@ def test_a_constant_that_nobody_set_is_named(source: str, code: str, capsys) -> 
     assert "nobody" not in capsys.readouterr().err
 
 
-def test_lenient_memory_lets_a_near_miss_through(source: str, capsys) -> None:
+def test_lenient_memory_lets_a_near_miss_through(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     launch = [
         "--kernel",
         "before",
@@ -106,12 +106,12 @@ def test_a_texture_is_an_argument(source: str, tmp_path: Path) -> None:
         (["--memory", "soft"], "choose strict or lenient"),
     ],
 )
-def test_mistakes_are_a_sentence(source: str, capsys, wrong: list[str], words: str) -> None:
+def test_mistakes_are_a_sentence(source: str, capsys: pytest.CaptureFixture[str], wrong: list[str], words: str) -> None:
     assert run_command(["run", source, *MIX, *wrong]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_a_structure_must_have_the_parameters_size(source: str, capsys) -> None:
+def test_a_structure_must_have_the_parameters_size(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     smaller = [text.replace("pair={s8:3, f32:0.5}", "pair={s8:3}") for text in MIX]
     assert run_command(["run", source, *smaller]) == 2
     assert "take 1 bytes, but the parameter has 8" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Commands that only look: inspect, machines, designs."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,7 @@ class Lowest(NamedTuple):
 
 
 @pytest.fixture
-def warploom(capsys):
+def warploom(capsys: pytest.CaptureFixture[str]):
     def run(*words):
         assert run_command([*words, "--json"]) == 0, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
@@ -49,7 +50,7 @@ def warploom(capsys):
     return run
 
 
-def test_inspect_summarises_every_kernel(warploom):
+def test_inspect_summarises_every_kernel(warploom) -> None:
     kernels = warploom("inspect", "bfs")
     assert [kernel["name"] for kernel in kernels] == ["expand", "settle"]
     assert all(kernel.keys() >= SUMMARY for kernel in kernels)
@@ -58,7 +59,7 @@ def test_inspect_summarises_every_kernel(warploom):
     assert only == kernels[1]
 
 
-def test_inspect_under_a_register_limit(warploom):
+def test_inspect_under_a_register_limit(warploom) -> None:
     (free,) = warploom("inspect", "matrixmul")
     (limited,) = warploom("inspect", "matrixmul", "--max-registers", "10")
     assert limited["registers"] <= 10 < free["registers"]
@@ -67,7 +68,7 @@ def test_inspect_under_a_register_limit(warploom):
     assert by_design == limited
 
 
-def test_inspect_draws_the_code(capsys, monkeypatch):
+def test_inspect_draws_the_code(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert run_command(["inspect", "vectoradd"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -84,7 +85,9 @@ def test_inspect_draws_the_code(capsys, monkeypatch):
         (b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate.u32 %r1; }", "broken.ptx:4"),
     ],
 )
-def test_a_broken_file_is_one_sentence(capsys, tmp_path, monkeypatch, contents, complaint):
+def test_a_broken_file_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: bytes, complaint: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.ptx").write_bytes(contents)
     assert run_command(["inspect", "broken.ptx"]) == 2
@@ -94,14 +97,14 @@ def test_a_broken_file_is_one_sentence(capsys, tmp_path, monkeypatch, contents, 
     assert captured.out == ""
 
 
-def test_machines_with_the_source_of_every_number(warploom):
+def test_machines_with_the_source_of_every_number(warploom) -> None:
     assert {"gtx480", "rfc", "rfv", "ampere"} <= {machine["name"] for machine in warploom("machines")}
     machine = warploom("machines", "gtx480")
     assert machine["sources"]["l1.sets"]
     assert machine["sm"]["warps_per_sm"] == 48
 
 
-def test_machine_keys_say_what_they_mean(warploom):
+def test_machine_keys_say_what_they_mean(warploom) -> None:
     keys = warploom("machines", "--keys")
     assert keys["l2.latency"] == {
         "unit": "cycles",
@@ -115,7 +118,7 @@ def test_machine_keys_say_what_they_mean(warploom):
     assert not any(key.startswith("sub_core.") for key in of_machine)
 
 
-def test_counters_say_what_they_mean_and_who_counts_them(warploom):
+def test_counters_say_what_they_mean_and_who_counts_them(warploom) -> None:
     (held,) = warploom("counters", "acquire_wait")
     assert held["unit"] == "cycles" and "allocation=regmutex" in held["counted_by"]
     assert {"rf_reads", "l1_hits", "mean_lifetime"} <= {counter["name"] for counter in warploom("counters")}
@@ -128,12 +131,12 @@ def test_counters_say_what_they_mean_and_who_counts_them(warploom):
         (["counters", "rf_raeds"], "no counter contains 'rf_raeds'; did you mean 'rf_reads'?"),
     ],
 )
-def test_a_misspelt_key_or_counter_is_one_sentence(capsys, words, complaint):
+def test_a_misspelt_key_or_counter_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str], complaint: str) -> None:
     assert run_command(words) == 2
     assert complaint in capsys.readouterr().err
 
 
-def test_a_policy_of_ones_own_is_listed(tmp_path):
+def test_a_policy_of_ones_own_is_listed(tmp_path: Path) -> None:
     # In a process of its own: what is registered stays registered.
     import subprocess
     import sys
@@ -156,7 +159,9 @@ def test_a_policy_of_ones_own_is_listed(tmp_path):
         ("class Lowest", "class Lowest(", "cannot be loaded"),
     ],
 )
-def test_a_wrong_policy_file_is_refused(capsys, tmp_path, old, new, complaint):
+def test_a_wrong_policy_file_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
     path = tmp_path / "mine.py"
     path.write_text(YOUNGEST.replace(old, new))
     assert run_command(["designs", "--policy", str(path)]) == 2
@@ -165,7 +170,7 @@ def test_a_wrong_policy_file_is_refused(capsys, tmp_path, old, new, complaint):
     assert captured.err.count("\n") == 1
 
 
-def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path):
+def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path: Path) -> None:
     import subprocess
     import sys
 
@@ -192,7 +197,9 @@ def test_a_mistake_in_a_hook_is_one_sentence_with_its_place(tmp_path):
         ("counters", ["inter_access_distance_of_entries", "(observer hot-spots)"]),
     ],
 )
-def test_listings_fit_80_columns_without_breaking_words(capsys, monkeypatch, words, expected):
+def test_listings_fit_80_columns_without_breaking_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, expected: list[str]
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert run_command(words.split()) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -45,10 +46,10 @@ COUNTERS = {
 
 
 @pytest.fixture
-def warploom(capsys):
+def warploom(capsys: pytest.CaptureFixture[str]):
     """Runs a command and gives back what it printed as JSON."""
 
-    def run(*words, code=0):
+    def run(*words, code: int = 0):
         assert run_command([*words, "--json"]) == code, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
 
@@ -56,7 +57,7 @@ def warploom(capsys):
 
 
 @pytest.fixture
-def scale(tmp_path):
+def scale(tmp_path: Path):
     path = tmp_path / "scale.ptx"
     path.write_text(SCALE_PTX)
     return str(path)
@@ -67,7 +68,7 @@ def same(first, second):
     return first | NO_TIME == second | NO_TIME
 
 
-def test_a_run_gives_every_promised_number(warploom):
+def test_a_run_gives_every_promised_number(warploom) -> None:
     result = warploom("run", "vectoradd", "--size", "tiny", "--check")
     assert result.keys() >= KEYS
     assert result["counters"].keys() >= COUNTERS
@@ -80,7 +81,7 @@ def test_a_run_gives_every_promised_number(warploom):
     assert result["register_file_bytes"] == 131072
 
 
-def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path):
+def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path: Path) -> None:
     from warploom.designs import from_dict
 
     first = warploom("run", "vectoradd", "--size", "tiny", "--check")
@@ -89,7 +90,7 @@ def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path):
     assert same(warploom("run", "vectoradd", "--size", "tiny", "--check", "--design", str(path)), first)
 
 
-def test_several_designs_give_a_list_and_share_one_execution(warploom):
+def test_several_designs_give_a_list_and_share_one_execution(warploom) -> None:
     from warploom.programs import device
 
     made = []
@@ -106,7 +107,7 @@ def test_several_designs_give_a_list_and_share_one_execution(warploom):
     assert len(made) == 1
 
 
-def test_a_register_limit_makes_the_compiler_spill(warploom):
+def test_a_register_limit_makes_the_compiler_spill(warploom) -> None:
     plain = warploom("run", "matrixmul", "--size", "tiny", "--check")
     limited = warploom("run", "matrixmul", "--size", "tiny", "--check", "--design", "max_registers=10")
     assert limited["verified"] is True
@@ -114,7 +115,7 @@ def test_a_register_limit_makes_the_compiler_spill(warploom):
     assert limited["counters"]["local_loads"] > plain["counters"]["local_loads"]
 
 
-def test_fit_keeps_the_residency_of_the_whole_file(warploom):
+def test_fit_keeps_the_residency_of_the_whole_file(warploom) -> None:
     whole = warploom("run", "matrixmul", "--size", "tiny", "--check")
     fitted = warploom("run", "matrixmul", "--size", "tiny", "--check", "--design", "register_file=0.5 + max_registers=fit")
     assert fitted["verified"] is True
@@ -123,21 +124,21 @@ def test_fit_keeps_the_residency_of_the_whole_file(warploom):
     assert fitted["registers_per_thread"] < whole["registers_per_thread"]
 
 
-def test_emulation_alone(warploom):
+def test_emulation_alone(warploom) -> None:
     result = warploom("run", "vectoradd", "--size", "tiny", "--emulate-only")
     assert result.keys() >= {"verified", "warp_instructions", "thread_instructions", "wall_seconds"}
     assert result["verified"] is True
     assert result["thread_instructions"] > 31 * result["warp_instructions"]
 
 
-def test_a_kernel_of_ones_own(warploom, scale):
+def test_a_kernel_of_ones_own(warploom, scale) -> None:
     result = warploom("run", scale, *LAUNCH, "--check")
     assert result["verified"] is None
     assert result["workload"] == "scale:scale"
     assert result["counters"]["active_lanes"][32] == result["warp_instructions"]
 
 
-def test_a_kernel_of_ones_own_in_cuda(warploom, tmp_path):
+def test_a_kernel_of_ones_own_in_cuda(warploom, tmp_path: Path) -> None:
     pytest.importorskip("nvidia.cu13", reason="needs the extra 'cuda'")
     path = tmp_path / "scale.cu"
     path.write_text(
@@ -159,14 +160,14 @@ def test_a_kernel_of_ones_own_in_cuda(warploom, tmp_path):
         (["--arg", "x=f32[2]", "--arg", "factor=1", "--arg", "n=256"], "scale"),
     ],
 )
-def test_wrong_arguments_of_ones_own_kernel(capsys, scale, words, complaint):
+def test_wrong_arguments_of_ones_own_kernel(capsys: pytest.CaptureFixture[str], scale, words, complaint: str) -> None:
     assert run_command(["run", scale, "--grid", "4", "--block", "64", *words, "--emulate-only"]) == 2
     lines = capsys.readouterr().err.splitlines()  # lines about compilation may come first
     assert complaint in lines[-1]
     assert all("compiling" in line or line.endswith("s so far") for line in lines[:-1])
 
 
-def test_comparison_is_the_same_whatever_the_number_of_processes(warploom, tmp_path):
+def test_comparison_is_the_same_whatever_the_number_of_processes(warploom, tmp_path: Path) -> None:
     words = ("compare", "--workloads", "vectoradd,reduction", "--size", "tiny", "--check", "--designs", "baseline")
     alone, together = warploom(*words, "--jobs", "1"), warploom(*words, "--jobs", "2", "--out", str(tmp_path / "bars.svg"))
     assert [result["workload"] for result in alone] == ["vectoradd", "reduction"]
@@ -174,7 +175,7 @@ def test_comparison_is_the_same_whatever_the_number_of_processes(warploom, tmp_p
     assert (tmp_path / "bars.svg").stat().st_size > 1000
 
 
-def test_workloads_are_described(warploom, monkeypatch):
+def test_workloads_are_described(warploom, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warploom.programs.workloads.registry.workload_set", lambda name: ("vectoradd", "reduction"))
     rows = warploom("workloads")
     assert [row["name"] for row in rows] == ["vectoradd", "reduction"]
@@ -185,7 +186,7 @@ def test_workloads_are_described(warploom, monkeypatch):
     assert all(row["verified"] for row in rows)
 
 
-def test_designs_list_choices_parameters_and_sources(warploom):
+def test_designs_list_choices_parameters_and_sources(warploom) -> None:
     listing = warploom("designs")
     names = [design["name"] for design in listing["designs"]]
     assert names[:2] == ["baseline", "oracle"]
@@ -194,7 +195,7 @@ def test_designs_list_choices_parameters_and_sources(warploom):
     assert two_level["parameters"]["active"]["allowed"]
 
 
-def test_an_interrupt_ends_the_run_without_a_traceback(tmp_path):
+def test_an_interrupt_ends_the_run_without_a_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from warploom.cli import main; main()", "compare", "--workloads", "rfv"]
     process = subprocess.Popen(
         [*command, "--designs", "baseline", "--out", "bars.png"],

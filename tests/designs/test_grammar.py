@@ -8,7 +8,7 @@ from warploom.base.errors import WarploomError
 from warploom.designs.grammar import Item, format_value, parse_items
 
 
-def test_items_with_choices_names_and_parameters():
+def test_items_with_choices_names_and_parameters() -> None:
     assert parse_items("rfv(shrink=0.7) + encoding=bdi + max_registers=24") == [
         Item("", "rfv", {"shrink": 0.7}),
         Item("encoding", "bdi"),
@@ -16,7 +16,7 @@ def test_items_with_choices_names_and_parameters():
     ]
 
 
-def test_values_of_every_kind():
+def test_values_of_every_kind() -> None:
     (item,) = parse_items("x(a=1, b=-2.5e+3, c=true, d=greedy, e='4,0 + 4,1', f=false)")
     assert item.parameters == {"a": 1, "b": -2500.0, "c": True, "d": "greedy", "e": "4,0 + 4,1", "f": False}
 
@@ -29,7 +29,7 @@ def test_values_of_every_kind():
         st.text(st.characters(codec="ascii", exclude_characters="\"'\\", categories=["L", "N", "P", "S", "Zs"]), max_size=12),
     )
 )
-def test_a_value_reads_back_as_itself(value):
+def test_a_value_reads_back_as_itself(value: bool | int | float | str) -> None:
     (item,) = parse_items(f"x(a={format_value(value)})")
     assert item.parameters["a"] == value
     assert type(item.parameters["a"]) is type(value)
@@ -51,6 +51,6 @@ def test_a_value_reads_back_as_itself(value):
         ("encoding=", "is not a name"),
     ],
 )
-def test_nonsense_is_refused(text, complaint):
+def test_nonsense_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(WarploomError, match=complaint):
         parse_items(text)

@@ -1,6 +1,7 @@
 """Designs as text, TOML and Python: round trips, overrides, and refusals in one sentence."""
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from warploom.designs import Design, design, from_dict, load_design, named_desig
 
 
 @st.composite
-def any_design(draw):
+def any_design(draw: st.DrawFn) -> Design:
     policies = baseline_policies()
     policies = policies._replace(**{choice: draw(any_policy(choice)) for choice in CHOICES})
     share = draw(st.sampled_from([1.0, 0.5, 0.7]))
@@ -27,7 +28,7 @@ def any_design(draw):
 
 
 @given(any_design())
-def test_text_toml_and_data_read_back_as_the_same_design(tmp_path_factory, drawn):
+def test_text_toml_and_data_read_back_as_the_same_design(tmp_path_factory: pytest.TempPathFactory, drawn: Design) -> None:
     assert parse_design(str(drawn)) == drawn
     assert from_dict(drawn.to_dict()) == drawn
     path = tmp_path_factory.mktemp("designs") / "drawn.toml"
@@ -37,27 +38,27 @@ def test_text_toml_and_data_read_back_as_the_same_design(tmp_path_factory, drawn
     assert again.to_dict() == drawn.to_dict()
 
 
-def test_every_named_design_is_a_design():
+def test_every_named_design_is_a_design() -> None:
     assert next(iter(named_designs())) == "baseline"
     for name in named_designs():
         assert parse_design(name).name == name
     assert parse_design("baseline").policies == baseline_policies()
 
 
-def test_what_the_text_says_beats_what_a_name_brings():
+def test_what_the_text_says_beats_what_a_name_brings() -> None:
     assert parse_design("baseline + scheduler=lrr") == parse_design("scheduler=lrr") == parse_design("lrr")
     assert parse_design("oracle + allocation=static") == parse_design("power=unallocated-off")
     assert parse_design("allocation=static + always-on + oracle") == parse_design("baseline")
 
 
-def test_python_takes_choices_options_and_parameters():
+def test_python_takes_choices_options_and_parameters() -> None:
     assert design("baseline", scheduler="lrr") == parse_design("lrr")
     assert design("baseline", register_file=0.5, max_registers="fit") == parse_design("register_file=0.5 + max_registers=fit")
     assert design("scheduler=two-level", active=4) == parse_design("scheduler=two-level(active=4)")
     assert design(parse_design("lrr"), max_registers=20) == parse_design("lrr + max_registers=20")
 
 
-def test_all_parameters_are_resolved_in_the_data():
+def test_all_parameters_are_resolved_in_the_data() -> None:
     data = parse_design("two-level").to_dict()
     assert data["scheduler"].keys() == {"policy", *policies_of("scheduler")["two-level"]._fields}
     assert set(data) == {"name", *CHOICES}
@@ -85,7 +86,7 @@ def test_all_parameters_are_resolved_in_the_data():
         ("gone.toml", "gone.toml: the design cannot be read"),
     ],
 )
-def test_nonsense_is_refused_in_one_sentence(text, complaint):
+def test_nonsense_is_refused_in_one_sentence(text: str, complaint: str) -> None:
     with pytest.raises(WarploomError, match=complaint) as caught:
         parse_design(text)
     assert "\n" not in str(caught.value)
@@ -103,7 +104,7 @@ def test_nonsense_is_refused_in_one_sentence(text, complaint):
         ("[scheduler]\npolicy = 'two-level'\nactive = 'x'", "active must be a whole number"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_name(tmp_path, text, complaint):
+def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(WarploomError, match=complaint) as caught:
@@ -111,7 +112,7 @@ def test_a_wrong_file_is_refused_with_its_name(tmp_path, text, complaint):
     assert "mine" in str(caught.value)
 
 
-def test_shares_survive_the_text():
+def test_shares_survive_the_text() -> None:
     assert math.isclose(parse_design(str(parse_design("register_file=0.35"))).register_file, 0.35)
 
 
@@ -126,7 +127,7 @@ def test_shares_survive_the_text():
         ("hierarchy = { policy = 'rfc', choice = 'mine' }", "it has no parameter 'choice'"),
     ],
 )
-def test_odd_values_in_a_file_are_refused_in_one_sentence(tmp_path, line, complaint):
+def test_odd_values_in_a_file_are_refused_in_one_sentence(tmp_path: Path, line: str, complaint: str) -> None:
     path = tmp_path / "odd.toml"
     path.write_text(line)
     with pytest.raises(WarploomError, match=complaint):
@@ -134,12 +135,12 @@ def test_odd_values_in_a_file_are_refused_in_one_sentence(tmp_path, line, compla
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "1e999", "-inf", "nan", "\u0663"])
-def test_odd_numbers_in_a_text_are_refused_in_one_sentence(number):
+def test_odd_numbers_in_a_text_are_refused_in_one_sentence(number: str) -> None:
     with pytest.raises(WarploomError, match=r"^design 'rfc\(entries="):
         parse_design(f"rfc(entries={number})")
 
 
-def test_any_name_can_be_written_as_toml(tmp_path):
+def test_any_name_can_be_written_as_toml(tmp_path: Path) -> None:
     named = from_dict({"name": 'a "name"\nof two lines, a bell \a, \x7f, a back\\slash and \U0001d7d9'})
     path = tmp_path / "named.toml"
     path.write_text(named.to_toml(), encoding="utf-8")

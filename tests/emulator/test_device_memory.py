@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from warploom.base.errors import SimulationError, WarploomError
 from warploom.emulator.device_memory import PAGE_BYTES, DeviceMemory
+from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.programs.device import Device
 
 BASE = 0x5000_0000
@@ -20,8 +21,9 @@ def test_allocations_lie_apart_and_begin_with_zeros(steps: list[tuple[int, bool]
     live: dict[int, int] = {}
     for size, frees in steps:
         if frees and live:
-            memory.free(live and next(iter(live)))
-            live.pop(next(iter(live)))
+            freed = next(iter(live))
+            memory.free(freed)
+            live.pop(freed)
         address = memory.allocate(size, "something")
         assert address % 256 == 0 and address not in live
         assert all(address + size <= other or other + bytes_ <= address for other, bytes_ in live.items() if bytes_ and size)
@@ -44,6 +46,34 @@ def test_a_hole_is_used_again() -> None:
     assert memory.find(first + 1000) is None
 
 
+def test_memory_larger_than_the_hosts_is_taken_when_it_is_touched() -> None:
+    sparse, size = SparseBytes(1 << 40), 1 << 39
+    memory = DeviceMemory(BASE, sparse)
+    address = memory.allocate(size, "large")
+    assert [len(contents) for _, _, contents in memory.contents()] == [0]
+    memory.view(address + size - 5, 5)[:] = 1
+    memory.view(address + (1 << 30), 1 << 17)[:] = 0  # touched, and the same as if it were not
+    assert [(place - address, bytes_) for place, bytes_, _ in memory.contents()][1:] == [(size - (1 << 16), 1 << 16)]
+    memory.free(address)
+    assert not list(sparse.touched(0, 1 << 40))
+    assert memory.allocate(size, "again") == address and not memory.view(address + size - 5, 5).any()
+
+
+@given(st.lists(st.tuples(st.integers(0, 40_000), st.integers(0, 40_000)), max_size=6))
+def test_what_is_cleared_is_zero_and_nothing_else(ranges: list[tuple[int, int]]) -> None:
+    sparse, plain = SparseBytes(80_000), np.ones(80_000, np.uint8)
+    sparse.array[:] = 1
+    for start, length in ranges:
+        sparse.clear(start, start + length)
+        plain[start : start + length] = 0
+    assert (sparse.array == plain).all()
+    untouched = np.ones(80_000, bool)
+    for first, last in sparse.touched(0, 80_000):
+        untouched[first:last] = False
+    assert not plain[untouched].any()
+    sparse.close()
+
+
 def test_a_place_that_is_taken_is_refused() -> None:
     memory = DeviceMemory(BASE)
     memory.allocate_at(BASE + 4096, 100, "there")
@@ -53,10 +83,10 @@ def test_a_place_that_is_taken_is_refused() -> None:
 
 
 def test_an_arena_of_others_does_not_grow() -> None:
-    arena = np.zeros(1 << 16, np.uint8)
-    memory = DeviceMemory(BASE, arena)
+    sparse = SparseBytes(1 << 16)
+    memory = DeviceMemory(BASE, sparse)
     memory.view(memory.allocate(16, "some"), 16)[:] = 7
-    assert arena[:16].tolist() == [7] * 16
+    assert sparse.array[:16].tolist() == [7] * 16
     with pytest.raises(WarploomError, match="do not fit"):
         memory.allocate(1 << 16, "all")
 

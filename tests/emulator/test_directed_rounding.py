@@ -96,7 +96,7 @@ def operand_rows(draw: st.DrawFn, form: Format, operands: int) -> tuple[float, .
     """Independent numbers; the last of three may also be what the product of the others nearly cancels."""
     row = draw(st.tuples(*[numbers(form)] * operands))
     if operands == 3 and draw(st.booleans()):
-        row = (*row[:2], -exact.mul(*row[:2], form, draw(st.sampled_from(MODES))))
+        row = (*row[:2], -exact.mul(row[0], row[1], form, draw(st.sampled_from(MODES))))
     return row
 
 

@@ -13,13 +13,14 @@ from warploom_lab.goldens import instruction_cases as script
 pytestmark = pytest.mark.oracle
 
 
-def execute(case, options: Options) -> list[np.ndarray]:
+def execute(case: script.Case, options: Options) -> list[np.ndarray]:
     device = Device(case.ptx, options, record=None, budget=1_000_000)
     inputs = [device.array(values) for values in case.inputs]
     outputs = [device.array(np.zeros(length, dtype)) for dtype, length in case.outputs]
     arguments: list = [*inputs, *outputs]
     if case.texture is not None:
         wanted = case.texture
+        assert case.texels is not None
         arguments.append(
             device.texture(
                 case.texels,

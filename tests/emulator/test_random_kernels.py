@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,7 +24,7 @@ COMPILATIONS = {
 }
 
 
-def run(ptx: str, inputs: np.ndarray, options: Options, **keywords) -> tuple[np.ndarray, Device]:
+def run(ptx: str, inputs: np.ndarray, options: Options, **keywords: Any) -> tuple[np.ndarray, Device]:
     device = Device(ptx, options, budget=2_000_000, **keywords)
     output = device.array(np.zeros((BLOCKS * BLOCK, 64), np.uint8))
     device.launch("k", (BLOCKS,), (BLOCK,), device.array(inputs), output)
@@ -41,7 +44,7 @@ def test_like_a_plain_interpreter(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_recording_changes_nothing(seed: int, tmp_path) -> None:
+def test_recording_changes_nothing(seed: int, tmp_path: Path) -> None:
     """A traced and checked run gives the same output; its masks add up to what was executed."""
     ptx = Writer(Maker(seed).program(), BLOCK).text()
     inputs = np.random.default_rng(seed).integers(0, 2**32, INPUTS).astype(np.uint32)

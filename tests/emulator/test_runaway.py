@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_a_launch_of_just_its_budget_ends_well() -> None:
 
 
 @pytest.mark.parametrize("grid", [(1_000_000_000,), (50_000, 40_000), (2**31 - 1,)])
-def test_a_grid_beyond_the_budget_is_refused_at_once(grid: tuple[int, ...], tmp_path) -> None:
+def test_a_grid_beyond_the_budget_is_refused_at_once(grid: tuple[int, ...], tmp_path: Path) -> None:
     gpu = Device(kernel("ld.volatile.global.u32 w, [p];"), record=TraceStore(tmp_path))
     started = time.monotonic()
     with pytest.raises(
@@ -78,7 +79,7 @@ class Alarm(Exception):
 
 @pytest.mark.parametrize("body, grid", [(ENDLESS, 1), ("", 500_000_000)], ids=["loop", "grid"])
 def test_a_running_launch_is_interrupted_at_once(body: str, grid: int) -> None:
-    def ring(_number, _frame) -> None:
+    def ring(_number: int, _frame: object) -> None:
         raise Alarm
 
     gpu = device(body, budget=10**12)
@@ -95,7 +96,7 @@ def test_a_running_launch_is_interrupted_at_once(body: str, grid: int) -> None:
         signal.signal(signal.SIGALRM, previous)
 
 
-def test_what_an_endless_block_records_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
+def test_what_an_endless_block_records_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warploom.emulator.launch.MOST_LOG_BYTES", 200 << 20)
     gpu = Device(kernel(ENDLESS), record=TraceStore(tmp_path), file="test.ptx")
     message = fault(gpu, 1, (32,), ZEROS)
@@ -105,7 +106,7 @@ def test_what_an_endless_block_records_does_not_fill_the_memory(tmp_path, monkey
     assert not any(tmp_path.rglob("*.npy"))
 
 
-def test_a_long_launch_shows_signs_of_life(capsys) -> None:
+def test_a_long_launch_shows_signs_of_life(capsys: pytest.CaptureFixture[str]) -> None:
     with heartbeat(first=0.02, every=0.02):
         fault(device(ENDLESS, budget=40_000_000), 1, (32,), ZEROS)
     lines = capsys.readouterr().err.splitlines()
@@ -116,7 +117,7 @@ def test_a_long_launch_shows_signs_of_life(capsys) -> None:
 
 
 @pytest.mark.parametrize("options", [["--emulate-only"], []], ids=["emulate", "time"])
-def test_the_command_has_the_budget_as_an_option(options, tmp_path, capsys) -> None:
+def test_the_command_has_the_budget_as_an_option(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.ptx"
     file.write_text(kernel(ENDLESS))
     launch = ["--grid", "1", "--block", "32", "--arg", "a=u32[64]:zeros"]
@@ -125,7 +126,7 @@ def test_the_command_has_the_budget_as_an_option(options, tmp_path, capsys) -> N
     assert f"{file}:9: kernel k" in error and "has executed 70000 warp instructions" in error
 
 
-def test_compare_has_the_option_too(capsys) -> None:
+def test_compare_has_the_option_too(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "--workloads", "vectoradd", "--designs", "baseline", "--size", "tiny", "--max-instructions", "1"]
     assert run_command(words) == 2
     assert "but the budget is 1" in capsys.readouterr().err

@@ -147,7 +147,8 @@ def chosen_by_key(number: int) -> int:
 
 def choose_by_key(*_: Any) -> Any:
     """A choice that fails for a reason of its own."""
-    return {}["another key"]
+    empty: dict[str, Any] = {}
+    return empty["another key"]
 
 
 make_callable(chosen_by_key, choose_by_key, inlined=True, widened=False)

@@ -25,7 +25,7 @@ class Mixed(NamedTuple):
 
     share: float
     on: bool
-    count: int
+    number: int
 
 
 class Inner(NamedTuple):
@@ -57,7 +57,7 @@ def pair_sum(pair: Any) -> int:
 def of_all(ctx: Any) -> Any:
     """Takes a reference."""
     mixed = ctx.inner.mixed
-    return (pair_sum(ctx.inner.pair) + ctx.table[ctx.number]) * mixed.share + (mixed.count if mixed.on else 0)
+    return (pair_sum(ctx.inner.pair) + ctx.table[ctx.number]) * mixed.share + (mixed.number if mixed.on else 0)
 
 
 def whole(values: Any) -> Any:

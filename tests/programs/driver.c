@@ -411,10 +411,41 @@ static void missing(void) {
     printf("%s\n", name_of(cuMipmappedArrayGetLevel(&array, NULL, 0)));
 }
 
+/* More than 4 GiB, of which little is touched: 100 GiB, with data near their end. */
+static void large(void) {
+    const size_t gib = (size_t)1 << 30;
+    int data[32], got[32];
+    size_t available, total;
+    CUdeviceptr where, more;
+    unsigned char last;
+    CUfunction reversed = function("reversed");
+    CHECK(cuMemGetInfo(&available, &total));
+    printf("%zu %zu", total >> 20, (total - available) >> 20);
+    CHECK(cuMemAlloc(&where, 100 * gib));
+    printf(" %s", name_of(cuMemAlloc(&more, 50 * gib)));
+    CHECK(cuMemGetInfo(&available, &total));
+    printf(" %zu\n", (total - available) >> 30);
+    CUdeviceptr far = where + 99 * gib, farther = where + 99 * gib + gib / 2;
+    for (int i = 0; i < 32; i++) data[i] = i;
+    CHECK(cuMemcpyHtoD(far, data, sizeof data));
+    void *arguments[] = {&far};
+    CHECK(cuLaunchKernel(reversed, 1, 1, 1, 32, 1, 1, sizeof data, NULL, arguments, NULL));
+    CHECK(cuMemcpyDtoH(got, far, sizeof got));
+    CHECK(cuMemsetD8(farther, 7, 1000));
+    CHECK(cuMemcpyDtoD(where, farther, 1000));
+    CHECK(cuMemcpyDtoH(&last, where + 999, 1));
+    printf("%d %d %d", got[0], got[31], last);
+    CHECK(cuMemFree(where));
+    CHECK(cuMemAlloc(&where, 100 * gib));
+    CHECK(cuMemcpyDtoH(got, far, sizeof got));
+    printf(" %d\n", got[0]);
+    CHECK(cuMemFree(where));
+}
+
 static const struct { const char *name; void (*part)(void); } parts[] = {
     {"modules", modules}, {"launches", launches}, {"memory", memory}, {"contexts", contexts}, {"streams", streams},
     {"kernels", kernels}, {"entries", entries}, {"errors", errors}, {"missing", missing},
-    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors},
+    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors}, {"large", large},
 };
 
 int main(int count, char **arguments) {

@@ -1,5 +1,8 @@
 """Arguments of a user's kernel, as typed on the command line."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,26 +19,32 @@ BLUR = [
 ]
 
 
-def arguments(*texts):
+def _array(text: str, seed: int) -> np.ndarray:
+    made = parse_argument(text, seed).array
+    assert made is not None
+    return made
+
+
+def arguments(*texts: str) -> list[Any]:
     return [parse_argument(text, position) for position, text in enumerate(texts)]
 
 
-def test_arrays_by_contents(tmp_path):
+def test_arrays_by_contents(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(6, dtype=np.int32))
-    assert parse_argument("a=f32[4]", 0).array.tolist() == [0, 0, 0, 0]
-    assert parse_argument("a=s32[3]:iota", 0).array.tolist() == [0, 1, 2]
-    assert parse_argument("a=u8[2]:ones", 0).array.dtype == np.uint8
-    assert parse_argument("a=f64[2]:2.5", 0).array.tolist() == [2.5, 2.5]
-    assert parse_argument(f"a=s32[2,3]:{tmp_path}/x.npy", 0).array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert _array("a=f32[4]", 0).tolist() == [0, 0, 0, 0]
+    assert _array("a=s32[3]:iota", 0).tolist() == [0, 1, 2]
+    assert _array("a=u8[2]:ones", 0).dtype == np.uint8
+    assert _array("a=f64[2]:2.5", 0).tolist() == [2.5, 2.5]
+    assert _array(f"a=s32[2,3]:{tmp_path}/x.npy", 0).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_random_contents_follow_from_the_seed():
-    first, again, other = (parse_argument("a=f32[100]:random", seed).array for seed in (1, 1, 2))
+def test_random_contents_follow_from_the_seed() -> None:
+    first, again, other = (_array("a=f32[100]:random", seed) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
-def test_arguments_go_by_name_in_any_order():
+def test_arguments_go_by_name_in_any_order() -> None:
     values = match_arguments(BLUR, arguments("n=-1", "out=f32[4]", "in=f32[4]:iota"), "blur")
     assert values[0].tolist() == [0, 1, 2, 3]
     assert values[1].tolist() == [0, 0, 0, 0]
@@ -43,7 +52,7 @@ def test_arguments_go_by_name_in_any_order():
     assert values[2].dtype == np.int32
 
 
-def test_arguments_go_by_position_where_names_are_unknown():
+def test_arguments_go_by_position_where_names_are_unknown() -> None:
     slots = [KernelParameter("param_0", "u64", 8, False), KernelParameter("param_1", "f32", 4, False)]
     array, scalar = match_arguments(slots, arguments("x=s16[4]", "alpha=0.5"), "scale")
     assert array.dtype == np.int16
@@ -65,7 +74,7 @@ def test_arguments_go_by_position_where_names_are_unknown():
         (["in=f32[4]", "in=f32[4]", "n=1"], "'in' is given twice"),
     ],
 )
-def test_a_missing_extra_or_mistyped_argument_is_named(texts, complaint):
+def test_a_missing_extra_or_mistyped_argument_is_named(texts: list[str], complaint: str) -> None:
     with pytest.raises(WarploomError, match=complaint):
         match_arguments(BLUR, arguments(*texts), "blur")
 
@@ -85,12 +94,12 @@ def test_a_missing_extra_or_mistyped_argument_is_named(texts, complaint):
         ("a=f32[4", "write an array as"),
     ],
 )
-def test_a_wrong_argument_is_refused(text, complaint):
+def test_a_wrong_argument_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(WarploomError, match=complaint):
         parse_argument(text, 0)
 
 
-def test_a_file_of_other_type_or_size_is_refused(tmp_path):
+def test_a_file_of_other_type_or_size_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.arange(6))
     with pytest.raises(WarploomError, match="holds 6 elements of int64, not 4 of float32"):
@@ -100,7 +109,7 @@ def test_a_file_of_other_type_or_size_is_refused(tmp_path):
         parse_argument(f"a=f32[4]:{path}", 0)
 
 
-def test_signature_from_source():
+def test_signature_from_source() -> None:
     source = """
     // __global__ void blur(int wrong)
     template <int N> __device__ float f(float x);
@@ -120,12 +129,12 @@ def test_signature_from_source():
 
 
 @pytest.mark.parametrize("text", ["", "0", "1,2,3,4", "a", "-1"])
-def test_a_wrong_grid_is_refused(text):
+def test_a_wrong_grid_is_refused(text: str) -> None:
     with pytest.raises(WarploomError, match="--grid"):
         parse_extent(text, "grid")
 
 
-def test_extents():
+def test_extents() -> None:
     assert parse_extent("64,32", "grid") == (64, 32, 1)
     assert parse_extent("8x8x4", "block") == (8, 8, 4)
     with pytest.raises(WarploomError, match="at most 1024 threads"):
@@ -142,7 +151,7 @@ def test_extents():
         ("block", "1025", "at most 1024 threads along x"),
     ],
 )
-def test_the_limits_of_cuda_hold(what, text, complaint):
+def test_the_limits_of_cuda_hold(what: str, text: str, complaint: str) -> None:
     with pytest.raises(WarploomError, match=f"--{what} '{text}': .*{complaint}"):
         parse_extent(text, what)
     extent = tuple(int(number) for number in text.split(","))
@@ -151,6 +160,6 @@ def test_the_limits_of_cuda_hold(what, text, complaint):
         Device(".version 8.0\n.target sm_75\n.visible .entry k() { ret; }", record=None).launch("k", grid, block)
 
 
-def test_the_largest_extents_are_taken():
+def test_the_largest_extents_are_taken() -> None:
     assert parse_extent("2147483647,65535,65535", "grid") == (2147483647, 65535, 65535)
     assert parse_extent("1,16,64", "block") == (1, 16, 64)

@@ -1,6 +1,7 @@
 """Kernels of a user's own file: how they are named, where errors are, and which of them are refused."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ __global__ void over(float* p) { *p = 1; }
 """
 
 
-def module_of(path: Path, source: str):
+def module_of(path: Path, source: str) -> Any:
     path.write_text(source)
     return Source.of_file(str(path)).kernels(PTX)
 
@@ -91,7 +92,9 @@ __global__ void parent(int* p)
         (LAUNCHING, "parent", r"own.cu:4: .*dynamic parallelism"),
     ],
 )
-def test_only_the_kernel_that_needs_it_is_refused(tmp_path: Path, capsys, source: str, refused: str, complaint: str) -> None:
+def test_only_the_kernel_that_needs_it_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, refused: str, complaint: str
+) -> None:
     module = module_of(tmp_path / "own.cu", source)
     assert compile_kernel(module, find_kernel(module, "fine", "own.cu"), Options()).registers >= 1
     with pytest.raises(WarploomError, match=complaint):
@@ -145,7 +148,9 @@ ROWS = ["--grid", "1", "--block", "32", "--arg", "a=f32[512]:ones", "--arg", "ou
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("code", ["ptx", "sm_90"])
-def test_an_instance_that_main_alone_asks_for_is_made_and_runs_again(tmp_path: Path, capsys, code: str) -> None:
+def test_an_instance_that_main_alone_asks_for_is_made_and_runs_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
     path, out = tmp_path / "rows.cu", tmp_path / "out.npy"
     path.write_text(TEMPLATE)
     wanted = ["--kernel", "rowdot<4 * 2, true>", "--code", code, "--emulate-only", "--save", f"out={out}"]
@@ -166,7 +171,9 @@ def test_an_instance_that_main_alone_asks_for_is_made_and_runs_again(tmp_path: P
         (["inspect", "--kernel", "rowdot<width>"], 'identifier "width" is undefined'),
     ],
 )
-def test_a_template_without_an_instance_says_how_to_name_one(tmp_path: Path, capsys, command: list[str], complaint: str) -> None:
+def test_a_template_without_an_instance_says_how_to_name_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], complaint: str
+) -> None:
     path = tmp_path / "rows.cu"
     path.write_text(TEMPLATE)
     assert run_command([command[0], str(path), *command[1:]]) == 2
@@ -175,7 +182,7 @@ def test_a_template_without_an_instance_says_how_to_name_one(tmp_path: Path, cap
     assert said.count("\n") == 1
 
 
-def test_inspect_shows_the_instance_under_its_name_in_the_source(tmp_path: Path, capsys) -> None:
+def test_inspect_shows_the_instance_under_its_name_in_the_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rows.cu"
     path.write_text(TEMPLATE)
     assert run_command(["inspect", str(path), "--kernel", "rowdot<2>"]) == 0

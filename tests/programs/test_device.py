@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,7 @@ def test_partial_warps_execute_only_their_threads() -> None:
         ("x", "give an integer"),
     ],
 )
-def test_arguments_are_checked(argument, words: str) -> None:
+def test_arguments_are_checked(argument: object, words: str) -> None:
     gpu = device(INCREMENT, parameters=".param .u64 a, .param .u32 n")
     with pytest.raises(WarploomError, match=words) as caught:
         gpu.launch("k", (1,), (32,), gpu.array(np.zeros(32, np.uint32)), argument)
@@ -135,7 +137,7 @@ def test_ctas_that_wait_for_later_ones(blocks: int) -> None:
     assert (buffer.get()[1:] == blocks).all()
 
 
-def test_recording_does_not_change_a_race(tmp_path) -> None:
+def test_recording_does_not_change_a_race(tmp_path: Path) -> None:
     """Which thread of a race wins is the same every time, traced or not."""
     from warploom.emulator.trace.store import TraceStore
 

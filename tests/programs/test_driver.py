@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from warploom.base.errors import WarploomError
 from warploom.programs.library import driver_entries, error_table, libraries
+from warploom.programs.replay import recorded_program
 from warploom.runs.live import ProgramRun
+from warploom.runs.simulate import emulate
 
 HERE = Path(__file__).parent
 Execute = Callable[..., tuple[int, ProgramRun]]
@@ -78,6 +82,39 @@ def test_machine_code_is_loaded_in_all_its_forms(
     status, run = execute([str(program), part, str(kernels(form))], code=code)
     assert (status, capfd.readouterr().out) == (0, "CUDA_ERROR_NOT_INITIALIZED " + PARTS[part])
     assert all(total.warp_instructions > 0 for total in run.result().kernels)
+
+
+REFUSED = "cuMemAlloc(&where, 100 * gib): CUDA_ERROR_OUT_OF_MEMORY\n"
+LARGE = "143155 0 CUDA_ERROR_OUT_OF_MEMORY 100\n31 0 7 0\n"
+
+
+@pytest.mark.parametrize("timed", [False, True], ids=["executed", "timed"])
+def test_memory_of_an_h200_is_there_and_costs_what_is_touched(
+    execute: Execute,
+    program: Path,
+    kernels: Callable[[str], Path],
+    timed: bool,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("elftools")
+    recorded = tmp_path / "large.wlr"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    command = [str(program), "large", str(kernels("fatbin"))]
+    status, _ = execute(command, record=recorded, code="sm_90", machine="hopper", timed=timed)
+    assert (status, capfd.readouterr().out) == (0, "CUDA_ERROR_NOT_INITIALIZED " + LARGE)
+    assert emulate(recorded_program(str(recorded), "sm_90"), machine="hopper").verified is True
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # KiB
+    with pytest.raises(WarploomError, match="code made of PTX has addresses of 32 bits"):
+        emulate(recorded_program(str(recorded), "ptx"))
+
+
+def test_code_with_narrow_addresses_has_the_memory_that_they_reach(
+    execute: Execute, program: Path, kernels: Callable[[str], Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    for machine, mebibytes in (("gtx480", 1536), ("hopper", 2560)):
+        status, _ = execute([str(program), "large", str(kernels("ptx"))], machine=machine)
+        assert (status, capfd.readouterr().out) == (1, f"CUDA_ERROR_NOT_INITIALIZED {mebibytes} 0{REFUSED}")
 
 
 def test_a_cubin_for_another_chip_is_refused_in_a_sentence(

@@ -254,7 +254,7 @@ def test_a_program_without_a_kernel_says_so(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == ""
 
 
-def test_a_program_that_is_not_there(capsys) -> None:
+def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err
 

@@ -14,7 +14,8 @@ from warploom.programs.runtime import Runtime
 @pytest.mark.parametrize(("major", "size"), [(11, 728), (12, 1032), (13, 1008)])
 def test_device_properties_have_the_size_of_their_version(major: int, size: int) -> None:
     assert layout(major).itemsize == size
-    assert layout(major).fields is not None and layout(major).fields["warpSize"][1] == 308
+    fields = layout(major).fields
+    assert fields is not None and fields["warpSize"][1] == 308
 
 
 def test_the_tables_of_the_library_are_whole() -> None:

@@ -109,8 +109,8 @@ def test_numba_gives_scalars_and_arrays_of_several_dimensions() -> None:
     from numba import cuda
 
     @cuda.jit
-    def fill(out, a, flag, n):
-        i, j = cuda.grid(2)
+    def fill(out: Any, a: Any, flag: Any, n: Any) -> None:
+        i, j = cuda.grid(2)  # type: ignore[call-arg, var-annotated]
         if flag and i < n:
             out[i, j] = a * out.shape[1] + i * 10 + j
 

@@ -111,7 +111,7 @@ def test_a_crash_leaves_a_whole_recording(recordings: dict[str, Path]) -> None:
     assert len(list(recording.of_kind(LaunchKernel))) == 1
 
 
-def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys) -> None:
+def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["inspect", str(recordings["symbols"]), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert [(row["kernel"], row["launches"], row["blocks"]) for row in about["kernels"]] == [
@@ -125,7 +125,7 @@ def test_inspect_lists_kernels_and_bytes(recordings: dict[str, Path], capsys) ->
     )  # with a managed variable of 4 bytes
 
 
-def test_a_recording_is_a_workload_to_run_and_compare(recordings: dict[str, Path], capsys) -> None:
+def test_a_recording_is_a_workload_to_run_and_compare(recordings: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     path = str(recordings["threads"])
     assert run_command(["run", path, "--emulate-only", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verified"] is True

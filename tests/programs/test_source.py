@@ -9,7 +9,7 @@ import pytest
 from warploom.base.errors import WarploomError
 from warploom.compiler.cuda import compile_to_ptx
 from warploom.compiler.sass.fatbin import FatEntry, ptx_entry
-from warploom.compiler.sass.module import from_ptx
+from warploom.compiler.sass.module import SassModule, from_ptx
 from warploom.programs.source import PTX, Source
 
 CUDA = 'extern "C" __global__ void fill(int *p, int value)\n{\n    p[threadIdx.x] = value;\n}\n'
@@ -45,7 +45,9 @@ def test_a_cubin_is_taken_before_the_ptx_beside_it(text: str, cubin: bytes) -> N
     source = Source("app", images=(ptx_entry(text), FatEntry(True, 90, cubin)))
     assert source.compiled("sm_90") == cubin and source.lines("sm_90") == []
     assert source.compiled("sm_80") != cubin and source.lines("sm_80") == text.splitlines()
-    limited = source.kernels("sm_90").kernel("fill", 24)
+    kernels = source.kernels("sm_90")
+    assert isinstance(kernels, SassModule)
+    limited = kernels.kernel("fill", 24)
     assert limited.name == "fill", "under a limit of registers, it is made of the PTX"
 
 

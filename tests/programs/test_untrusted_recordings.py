@@ -181,9 +181,10 @@ def test_every_field_of_every_step_is_checked(begun: Steps, tmp_path: Path) -> N
     good = [*_good(begun)[:-1], *more, launch(ADD, "add", [FIRST, 1]), step("failed", why=""), step("free", address=FIRST), END]
     assert {about["do"] for about, _ in good} == set(KINDS)
     read_recording(write(tmp_path / "good.wlr", good))
+    spoilt: tuple[Any, ...] = (None, [], {}, -1, 1 << 70, 0.5, {"a": {"b": []}})
     for number, (about, data) in enumerate(good):
         for field in about:
-            for value in (None, [], {}, -1, 1 << 70, 0.5, {"a": {"b": []}}):
+            for value in spoilt:
                 path = write(tmp_path / "bad.wlr", [*good[:number], ({**about, field: value}, data), *good[number + 1 :]])
                 if value == {} and field == "places":
                     read_recording(path)

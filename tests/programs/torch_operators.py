@@ -37,6 +37,17 @@ def _attention(backend: torch.nn.attention.SDPBackend, q: torch.Tensor, k: torch
         return _gradient(lambda *given: F.scaled_dot_product_attention(*given, is_causal=True), q, k, v)
 
 
+def _dropout(a: torch.Tensor) -> Tensors:
+    """What holds whatever a generator draws: each number is dropped or doubled, half are, a seed repeats it, gradients too."""
+    torch.manual_seed(5)
+    y, gradient = _gradient(lambda x: F.dropout(x, 0.5), a)
+    torch.manual_seed(5)
+    same = torch.equal(F.dropout(a, 0.5), y)
+    dropped = y == 0
+    kept = torch.equal(y[~dropped], 2 * a[~dropped]) and torch.equal(gradient == 0, dropped)
+    return (torch.tensor([same, kept, abs(dropped.float().mean().item() - 0.5) < 0.05]),)
+
+
 def _normal(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
 
@@ -93,6 +104,23 @@ OPERATORS: dict[str, tuple[Callable[..., Tensors | torch.Tensor], list[torch.Ten
         [_normal(2, 8, 9, 9), _normal(8, 1, 3, 3)],
     ),
     "cross entropy": (lambda a, t: _gradient(lambda x, y: F.cross_entropy(x, y), a, t), [_normal(32, 1000), _whole(1000, 32)]),
+    "products": (
+        lambda a, b: (a @ b, b.t() @ a.t(), torch.mv(a, b[:, 0]), torch.dot(a[0], b[:, 0])),
+        [_normal(65, 130), _normal(130, 33)],
+    ),
+    "products bf16": (
+        lambda a, b: _gradient(torch.matmul, a, b),
+        [_normal(3, 40, 72, dtype=torch.bfloat16), _normal(3, 72, 24, dtype=torch.bfloat16)],
+    ),
+    "linear fp16": (
+        lambda a, w, b: _gradient(F.linear, a, w, b),
+        [_normal(50, 64, dtype=torch.float16), _normal(40, 64, dtype=torch.float16), _normal(40, dtype=torch.float16)],
+    ),
+    "convolution": (
+        lambda a, w: _gradient(lambda x, y: F.conv2d(x, y, stride=2, padding=3), a, w),
+        [_normal(2, 3, 24, 24), _normal(16, 3, 7, 7)],
+    ),
+    "dropout": (_dropout, [_normal(4000)]),
     "AdamW": (_adamw, [_normal(500), _normal(501)[:500]]),
     "flash attention": (lambda *qkv: _attention(FLASH, *qkv), QKV),
     "memory-efficient attention": (lambda *qkv: _attention(EFFICIENT, *qkv), QKV),
@@ -113,7 +141,6 @@ def difference(got: torch.Tensor, wanted: torch.Tensor) -> float:
 
 def main(wanted: list[str]) -> None:
     """Compare the operators, or those that are named."""
-    torch.backends.cudnn.enabled = False
     for name, (function, inputs) in OPERATORS.items():
         if wanted and name not in wanted:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 import warploom as wl
 from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
+from warploom.programs.program import Program
+from warploom.programs.workloads.workload import Arrays, Gpu
 from warploom.runs.caches import check_caches
 from warploom.runs.keys import keys_of
 from warploom.runs.simulate import simulate
@@ -24,14 +27,14 @@ extern "C" __global__ void add(int *out) { out[blockIdx.x * blockDim.x + threadI
 """
 
 
-def _host(gpu, arrays):
+def _host(gpu: Gpu, arrays: Arrays) -> Arrays:
     out = gpu.array(arrays["out"])
     for _ in range(2):
         gpu.launch("add", (4,), (256,), out)
     return {"out": out.get()}
 
 
-def _program(host, code="ptx"):
+def _program(host: Callable[[Gpu, Arrays], Arrays], code: str = "ptx") -> Program:
     return wl.program("made", SOURCE, host, {"out": np.arange(1024, dtype=np.int32)}, code=code)
 
 
@@ -62,7 +65,7 @@ def test_chosen_launches_are_timed_as_they_follow_each_other() -> None:
 def test_a_launch_that_touches_nothing_takes_as_long() -> None:
     """Code comes from L2 with cold caches, too."""
 
-    def host(gpu, arrays):
+    def host(gpu: Gpu, arrays: Arrays) -> Arrays:
         gpu.array(arrays["out"])
         gpu.launch("nothing", (132,), (64,))
         return {}

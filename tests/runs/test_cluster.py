@@ -18,8 +18,9 @@ from support.sweeping import begin, outcome
 from warploom.base.errors import WarploomError
 from warploom.cli.app import run_command
 from warploom.runs.cluster import COUNT_SECONDS, WORKER_SETTINGS, Cluster
+from warploom.runs.engine import Asked
 from warploom.runs.store import Store
-from warploom.studies.reproduce.reproduce import reproduce, scorecard, select
+from warploom.studies.reproduce.reproduce import reproduce, runs_of, scorecard, select
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -66,13 +67,17 @@ def test_a_lost_scheduler_is_one_sentence_and_the_sweep_goes_on(tmp_path: Path) 
 
 def test_figures_are_reproduced_by_a_cluster_as_they_are_here(tmp_path: Path) -> None:
     selected, told = select("rfv", "figure 1"), (lambda task: None, None, None)
-    here = scorecard(list(reproduce(selected, "tiny", Store(tmp_path / "here"), 1, *told)))
+
+    def asked(folder: str) -> Asked:
+        return Asked(runs_of(selected, "tiny"), Store(tmp_path / folder))
+
+    here = scorecard(list(reproduce(selected, "tiny", asked("here"), 1, *told)))
     about: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **about) as cluster:
         address = cluster.scheduler_address
-        there = scorecard(list(reproduce(selected, "tiny", Store(tmp_path / "there"), 1, *told, scheduler=address)))
+        there = scorecard(list(reproduce(selected, "tiny", asked("there"), 1, *told, scheduler=address)))
     assert [score.ours for score in there] == [score.ours for score in here] != []
-    again = reproduce(selected, "tiny", Store(tmp_path / "there"), 1, *told, scheduler="tcp://127.0.0.1:9")
+    again = reproduce(selected, "tiny", asked("there"), 1, *told, scheduler="tcp://127.0.0.1:9")
     assert len(list(again)) == 1  # all is stored, and nobody is asked
 
 

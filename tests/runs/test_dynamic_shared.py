@@ -15,6 +15,7 @@ from warploom.papers.rfv.lifetimes import exempt_registers
 from warploom.programs.device import Device
 from warploom.programs.program import Program
 from warploom.programs.source import Source
+from warploom.programs.workloads.workload import Arrays, Gpu
 from warploom.runs.compilation import compile_for
 from warploom.runs.execution import Executions
 
@@ -42,7 +43,7 @@ def _ptx() -> str:
 def _program(*dynamic_bytes: int) -> Program:
     """Launches one kernel once with each amount of dynamic shared memory."""
 
-    def host(gpu, arrays):
+    def host(gpu: Gpu, arrays: Arrays) -> Arrays:
         buffer = gpu.array(arrays["a"])
         for amount in dynamic_bytes:
             gpu.launch("k", (2,), (256,), buffer, shared_bytes=amount)

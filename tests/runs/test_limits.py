@@ -65,7 +65,7 @@ def test_each_rule_holds_in_its_case(verdict: str, case: dict[str, Any]) -> None
 
 
 def test_the_first_rule_that_holds_decides() -> None:
-    busy = {"dram_reads": 6_000, "stalls": {"barrier": 60}}
+    busy: dict[str, Any] = {"dram_reads": 6_000, "stalls": {"barrier": 60}}
     assert made(launch={"ctas": 30}, **busy).verdict == "DRAM bandwidth"  # a few CTAs that saturate DRAM are not too few
     assert made(launch={"busy_cycles": 9000}, **busy).verdict == "a tail"
 

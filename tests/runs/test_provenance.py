@@ -5,7 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +25,16 @@ from warploom.show.embedding import KEYWORD, embedded
 
 CENSUS = TESTS / "papers" / "invented" / "census"
 TINY = ["run", "vectoradd", "--size", "tiny"]
+Run = Callable[..., Any]
+Keep = Callable[..., Path]
+Told = tuple[Path, Callable[..., Any]]
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command; gives back what it printed, as a value where that is JSON."""
 
-    def run(*words, code=0):
+    def run(*words: str, code: int = 0) -> Any:
         assert run_command(list(words)) == code, capsys.readouterr().err
         captured = capsys.readouterr()
         return json.loads(captured.out) if "--json" in words and code != 2 else captured.err if code else captured.out
@@ -37,10 +43,10 @@ def run(capsys):
 
 
 @pytest.fixture
-def kept(run, tmp_path):
+def kept(run: Run, tmp_path: Path) -> Keep:
     """Runs a command and keeps its JSON as a file."""
 
-    def keep(*words):
+    def keep(*words: str) -> Path:
         path = tmp_path / "result.json"
         path.write_text(json.dumps(run(*words, "--json")))
         return path
@@ -61,7 +67,7 @@ class Mine(NamedTuple):
 '''
 
 
-def test_an_override_shows_everywhere(run):
+def test_an_override_shows_everywhere(run: Run) -> None:
     plain, changed, scaled = (
         run(*TINY, *options, "--json")
         for options in ((), ("--override", "l1.mshrs=8"), ("--sms", "4", "--override", "l1.mshrs=8"))
@@ -75,7 +81,7 @@ def test_an_override_shows_everywhere(run):
     assert "machine gtx480[l1.mshrs=8]" in table and f"key {changed['provenance']['key'][:8]}" in table
 
 
-def test_a_result_carries_what_it_was_made_from(run):
+def test_a_result_carries_what_it_was_made_from(run: Run) -> None:
     made = run(*TINY, "--json")["provenance"]
     assert made["version"] and made["sources"] and made["environment"]["numba"]
     spec, digests = made["spec"], made["digests"]
@@ -96,7 +102,7 @@ def test_a_result_carries_what_it_was_made_from(run):
     ],
     ids=["plain", "changed", "emulated", "several"],
 )
-def test_it_can_be_made_again(words, kept, run):
+def test_it_can_be_made_again(words: list[str], kept: Keep, run: Run) -> None:
     path = kept(*words)
     before, after = json.loads(path.read_text()), run("run", "--from", str(path), "--json")
     pairs = zip(before, after, strict=True) if isinstance(before, list) else [(before, after)]
@@ -105,7 +111,7 @@ def test_it_can_be_made_again(words, kept, run):
         assert new["provenance"] == old["provenance"]
 
 
-def test_a_kernel_of_ones_own_can_be_made_again(kept, run, tmp_path):
+def test_a_kernel_of_ones_own_can_be_made_again(kept: Keep, run: Run, tmp_path: Path) -> None:
     file = tmp_path / "scale.ptx"
     file.write_text(SCALE_PTX)
     path = kept("run", str(file), *LAUNCH, "--shared", "64")
@@ -117,7 +123,7 @@ def test_a_kernel_of_ones_own_can_be_made_again(kept, run, tmp_path):
     assert f"{file} has changed since" in run("run", "--from", str(path), code=2)
 
 
-def test_launches_of_one_kernel_do_not_look_alike(run, tmp_path):
+def test_launches_of_one_kernel_do_not_look_alike(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "scale.ptx"
     file.write_text(SCALE_PTX)
     ways = ([*LAUNCH], [*LAUNCH[:-1], "n=255"], ["--grid", "3", *LAUNCH[2:]], [*LAUNCH, "--shared", "8"])
@@ -126,7 +132,7 @@ def test_launches_of_one_kernel_do_not_look_alike(run, tmp_path):
     assert len(lines) == len({each["key"] for each in made}) == len(ways)
 
 
-def test_files_of_the_user_are_named_by_contents(kept, run, tmp_path):
+def test_files_of_the_user_are_named_by_contents(kept: Keep, run: Run, tmp_path: Path) -> None:
     policy = tmp_path / "mine.py"
     policy.write_text(OWN_POLICY)
     path = kept(*TINY, "--emulate-only", "--policy", str(policy), "--design", "gating=mine-for-provenance")
@@ -139,21 +145,21 @@ def test_files_of_the_user_are_named_by_contents(kept, run, tmp_path):
 
 
 @pytest.fixture
-def told(kept, tmp_path):
+def told(kept: Keep, tmp_path: Path) -> Told:
     """A result of the user's policy, and another process's answer when it is told to make it again."""
     policy = tmp_path / "told.py"
     name = f"mine-{tmp_path.name}"  # two files of one process cannot bring the same
     policy.write_text(OWN_POLICY.replace("mine-for-provenance", name))
     path = kept(*TINY, "--emulate-only", "--policy", str(policy), "--design", f"gating={name}")
 
-    def ask(*words):
+    def ask(*words: str) -> Any:
         command = [sys.executable, "-m", "warploom", "run", "--from", str(path), *words]
         return subprocess.run(command, capture_output=True, text=True)
 
     return policy, ask
 
 
-def test_a_result_runs_no_code_that_nobody_named(told, tmp_path):
+def test_a_result_runs_no_code_that_nobody_named(told: Told, tmp_path: Path) -> None:
     policy, ask = told
     policy.write_text(policy.read_text() + f"\nopen({str(tmp_path / 'ran')!r}, 'w')\n")  # whatever its digest
     unnamed, changed = ask(), ask("--policy", str(policy))
@@ -162,12 +168,12 @@ def test_a_result_runs_no_code_that_nobody_named(told, tmp_path):
     assert f"{policy} has changed since" in changed.stderr
 
 
-def test_a_result_runs_the_code_that_was_named(told):
+def test_a_result_runs_the_code_that_was_named(told: Told) -> None:
     policy, ask = told
     assert ask("--policy", str(policy)).returncode == 0
 
 
-def test_a_policy_that_reads_data_can_be_made_again(kept, run, tmp_path):
+def test_a_policy_that_reads_data_can_be_made_again(kept: Keep, run: Run, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("1\n")
     policy = tmp_path / "reads.py"
     reads = f"\nopen({str(tmp_path / 'table.csv')!r}).close()\n"
@@ -178,7 +184,7 @@ def test_a_policy_that_reads_data_can_be_made_again(kept, run, tmp_path):
     assert f"{policy} has changed since" in run("run", "--from", str(path), "--policy", str(policy), code=2)
 
 
-def test_a_papers_folder_is_named_again(run, tmp_path):
+def test_a_papers_folder_is_named_again(run: Run, tmp_path: Path) -> None:
     shutil.copytree(CENSUS, tmp_path / "census")
     words = ["--paper", str(tmp_path / "census"), "--emulate-only"]
     result, command = tmp_path / "result.json", [sys.executable, "-m", "warploom", "run"]
@@ -192,7 +198,7 @@ def test_a_papers_folder_is_named_again(run, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--time={}", "--create-pch={}", "-I{}", "-include={}", "--fdevice-time-trace={}"])
-def test_a_result_does_not_choose_the_files_of_a_compiler(option, kept, run, tmp_path):
+def test_a_result_does_not_choose_the_files_of_a_compiler(option: str, kept: Keep, run: Run, tmp_path: Path) -> None:
     option = option.format(tmp_path / "chosen")
     file = tmp_path / "scale.ptx"
     file.write_text(SCALE_PTX)
@@ -202,7 +208,7 @@ def test_a_result_does_not_choose_the_files_of_a_compiler(option, kept, run, tmp
     run("run", "--from", str(path), "--nvrtc-option", option)
 
 
-def test_a_file_is_compared_before_it_is_read(kept, run, tmp_path):
+def test_a_file_is_compared_before_it_is_read(kept: Keep, run: Run, tmp_path: Path) -> None:
     file = tmp_path / "scale.ptx"
     file.write_text(SCALE_PTX)
     path = kept("run", str(file), *LAUNCH, "--emulate-only")
@@ -214,7 +220,7 @@ def test_a_file_is_compared_before_it_is_read(kept, run, tmp_path):
     assert "/dev/zero is not there any more" in run("run", "--from", str(path), code=2)
 
 
-def test_an_energy_table_of_ones_own_has_its_digest_in_its_name(kept, run, tmp_path):
+def test_an_energy_table_of_ones_own_has_its_digest_in_its_name(kept: Keep, run: Run, tmp_path: Path) -> None:
     from importlib import resources
 
     text = (resources.files("warploom.designs.energy") / "technologies" / "common.toml").read_text()
@@ -228,7 +234,7 @@ def test_an_energy_table_of_ones_own_has_its_digest_in_its_name(kept, run, tmp_p
     assert re.fullmatch(r"common#[0-9a-f]{8}", other["technology"])
 
 
-def test_a_different_outcome_is_named(kept, run):
+def test_a_different_outcome_is_named(kept: Keep, run: Run) -> None:
     path = kept(*TINY)
     record = json.loads(path.read_text())
     record["cycles"] += 1
@@ -253,7 +259,7 @@ def test_a_different_outcome_is_named(kept, run):
         ('{"provenance": {"version": "0.1.0"}}', "does not say how it was made"),
     ],
 )
-def test_what_is_no_result_is_refused(text, complaint, run, tmp_path):
+def test_what_is_no_result_is_refused(text: str, complaint: str, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
     assert complaint in run("run", "--from", str(path), code=2)
@@ -261,7 +267,7 @@ def test_what_is_no_result_is_refused(text, complaint, run, tmp_path):
 
 @pytest.mark.parametrize("damage", [None, 3, "word", {"name": []}, {"label": {}}, {"numbers": {"chip": 3}}, {"workload": 7}])
 @pytest.mark.parametrize("part", ["program", "design", "machine", "launches"])
-def test_damaged_provenance_is_a_sentence(part, damage, kept, run):
+def test_damaged_provenance_is_a_sentence(part: str, damage: object, kept: Keep, run: Run) -> None:
     path = kept(*TINY, "--emulate-only")
     record = json.loads(path.read_text())
     record["provenance"]["spec"][part] = damage
@@ -270,7 +276,7 @@ def test_damaged_provenance_is_a_sentence(part, damage, kept, run):
     assert error.startswith("error: ") and error.count("\n") == 1
 
 
-def test_other_options_beside_from_are_refused(kept, run):
+def test_other_options_beside_from_are_refused(kept: Keep, run: Run) -> None:
     path = kept(*TINY, "--emulate-only")
     assert "omit the option" in run("run", "--from", str(path), "--size", "tiny", code=2)
     assert "omit the option" in run("run", "vectoradd", "--from", str(path), code=2)
@@ -278,13 +284,13 @@ def test_other_options_beside_from_are_refused(kept, run):
 
 
 @pytest.mark.parametrize("name", machine_names())
-def test_a_machine_comes_back_from_its_numbers(name):
+def test_a_machine_comes_back_from_its_numbers(name: str) -> None:
     machine = load_machine(name)
     assert machine_from_dict(json.loads(json.dumps(machine.to_dict())), "test") == machine
     assert machine_label(machine) == name
 
 
-def test_machines_that_differ_have_different_labels(tmp_path):
+def test_machines_that_differ_have_different_labels(tmp_path: Path) -> None:
     shipped = load_machine("gtx480")
     own = tmp_path / "own" / "gtx480.toml"  # under a name of ours
     own.parent.mkdir()
@@ -304,7 +310,7 @@ def test_machines_that_differ_have_different_labels(tmp_path):
     assert labels[1:3] == ["gtx480[sms=4]", "gtx480[chip.sms=4]"] and "l1.mshrs=7" in labels[3]
 
 
-def test_pictures_carry_it(run, tmp_path):
+def test_pictures_carry_it(run: Run, tmp_path: Path) -> None:
     result = Result.from_dict(run(*TINY, "--json"))
     made = result.provenance
     for suffix in (".png", ".svg", ".html"):
@@ -316,14 +322,14 @@ def test_pictures_carry_it(run, tmp_path):
     assert f"key {made.key[:8]}" in (tmp_path / "bars.svg").read_text()  # the subtitle
 
 
-def test_tables_carry_it(run):
+def test_tables_carry_it(run: Run) -> None:
     result = Result.from_dict(run(*TINY, "--json"))
     row = to_table([result]).iloc[0]
     assert row["provenance.key"] == result.provenance.key and row["provenance.spec.seed"] == 5
     assert row["machine"] == "gtx480"
 
 
-def test_the_commit_is_the_package_s_own(tmp_path, monkeypatch):
+def test_the_commit_is_the_package_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package that merely lies in some other checkout, as in its .venv, has no commit."""
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / "__init__.py").touch()

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,7 +16,7 @@ from warploom.show.comparison import comparison_table, draw_comparison, summary
 pytestmark = pytest.mark.unit
 
 
-def result(workload, design, cycles, dynamic, leakage, overhead=0.0):
+def result(workload: str, design: str, cycles: int, dynamic: float, leakage: float, overhead: float = 0.0) -> Any:
     energy = {"dynamic": dynamic, "leakage": leakage, "overhead": overhead, "total": dynamic + leakage + overhead}
     numbers = {"cycles": cycles, "ipc": 1000 / cycles, "storage_bits": 384 if overhead else 0}
     return made_result(workload, design, **numbers, counters={"rf_reads": 7}, energy_pj=energy)
@@ -29,7 +30,7 @@ RESULTS = [
 ]
 
 
-def test_summary_is_relative_to_the_first_design():
+def test_summary_is_relative_to_the_first_design() -> None:
     baseline, mine = summary(RESULTS)
     assert baseline["time"] == pytest.approx(1)
     assert baseline["energy"] == pytest.approx(1)
@@ -39,7 +40,7 @@ def test_summary_is_relative_to_the_first_design():
     assert mine["storage_bits"] == 384
 
 
-def test_tables_name_every_run_and_design():
+def test_tables_name_every_run_and_design() -> None:
     console = Console(width=160, record=True, file=io.StringIO())
     for table in comparison_table(RESULTS):
         console.print(table)
@@ -51,15 +52,15 @@ def test_tables_name_every_run_and_design():
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".html"])
-def test_a_picture_is_written_whole(tmp_path, suffix):
+def test_a_picture_is_written_whole(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"picture{suffix}"
     draw_comparison(RESULTS, path)
     assert path.stat().st_size > 1000
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_failed_picture_leaves_nothing_behind(tmp_path, monkeypatch):
-    def fail(self, draft, **options):
+def test_a_failed_picture_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, draft: str, **options: object) -> None:
         Path(draft).write_text("half")
         raise KeyboardInterrupt
 
@@ -69,12 +70,12 @@ def test_a_failed_picture_leaves_nothing_behind(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_picture_names_are_checked_first(tmp_path):
+def test_picture_names_are_checked_first(tmp_path: Path) -> None:
     with pytest.raises(WarploomError, match="must end in"):
         check_picture_name(tmp_path / "picture.jpeg")
 
 
-def test_results_become_a_table():
+def test_results_become_a_table() -> None:
     table = to_table(RESULTS)
     assert list(table["workload"]) == ["a", "a", "b", "b"]
     assert table.loc[1, "energy_pj.total"] == 50

@@ -1,4 +1,5 @@
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -12,10 +13,11 @@ from warploom.show.listing import inspect_summary, render_listing
 pytestmark = pytest.mark.unit
 
 
-def drawn(code: Code, width: int = 100, **how) -> list[str]:
-    console = Console(width=width, file=io.StringIO(), highlight=False)
+def drawn(code: Code, width: int = 100, **how: Any) -> list[str]:
+    written = io.StringIO()
+    console = Console(width=width, file=written, highlight=False)
     render_listing(code, console, **how)
-    return console.file.getvalue().splitlines()
+    return written.getvalue().splitlines()
 
 
 LOOP = assemble(
@@ -36,7 +38,7 @@ loop:
 )
 
 
-def test_marks_pressure_blocks_and_loops():
+def test_marks_pressure_blocks_and_loops() -> None:
     lines = drawn(LOOP)
     assert "8 instructions in 3 blocks, 1 loop" in lines[0]
     assert "3 registers allocated, 2 live at most" in lines[1]
@@ -52,7 +54,7 @@ def test_marks_pressure_blocks_and_loops():
     assert any("B1" in line and "loop of 1 block, depth 1" in line and "divergent, meets at B2" in line for line in lines)
 
 
-def test_listings_fit_a_hundred_columns():
+def test_listings_fit_a_hundred_columns() -> None:
     for code in (LOOP, allocate(random_kernel(4, 300, 90), options())):
         lines = drawn(code)
         assert max(map(len, lines)) <= 100
@@ -60,13 +62,13 @@ def test_listings_fit_a_hundred_columns():
     assert any("not drawn" in line for line in lines)
 
 
-def test_some_blocks_and_notes():
+def test_some_blocks_and_notes() -> None:
     lines = drawn(LOOP, blocks=[2], annotations={6: "release"})
     assert [line for line in lines if "add" in line] == []
     assert next(line for line in lines if "st.global" in line).endswith("release")
 
 
-def test_summary():
+def test_summary() -> None:
     assert inspect_summary(LOOP) == {
         "name": "test",
         "instructions": 8,

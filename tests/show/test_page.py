@@ -32,6 +32,7 @@ def row(design: str, energy: float) -> dict[str, object]:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chart = draw(Chart("bars", "workload", "energy", "design", published={"paper": 0.4}), ROWS, "Energy")
     program = workload_program("vectoradd")
+    assert program.source.ptx is not None
     module = parse(program.source.ptx, program.place)
     code = compile_kernel(module, next(iter(module.kernels)), Options())
     section = WorkloadSection(

@@ -30,7 +30,13 @@ def result(design: str) -> Any:
     numbers = {"cycles": 12_345_678, "ipc": 1.5, "warp_instructions": 10**8, "occupancy": 1.0}
     sizes = {"registers_per_thread": 32, "ctas_per_sm": 8, "register_file_bytes": 131072, "storage_bits": 545_856}
     about = {"workload": "matrixmul", "design": {"name": design}, "verified": True, "verdict": "yes"}
-    inside = {"provenance": None, "energy_terms": (), "launches": [], "wall_seconds": 12.3, "compile_seconds": 0.0}
+    inside: dict[str, Any] = {
+        "provenance": None,
+        "energy_terms": (),
+        "launches": [],
+        "wall_seconds": 12.3,
+        "compile_seconds": 0.0,
+    }
     return SimpleNamespace(**about, **numbers, **sizes, **inside, counters=counters, energy_pj=energy)
 
 

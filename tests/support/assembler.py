@@ -83,3 +83,10 @@ def assemble(text: str, **fields: Any) -> Code:
     for branch, label in branches:
         branch.target = labels[label]
     return Code("test", blocks, **fields)
+
+
+def offset_of(access: Instruction) -> int:
+    """The offset of an access's address."""
+    address = access.srcs[0]
+    assert isinstance(address, Address)
+    return address.offset

@@ -8,6 +8,7 @@ from warploom.chip.machines import Machine
 from warploom.designs import Design
 from warploom.programs.program import Program
 from warploom.runs.execution import Execution, Executions, run_program
+from warploom.runs.live import ProgramRun
 from warploom.runs.simulate import spec_of
 from warploom.runs.spec import REGISTERS
 
@@ -26,3 +27,8 @@ def traced(
     known = executions if executions is not None else Executions()
     known.take(program, spec)
     return known.of(spec)
+
+
+def kernels_of(run: ProgramRun) -> set[str]:
+    """The names of the kernels that a process has launched."""
+    return {total.kernel for total in run.result().kernels}

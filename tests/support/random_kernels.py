@@ -38,7 +38,7 @@ def options(**changed: Any) -> SimpleNamespace:
 class Generator:
     """Builds one random kernel. Loops count down, so that every kernel ends."""
 
-    def __init__(self, seed: int, size: int = 30, variables: int = 8, pairs: bool = True):
+    def __init__(self, seed: int, size: int = 30, variables: int = 8, pairs: bool = True) -> None:
         self.random = random.Random(seed)
         self.blocks = [Block()]
         self.budget = size
@@ -185,7 +185,7 @@ def random_kernel(seed: int, size: int = 30, variables: int = 8, pairs: bool = T
 class Thread:
     """The registers of one thread and what instructions do to them. Registers never written hold zero."""
 
-    def __init__(self, code: Code, memory: dict[int, int], tid: int):
+    def __init__(self, code: Code, memory: dict[int, int], tid: int) -> None:
         self.code, self.memory = code, memory
         self.local: dict[int, int] = {}
         self.file: dict = {}

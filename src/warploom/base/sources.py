@@ -24,6 +24,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from warploom.base.cache import Cache
+from warploom.base.handed_on import homes
 
 PACKAGE = Path(__file__).parent.parent
 _INSTALLED = ("site-packages", "dist-packages")
@@ -99,8 +100,7 @@ def _own_imports(file: Path) -> frozenset[Path]:
 @functools.cache
 def _homes() -> dict[str, Import]:
     """The module that each name of the kit is from."""
-    statements = (node for node in ast.walk(ast.parse(_text(PACKAGE / "kit.py"))) if isinstance(node, ast.ImportFrom))
-    return {alias.name: Import(0, tuple((node.module or "").split("."))) for node in statements for alias in node.names}
+    return {name: Import(0, tuple(home.module.split("."))) for name, home in homes(PACKAGE / "kit.py").items()}
 
 
 def _without_kit(wanted: set[Import]) -> set[Import]:

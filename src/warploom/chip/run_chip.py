@@ -1,7 +1,8 @@
 """The chip: all SMs in quanta, then the memory system, CTAs in launch order.
 
 Each SM runs to the end of the quantum by itself; no reply of the memory system can arrive sooner. Then the requests of all SMs
-enter the memory system in order of cycle and SM, and CTAs that fit are given out for the coming quantum.
+enter the memory system in order of cycle and SM, and CTAs that fit are given out for the coming quantum. What SMs do in a quantum
+can be shared between threads (`warploom.jit.team`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from warploom.base.records import Array, Record, dtype_of, i8
 from warploom.chip.memory import FOREVER, Memory, Port, memory_next_event, memory_step
 from warploom.chip.pipeline.residency import wants_cta
 from warploom.chip.run_sm import reset_sm, run_sm, settle_sm
+from warploom.chip.sm.bits import signed
 from warploom.chip.sm.context import Context
 from warploom.chip.sm.layout import Sm
 from warploom.chip.sm.services import inlined
 from warploom.jit import by_reference
+from warploom.jit.team import LEADER, OVER, Team, close_turn, enter_turn, join, leave_turn, open_turn, take
 
 RUNNING, DONE, STUCK, FAULTY = 0, 1, 2, 3
 SAMPLES = 256
@@ -156,42 +159,79 @@ def _next_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Por
     return max(end, end + (event - end) // ctx.machine.chip.quantum * ctx.machine.chip.quantum)
 
 
-def run_chip(
-    context: Any, memories: Array[Memory], sms: Array[Sm], ports: Array[Port], chip: Chip, until: int, skip: bool
-) -> int:
-    """Simulate until the launch is done or a cycle is reached; the status says which."""
-    ctx = by_reference(context)
-    memory = memories[0]
-    while chip.cycle < until:
-        end = chip.cycle + ctx.machine.chip.quantum
-        _give_ctas(ctx, sms, chip, end)
-        busy = chip.next_cta < ctx.info.ctas
-        progress = chip.start
+@inlined
+def _end_quantum(ctx: Context, memory: Memory, sms: Array[Sm], ports: Array[Port], chip: Chip, end: int, skip: bool) -> int:
+    """Let the memory system follow the SMs to the end of a quantum, or over some in which nothing happens; the status."""
+    busy = chip.next_cta < ctx.info.ctas
+    progress = chip.start
+    for number in range(len(sms)):
+        sm = sms[number]
+        busy |= sm.ctas_resident + sm.pending_count > 0
+        progress = max(progress, sm.last_progress)
+        if sm.fault.kind != 0:
+            return FAULTY
+    memory_step(ctx.machine, memory, ports, chip.cycle, end)
+    chip.cycle = end
+    if not busy:
+        chip.end = chip.start
         for number in range(len(sms)):
-            sm = sms[number]
-            run_sm(ctx, memory, sm, ports[number], end, skip)
-            busy |= sm.ctas_resident + sm.pending_count > 0
-            progress = max(progress, sm.last_progress)
-            if sm.fault.kind != 0:
-                return FAULTY
-        memory_step(ctx.machine, memory, ports, chip.cycle, end)
-        chip.cycle = end
-        if not busy:
-            chip.end = chip.start
-            for number in range(len(sms)):
-                chip.end = max(chip.end, sms[number].last_exit + 1)
-            for number in range(len(sms)):
-                settle_sm(ctx, sms[number], chip.end)
-            return DONE
-        if chip.cycle >= chip.next_sample:
-            _take_sample(ctx, sms, chip)
-        if chip.cycle - progress > chip.patience:
+            chip.end = max(chip.end, sms[number].last_exit + 1)
+        for number in range(len(sms)):
+            settle_sm(ctx, sms[number], chip.end)
+        return DONE
+    if chip.cycle >= chip.next_sample:
+        _take_sample(ctx, sms, chip)
+    if chip.cycle - progress > chip.patience:
+        return STUCK
+    if skip:
+        following = _next_quantum(ctx, memory, sms, ports, chip, end)
+        if following >= FOREVER:
             return STUCK
-        if skip:
-            following = _next_quantum(ctx, memory, sms, ports, chip, end)
-            if following >= FOREVER:
-                return STUCK
-            if following > end:
-                memory_step(ctx.machine, memory, ports, end, following)
-                chip.cycle = following
+        if following > end:
+            memory_step(ctx.machine, memory, ports, end, following)
+            chip.cycle = following
     return RUNNING
+
+
+def run_chip(
+    context: Any,
+    memories: Array[Memory],
+    sms: Array[Sm],
+    ports: Array[Port],
+    chip: Chip,
+    teams: Array[Team],
+    leads: bool,
+    until: int,
+    skip: bool,
+) -> int:
+    """Simulate until the launch is done or a cycle is reached; the status says which.
+
+    This is for the thread that leads. Others help it to run the SMs of each quantum, until their team is over: an SM touches
+    nothing but itself and its port, so it is all the same who runs it, and when. The rest is the leader's work alone.
+    """
+    ctx = by_reference(context)
+    memory, team = memories[0], teams[0]
+    number = LEADER if leads else join(team)
+    turn = signed(0)
+    while True:
+        if leads:
+            if chip.cycle >= until:
+                return RUNNING
+            _give_ctas(ctx, sms, chip, chip.cycle + ctx.machine.chip.quantum)
+            open_turn(team, len(sms))
+        else:
+            turn = enter_turn(team, turn)
+            if turn == OVER:
+                return RUNNING
+        end = chip.cycle + ctx.machine.chip.quantum
+        mine = take(team, number)
+        while mine >= 0:
+            run_sm(ctx, memory, sms[mine], ports[mine], end, skip)
+            mine = take(team, number)
+        if leads:
+            close_turn(team)
+            status = _end_quantum(ctx, memory, sms, ports, chip, end, skip)
+            if status != RUNNING:
+                return status
+        else:
+            leave_turn(team)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 
+from warploom.base.cores import threads
 from warploom.base.errors import WarploomError
 from warploom.base.progress import activity
 from warploom.base.records import blank_records
@@ -46,12 +48,14 @@ from warploom.compiler.cuda.demangle import demangle
 from warploom.emulator.device_memory import Copied
 from warploom.emulator.trace.format import Trace
 from warploom.jit import specialised
+from warploom.jit.team import MAX_THREADS, Crew
 
 Progress = Callable[[int, int], None]  # CTAs finished or under way, CTAs in all
 Receive = Callable[[str, Code, list[Any]], None]  # an observer's name, the code that runs, what the observer has drained
 CHUNK = 1 << 14  # cycles between two looks at progress and signals
 PATIENCE = 2_000_000
 SAMPLE_EVERY = 1024
+WORTH_SHARING = 20_000  # warp instructions of a launch: less is timed by one thread before others have started
 COMPILED = "the core for this combination of policies"
 
 
@@ -86,6 +90,7 @@ class Simulation:
         self.memory: Any = new_memory(machine)
         self.ports: Any = blank_records(machine.chip.sms, PORT_DTYPE)
         self.chip = np.zeros(1, CHIP_DTYPE).view(np.recarray)[0]
+        self.crew = Crew()
         self.receive = receive  # takes what observers drain while they watch; without it the result keeps it
         self.observed: dict[str, list[dict[str, Any]]] = {type(observer).NAME: [] for observer in observers}
         self.sample_every = min((SAMPLE_EVERY, *(o.SAMPLE_EVERY for o in observers if hasattr(o, "SAMPLE_EVERY"))))
@@ -148,9 +153,16 @@ class Simulation:
                 observer.begin(own_records(sms, number), later)
         status = 0
         drained: dict[str, list[Any]] = {}
-        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step:
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step, self.crew as crew:
+
+            def advance(until: int, leads: bool = True) -> int:
+                skip = not self.naive
+                return self.run_chip(context, self.memory, sms, self.ports, chip, crew.record, leads, until, skip)
+
+            advance(int(chip.cycle))  # so that it is compiled before others call it
+            crew.call(self._helpers(trace), lambda: advance(0, leads=False))
             while status == 0:
-                status = self.run_chip(context, self.memory, sms, self.ports, chip, int(chip.cycle) + self.chunk, not self.naive)
+                status = advance(int(chip.cycle) + self.chunk)
                 self._drain(code, sms, drained)
                 given, cycles = int(chip.next_cta), int(chip.cycle - chip.start)
                 step.advance(given, trace.ctas, f"block {given:,} of {trace.ctas:,}, {cycles:,} cycles")
@@ -162,6 +174,12 @@ class Simulation:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
+
+    def _helpers(self, trace: Trace) -> int:
+        """How many threads are to help with a launch."""
+        if trace.warp_instructions < WORTH_SHARING or getattr(numba.config, "DISABLE_JIT", False):
+            return 0
+        return min(threads(), MAX_THREADS, self.machine.chip.sms) - 1
 
     def _are_independent(self, code: Code, trace: Trace) -> bool:
         """Whether the warps of a CTA never meet, share no memory, and have all of their lanes."""

@@ -46,11 +46,10 @@ def command(
 def _runs_of(plan: Path, folder: Path) -> list[dict[str, Any]]:
     """The stored results of a plan's runs."""
     from warploom.base.errors import WarploomError
-    from warploom.runs.engine import load_results
     from warploom.studies.sweep.sweep import prepare
 
     swept = prepare(plan, folder)
-    found = [result for result in load_results(swept.specs, swept.store) if result is not None]
+    found = [result for result in swept.asked.loaded() if result is not None]
     if not found:
         raise WarploomError(f"{plan}: none of its runs is stored in {folder}: run `warploom sweep {plan} --out {folder}` first")
     if len(found) < len(swept.specs):

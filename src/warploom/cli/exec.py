@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
+from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code
 from warploom.cli.machine_options import MachineName, Overrides, Sms
 from warploom.cli.output import json_text, message, plain_table, print_json, print_table
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, check_order, load_policies
+from warploom.cli.run_options import Caches, MaxInstructions, Order, PolicyFiles, Threads, check_order, load_policies
 from warploom.emulator.budget import DEFAULT_BUDGET
 from warploom.emulator.turns import USUAL
 
@@ -39,8 +41,17 @@ def command(
     order: Order = USUAL,
     record: Annotated[Path | None, typer.Option(help="Keep what the program does with the device.", metavar="FILE.wlr")] = None,
     real_gpu: Annotated[
-        bool, typer.Option("--real-gpu", help="With --record: let CUDA's own runtime do the work on this machine's GPU.")
+        bool, typer.Option("--real-gpu", help="With --record: let CUDA's own libraries do the work on this machine's GPU.")
     ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="With --real-gpu: record launches of this kernel, and no others.", metavar="KERNEL")
+    ] = None,
+    launches: Annotated[
+        str, typer.Option(help="With --real-gpu: record the launches from one number to before another.", metavar="10:20")
+    ] = "",
+    record_limit: Annotated[
+        int | None, typer.Option("--record-limit", help="End the recording, not the program, at this size.", metavar="MIB", min=1)
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the program's result to a file, as --json prints it.", metavar="FILE.json")
     ] = None,
@@ -65,6 +76,7 @@ def command(
     override: Overrides = None,
     sms: Sms = None,
     max_instructions: MaxInstructions = DEFAULT_BUDGET,
+    threads: Threads = 0,
 ) -> int:
     """Run a CUDA program, unchanged; its kernels are executed and timed here, without a GPU.
 
@@ -82,18 +94,23 @@ def command(
     from warploom.programs.recorder import Recorder
     from warploom.programs.recording import RecordingWriter, check_name
     from warploom.programs.runtime import Runtime
+    from warploom.programs.selection import chosen_launches
     from warploom.programs.server import run_program
     from warploom.runs.caches import check_caches
     from warploom.runs.junit import write_junit
     from warploom.runs.live import ProgramRun
     from warploom.runs.spec import RunSpec
 
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     if record is not None:
         check_name(record)
     elif real_gpu:
         raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
+    chosen = chosen_launches(only or (), launches)
+    if chosen is not None and not real_gpu:
+        raise WarploomError("--only and --launches choose of what is recorded beside a GPU: add --real-gpu and --record app.wlr")
     chip = chosen_machine(machine, override or (), sms)
     spec = RunSpec(
         ProcessOrigin(tuple(program), is_lenient(memory)),
@@ -118,11 +135,11 @@ def command(
         recorder = None
         if record is not None:  # the first process has the name that was asked for
             path = record if not writers else record.with_name(f"{record.stem}-{len(writers) + 1}{record.suffix}")
-            writers.append(RecordingWriter(path))
+            writers.append(RecordingWriter(path, record_limit << 20 if record_limit is not None else None))
             recorder = Recorder(writers[-1])
         if real_gpu:
             assert recorder is not None
-            return BesideGpu(program[0], recorder)
+            return BesideGpu(program[0], recorder, spec.code, chosen)
         return Runtime(run.settings(), program[0], recorder)
 
     ending = "was interrupted"
@@ -153,10 +170,11 @@ def command(
 
 def _print_summary(result: Result | Emulation, seconds: float) -> None:
     """On standard error, for standard output is the program's."""
-    from warploom.programs.custom import kernel_titles
+    from warploom.programs.custom import table_titles
+    from warploom.programs.library import OUR_KERNELS
 
     spec = result.spec
-    titles = kernel_titles(total.kernel for total in result.kernels)
+    titles = table_titles(total.kernel for total in result.kernels)
     timed = ("cycles", "us", "nJ") if spec.timed else ()
     table = plain_table("kernel", "launches", "registers", "warp instructions", *timed, numbers_from=1)
     for total in result.kernels:
@@ -165,5 +183,7 @@ def _print_summary(result: Result | Emulation, seconds: float) -> None:
             row += [f"{total.cycles:,}", f"{total.seconds * 1e6:,.1f}", f"{total.energy_pj['total'] / 1000:,.1f}"]
         table.add_row(*row)
     print_table(table, stderr=True)
+    if any(total.kernel.startswith(OUR_KERNELS) for total in result.kernels):
+        message(f"{OUR_KERNELS}…: Warploom's own kernels, in the place of those of cuBLAS")
     energy = "; nJ: the register file's energy" if spec.timed else ""
     message(f"design {spec.design.name}, machine {spec.machine.name}, code {spec.code}, {seconds:.1f} seconds{energy}")

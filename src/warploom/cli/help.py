@@ -17,7 +17,7 @@ GROUPS = {
     "Machine": ("machine", "override", "sms", "technology"),
     "How runs are made": (
         "size", "code", "seed", "caches", "check", "order", "max_instructions", "emulate_only", "max_registers", "jobs",
-        "scheduler", "memory", "real_gpu", "results", "store",
+        "threads", "scheduler", "memory", "real_gpu", "results", "store",
     ),
     "Kernel of a file": (
         "kernel", "grid", "block", "arg", "shared", "include", "define", "std", "nvrtc_option", "symbol", "save", "expect",
@@ -25,7 +25,8 @@ GROUPS = {
     "Your own code": ("paper", "folders", "policy", "trust_bundle"),
     "Output": (
         "out", "csv", "latex", "power", "json", "width", "font_size", "no_provenance", "picture", "pictures", "summary", "report",
-        "quiet", "error_exitcode", "record", "timeline", "pipeline", "sm", "warps", "cycles", "by", "sort", "top", "hot_spots",
+        "quiet", "error_exitcode", "record", "only", "launches", "record_limit",
+        "timeline", "pipeline", "sm", "warps", "cycles", "by", "sort", "top", "hot_spots",
     ),
 }  # fmt: skip
 _NOT_SO = {"reproduce": ("paper",), "run": ("record",)}  # there the name is the command's argument, or `--from`

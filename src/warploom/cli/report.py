@@ -42,7 +42,7 @@ def command(
     """Run designs and their combinations on common ground and write the report: one page that needs no network."""
     from warploom.designs import parse_design
     from warploom.programs.named import chosen_programs, origin_named
-    from warploom.runs.engine import missing, perform, stored_results
+    from warploom.runs.engine import Asked
     from warploom.runs.provenance import described
     from warploom.runs.spec import COMMON_TECHNOLOGY
     from warploom.runs.store import Store
@@ -61,11 +61,11 @@ def command(
     specs = [how.spec(program, point, chip) for program in programs for point in points]
     if how.technology is None:
         specs = [spec.vary("technology", COMMON_TECHNOLOGY) for spec in specs]  # one table for all designs
-    store = Store(results / "runs")
-    to_make = missing(specs, store)
+    asked = Asked(specs, Store(results / "runs"))
+    to_make = asked.missing()
     with progress_bar(len(to_make), "running") as step, hire(jobs, scheduler if to_make else None) as workers:
-        perform(specs, store, workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
-    loaded = stored_results(specs, store)
+        asked.make(workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
+    loaded = asked.results
     out.parent.mkdir(parents=True, exist_ok=True)
     profiles = _profiles([spec for spec in specs if spec.design is points[0]]) if hot_spots else {}
     page = assemble(loaded, COMBINATIONS, read_scores(results), profiles, "warploom " + shlex.join(sys.argv[1:]))

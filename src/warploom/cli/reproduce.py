@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.library.shelves import expected_names
 from warploom.cli.code_option import Code, check_given
 from warploom.cli.figure_options import FigureWidth, FontSize, NoProvenance, setting
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import Jobs, Scheduler, Size
+from warploom.cli.run_options import Jobs, Scheduler, Size, Threads
 
 
 def command(
@@ -27,6 +28,7 @@ def command(
         typer.Option(help="A folder of your own recordings, named after workloads (hotspot.wlr): they are run in their places."),
     ] = None,
     jobs: Jobs = 0,
+    threads: Threads = 0,
     scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="The folder for pictures, tables and stored runs.")] = Path("results"),
     pictures: Annotated[str, typer.Option(help="Format of the pictures: png, svg, pdf or html.")] = "png",
@@ -38,13 +40,14 @@ def command(
 ) -> int:
     """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
     from warploom.programs.program import check_size
-    from warploom.runs.engine import missing as missing_of
+    from warploom.runs.engine import Asked
     from warploom.runs.provenance import described
     from warploom.runs.store import Store
     from warploom.show.charts import PICTURES
     from warploom.show.reproduction import SCORE_HEADINGS, score_rows, tally_lines, write_reproduction, write_results
     from warploom.studies.reproduce.reproduce import recordings_in, reproduce, runs_of, scorecard, select, unrecorded
 
+    use_threads(threads)
     load_papers(folders)
     check_size(size)
     check_given(code)
@@ -59,22 +62,22 @@ def command(
         raise WarploomError(f"--out {out}: it is a file; name a folder")
     store = Store(out / "runs")
     recorded = recordings_in(programs) if programs is not None else {}
-    runs = runs_of(selected, size, code, recorded)
-    if recorded and (lacking := unrecorded(runs)):
+    wanted = Asked(runs_of(selected, size, code, recorded), store)
+    if recorded and (lacking := unrecorded(wanted.specs)):
         message(f"no recording of {', '.join(lacking)}: our workloads are run in their places")
-    missing = missing_of(runs, store)
+    missing = wanted.missing()
     if missing:
-        message(f"{len(runs)} runs, {len(runs) - len(missing)} of them stored in {store.folder}")
+        message(f"{len(wanted.specs)} runs, {len(wanted.specs) - len(missing)} of them stored in {store.folder}")
     done = []
     with progress_bar(len(missing), "running") as step:
-        made = reproduce(selected, size, store, jobs, lambda spec: step(spec.program.name), code, recorded, scheduler)
+        made = reproduce(selected, size, wanted, jobs, lambda spec: step(spec.program.name), code, recorded, scheduler)
         for item in made:
             write_reproduction(item, out, set_as, pictures)
             done.append(item)
     for run in dict.fromkeys(run for item in done for run in item.unverified):
         message(f"warning: {run}: the output differs from the reference; its numbers are still used")
     scores = scorecard(done)
-    write_results(runs, store, scores, out)
+    write_results(wanted, scores, out)
     if json:
         print_json([score.to_dict() for score in scores])
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.printed import printed_to
 from warploom.cli.compiler_options import compiler_options
@@ -76,6 +77,7 @@ def command(
     from warploom.runs.savings import with_savings
 
     if record is not None:
+        use_threads(how.threads)
         options = compiler_options(launch.include, None, None, launch.nvrtc_option)
         form = {"json": json, "power": power, "csv": csv, "latex": latex}
         named = _Code(how.paper or (), how.policy or (), options)
@@ -192,7 +194,8 @@ class _Code(NamedTuple):
         load_policies(self.policies)
 
 
-_BESIDE_FROM = ("record", "trust_bundle", "json", "power", "csv", "latex", "paper", "policy", "include", "nvrtc_option")
+_OWN_CODE = ("trust_bundle", "paper", "policy", "include", "nvrtc_option")
+_BESIDE_FROM = ("record", "threads", "json", "power", "csv", "latex", *_OWN_CODE)
 
 
 def _run_bundle(context: typer.Context, file: Path, named: _Code, trusted: bool, form: Mapping[str, bool]) -> int:

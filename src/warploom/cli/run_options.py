@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.cli.check_option import Check
 from warploom.cli.code_option import Code, check_given
 from warploom.cli.machine_options import MachineName, Overrides, Sms, chosen_machine
@@ -41,6 +42,12 @@ Order = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)]
+Threads = Annotated[
+    int,
+    typer.Option(
+        help="Threads of each run, with the same result for any number; 0: the cores that --jobs and other programs leave.", min=0
+    ),
+]
 Scheduler = Annotated[
     str | None, typer.Option(help="Let the workers of this Dask scheduler make the runs.", metavar="tcp://HOST:PORT")
 ]
@@ -83,6 +90,7 @@ class RunOptions:
     override: Overrides = None
     sms: Sms = None
     max_instructions: MaxInstructions = DEFAULT_BUDGET
+    threads: Threads = 0
 
     def load(self) -> Machine:
         """The machine that is meant, once papers and policies are loaded and what cannot be run is refused."""
@@ -90,6 +98,7 @@ class RunOptions:
         from warploom.programs.program import check_size
         from warploom.runs.caches import check_caches
 
+        use_threads(self.threads)
         load_papers(self.paper)
         check_size(self.size)
         check_caches(self.caches)

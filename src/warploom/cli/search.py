@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.cli.output import message, narrow_table, print_json, progress_bar, results_console
 from warploom.cli.paper_option import PaperFolders, load_papers
-from warploom.cli.run_options import PolicyFiles, Scheduler, load_policies
+from warploom.cli.run_options import PolicyFiles, Scheduler, Threads, load_policies
 
 
 def command(
@@ -21,6 +22,7 @@ def command(
         typer.Option(help="A bound in place of those that the goal names: 'time <= 1.01', 'area <= 1.1'. Repeatable."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, and designs that are chosen at a time; 0: one for each core.", min=0)] = 0,
+    threads: Threads = 0,
     scheduler: Scheduler = None,
     paper: PaperFolders = None,
     policy: PolicyFiles = None,
@@ -35,6 +37,7 @@ def command(
     from warploom.studies.search.goal import make_goal, read_constraint
     from warploom.studies.search.search import search
 
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     wanted = make_goal(goal)

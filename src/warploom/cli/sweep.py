@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.cli.figure_options import (
     Csv,
     FigureWidth,
@@ -20,7 +21,7 @@ from warploom.cli.figure_options import (
 from warploom.cli.output import message, plain_table, print_json, progress_bar
 from warploom.cli.paper_option import PaperFolders, load_papers
 from warploom.cli.run import EXIT_WRONG_OUTPUT
-from warploom.cli.run_options import Jobs, PolicyFiles, Scheduler, load_policies
+from warploom.cli.run_options import Jobs, PolicyFiles, Scheduler, Threads, load_policies
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -41,6 +42,7 @@ def command(
         "results/sweep"
     ),
     jobs: Jobs = 0,
+    threads: Threads = 0,
     scheduler: Scheduler = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the summary: .png, .svg, .pdf or .html.")] = None,
     width: FigureWidth = None,
@@ -64,6 +66,7 @@ def command(
     set_as = setting(width, font_size, no_provenance)
     if picture is not None:
         check_picture_name(picture, "--picture")
+    use_threads(threads)
     load_papers(paper)
     load_policies(policy)
     if out.exists() and not out.is_dir():
@@ -78,7 +81,8 @@ def command(
     with progress_bar(len(missing), "running") as step, hire(jobs, scheduler if missing else None) as workers:
         make(planned, workers, lambda spec: step(f"{spec.program.name} {spec.design.name}"))
     _say(planned.refused, "refused")
-    summary = planned.summary().to_dict("records")
+    table = planned.table()
+    summary = planned.summary(table).to_dict("records")
     if not summary:
         raise WarploomError(f"{plan}: all of its runs were refused; there is no table of them")
     if json:
@@ -89,7 +93,7 @@ def command(
     if picture is not None:
         draw_summary(summary, picture, set_as)
         message(f"wrote {picture}")
-    wrong = planned.wrong_outputs()
+    wrong = planned.wrong_outputs(table)
     for name in wrong:
         message(f"error: {name}: the output differs from the reference")
     return EXIT_WRONG_OUTPUT if wrong else 0

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warploom.base.cores import use_threads
 from warploom.base.errors import WarploomError
 from warploom.cli.figure_options import FigureWidth, FontSize, NoProvenance, setting
 from warploom.cli.output import message, named_table, plain_table, print_json, print_table, progress_bar, results_console
+from warploom.cli.run_options import Threads
 
 if TYPE_CHECKING:
     from warploom.show.setting import Setting
@@ -55,6 +57,7 @@ def command(
         str, typer.Option(help="cold: empty before every launch; warm: as the program's copies and launches before leave them.")
     ] = "cold",
     jobs: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
+    threads: Threads = 0,
     store: Annotated[Path, typer.Option(help="The folder of stored runs.")] = Path("results/validation"),
     out: Annotated[
         Path | None,
@@ -73,6 +76,7 @@ def command(
     from warploom.studies.validate.ncu import read_profile
     from warploom.studies.validate.recorded import folder_of, read_launches, read_numbers, with_caches_as_left
 
+    use_threads(threads)
     check_caches(caches)
     set_as = setting(width, font_size, no_provenance)
     if out is not None:

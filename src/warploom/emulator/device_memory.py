@@ -1,19 +1,23 @@
-"""Device memory: one arena below 4 GiB, handed out in allocations that lie apart."""
+"""Device memory: one arena, below 4 GiB for code with narrow addresses, handed out in allocations that lie apart."""
 
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from warploom.base.errors import WarploomError
+from warploom.emulator.sparse_bytes import SparseBytes
 
 FIRST_ADDRESS = 0x1000_0000
 LAST_ADDRESS = 0xF000_0000
 _ALIGNMENT = 256
 _GAP = 64  # bytes between allocations, so that an index that is one too large hits none
 _FIRST_BYTES = 1 << 20
+_BLOCK = 1 << 16
+_LARGE = 16 << 20  # bytes of an allocation that the host gets back at once, and of which only touched parts are looked at
 PAGE_BYTES = 2 << 20  # within which hardware does not notice that an access misses its array
 
 
@@ -28,15 +32,18 @@ class Copied(NamedTuple):
 class DeviceMemory:
     """Grows with what is allocated. Contents outside of allocations mean nothing.
 
-    ``arena``, where it is given, is memory that others see as well, at ``first`` in their address space; it does not grow.
+    ``sparse``, where it is given, is what the arena lies in: it does not grow, may be larger than the host's memory, and
+    others may see it as well, at ``first`` in their address space.
     ``lenient`` memory takes accesses between allocations, and up to a page before the first and behind the last, as a GPU does.
     """
 
-    def __init__(self, first: int = FIRST_ADDRESS, arena: np.ndarray | None = None, *, lenient: bool = False) -> None:
+    def __init__(self, first: int = FIRST_ADDRESS, sparse: SparseBytes | None = None, *, lenient: bool = False) -> None:
         self.first = first
         self._margin = PAGE_BYTES if lenient else 0
-        self.arena = self._new_arena(_FIRST_BYTES) if arena is None else arena
-        self._end = self._last = LAST_ADDRESS if arena is None else first + len(arena)  # what is reserved lies behind `_last`
+        self._sparse = sparse
+        self.arena = self._new_arena(_FIRST_BYTES) if sparse is None else sparse.array
+        self._end = LAST_ADDRESS if sparse is None else first + len(self.arena)
+        self._last = self._end  # what is reserved lies behind it
         self._used = first  # nothing above it has been written
         self._allocations: list[tuple[int, int, str]] = []  # first address, one past the last, what it is; ascending
         self._holes = False  # whether something below the last allocation was given back
@@ -126,12 +133,18 @@ class DeviceMemory:
                 self.watch()
         self._allocations.insert(place, (address, address + size, what))
         self._bounds = None
-        self.view(address, max(0, min(size, self._used - address)))[:] = 0
+        self._clear(address, max(0, min(size, self._used - address)))
         self._used = max(self._used, address + size)
+
+    def _clear(self, address: int, size: int) -> None:
+        if self._sparse is not None:
+            self._sparse.clear(address - self.first, address - self.first + size)
+        else:
+            self.view(address, size)[:] = 0
 
     def watch(self) -> None:
         """From now on, note what was written, and use nothing again that was given back."""
-        known, self.written = self.written, np.zeros(len(self.arena), np.uint8)
+        known, self.written = self.written, _zeros(len(self.arena), sparse=self._sparse is not None)
         if known is not None:
             self.written[: len(known)] = known
 
@@ -139,6 +152,11 @@ class DeviceMemory:
         """Bytes hold what somebody put there, or do not any more; without a watch nobody wants to know."""
         if self.written is not None:
             self.written[address - self.first : address - self.first + size] = written
+
+    def mark_all_written(self) -> None:
+        """Whatever is allocated may hold what somebody put there."""
+        for start, end, _ in self._allocations:
+            self.mark_written(start, end - start)
 
     @property
     def allocations(self) -> tuple[tuple[int, int, str], ...]:
@@ -157,6 +175,8 @@ class DeviceMemory:
         entry = self._allocations.pop(place)
         if self.written is not None:
             self._given_back.append(entry)
+        if self._sparse is not None and entry[1] - entry[0] >= _LARGE:
+            self._clear(address, entry[1] - entry[0])
         self._holes = bool(self._allocations) and (self._holes or place < len(self._allocations))
         self._bounds = None
 
@@ -229,9 +249,25 @@ class DeviceMemory:
             self._bounds = np.array([entry[:2] for entry in self._allocations] or [(0, 0)], np.uint64)
         return self._bounds
 
-    def contents(self) -> list[tuple[int, int, np.ndarray]]:
-        """Address, size and bytes of each allocation."""
-        return [(start, end - start, self.view(start, end - start)) for start, end, _ in self._allocations]
+    def contents(self) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Address, size and bytes of each allocation; of large ones those of each block that is not all zero."""
+        for start, end, _ in self._allocations:
+            if self._sparse is None or end - start < _LARGE:
+                yield start, end - start, self.view(start, end - start)
+            else:
+                yield start, end - start, self.view(start, 0)
+                yield from self._blocks(self._sparse, start, end)
+
+    def _blocks(self, sparse: SparseBytes, start: int, end: int) -> Iterator[tuple[int, int, np.ndarray]]:
+        """The blocks of an allocation in which the host has memory, and some byte is not zero."""
+        known = -1
+        for first, behind in sparse.touched(start - self.first, end - self.first):
+            numbers = range((first + self.first - start) // _BLOCK, -(-(behind + self.first - start) // _BLOCK))
+            for number in range(max(numbers.start, known + 1), numbers.stop):
+                known, address = number, start + number * _BLOCK
+                contents = self.view(address, min(_BLOCK, end - address))
+                if contents.any():
+                    yield address, len(contents), contents
 
     def nearest(self, address: int) -> str:
         """Words for the allocation closest to an address."""
@@ -250,6 +286,14 @@ class DeviceMemory:
         if address < start:
             return f"{start - address} bytes before {place}"
         return f"{address - end} bytes after the end of {place}" if address >= end else f"in {place}"
+
+
+def _zeros(size: int, *, sparse: bool) -> np.ndarray:
+    if not sparse:
+        return np.zeros(size, np.uint8)
+    room = SparseBytes(size)
+    room.close()  # nobody else maps it
+    return room.array
 
 
 def _behind(entry: tuple[int, int, str]) -> int:

@@ -189,7 +189,7 @@ class Emulator:
             self.supplied.heap.open()
         cooperative = not GRID_ADDRESS.keys().isdisjoint(prepared.kernel.specials) or prepared.needs.grid_address
         if MEMORY in self.checks and set(_WRITES_UNSEEN) & set(prepared.kernel.instructions["kind"].tolist()):
-            self.memory.mark_written(self.memory.first, len(self.memory.arena))
+            self.memory.mark_all_written()
         parameters = pack_arguments(code.name, code.parameters, arguments)
         grid_address = self.memory.allocate(GRID_BYTES, "what the grid synchronises through") if cooperative else 0
         bank_address = 0

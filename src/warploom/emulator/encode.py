@@ -7,6 +7,7 @@ micro-operations; conversions of narrow types, flushing, saturation and the like
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,13 @@ from warploom.emulator.records import (
 from warploom.emulator.rows import Rows
 
 MOST_INSTRUCTIONS = 1 << 16  # a trace has 16 bits for an instruction's address
-_NOTHING = ("membar", "fence", "nop", "prefetch", "brkpt")
+_KINDS = {  # of what there is no more to say
+    "bra": Kind.BRANCH,
+    "exit": Kind.EXIT,
+    "trap": Kind.TRAP,
+    "nanosleep": Kind.SLEEP,
+    **dict.fromkeys(("membar", "fence", "nop", "prefetch", "brkpt"), Kind.NOTHING),
+}
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 _ALL_LANES = Imm(0xFFFF_FFFF)
 _VOTES = {"all": WarpOperation.VOTE_ALL, "any": WarpOperation.VOTE_ANY, "uni": WarpOperation.VOTE_UNIFORM}
@@ -120,27 +127,11 @@ def _encode_writes(code: Code, instruction: Instruction, record: np.void) -> Non
 
 
 def _encode_one(rows: Rows, instruction: Instruction, record: np.void) -> None:
-    name = instruction.op.name
-    if name in ("ld", "st", "atom", "red"):
-        encode_access(rows, instruction, record)
-    elif name == "tex":
-        encode_texture(rows, instruction, record)
-    elif name == "bra":
-        record["kind"] = Kind.BRANCH
-    elif name == "exit":
-        record["kind"] = Kind.EXIT
-    elif name == "trap":
-        record["kind"] = Kind.TRAP
-    elif name == "nanosleep":
-        record["kind"] = Kind.SLEEP
-    elif name == "bar":
-        _encode_barrier(rows, instruction, record)
-    elif name == "call":
-        _encode_call(rows, instruction, record)
-    elif name in ("shfl", "vote", "activemask", "match", "redux"):
-        _encode_exchange(rows, instruction, record)
-    elif name in _NOTHING or is_added(instruction.op):
-        record["kind"] = Kind.NOTHING
+    op = instruction.op
+    if op.name in _FORMS:
+        _FORMS[op.name](rows, instruction, record)
+    elif op.name in _KINDS or is_added(op):
+        record["kind"] = _KINDS.get(op.name, Kind.NOTHING)
     else:
         record["kind"] = Kind.COMPUTE
         encode_compute(rows, instruction)
@@ -212,3 +203,12 @@ def _encode_exchange(rows: Rows, instruction: Instruction, record: np.void) -> N
     mode = next(word for word in op.modifiers if word != "sync").upper()
     sign = f"_{'S' if op.type == 's32' else 'U'}" if mode in ("MIN", "MAX") else ""
     record["operation"] = WarpOperation[f"REDUCE_{mode}{sign}"]
+
+
+_FORMS: dict[str, Callable[[Rows, Instruction, np.void], None]] = {
+    **dict.fromkeys(("ld", "st", "atom", "red"), encode_access),
+    **dict.fromkeys(("shfl", "vote", "activemask", "match", "redux"), _encode_exchange),
+    "tex": encode_texture,
+    "bar": _encode_barrier,
+    "call": _encode_call,
+}

@@ -128,6 +128,11 @@ class Rows:
         place = f"{self.code.source}:{self.current.line}: " if self.code.source and self.current.line else f"{self.code.name}: "
         return WarploomError(f"{place}'{self.current}' cannot be executed: {what}.")
 
+    def require(self, known: bool, lacking: str = "the emulator does not know this form of it") -> None:
+        """Refuse the instruction unless something holds."""
+        if not known:
+            raise self.trouble(lacking)
+
     def emit(
         self,
         name: str,

@@ -14,14 +14,20 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.base.errors import WarploomError
-from warploom.compiler.sass.fatbin import read_fatbin
-from warploom.emulator.device_memory import LAST_ADDRESS, DeviceMemory
+from warploom.compiler.sass.fatbin import read_image
+from warploom.emulator.device_memory import DeviceMemory
+from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import CudaError, CudaStatus, MemoryKind
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
+from warploom.programs.program import PTX
 from warploom.programs.recorder import Recorder
-from warploom.programs.runtime import FIRST_ADDRESS, Answer
+from warploom.programs.runtime import FIRST_ADDRESS, Answer, unpacked_cluster
+from warploom.programs.selection import ChosenLaunches, Selection
+from warploom.programs.steps import LAST_ADDRESS
+
+_MADE = 2  # what a library says of a launch that has ended, all of it shown
 
 
 class BesideGpu:
@@ -30,10 +36,12 @@ class BesideGpu:
     file: int | None = None  # there is no memory to share
     broken = 0
 
-    def __init__(self, name: str, recorder: Recorder) -> None:
-        self._name, self._recorder = name, recorder
-        self._memory = DeviceMemory(FIRST_ADDRESS, np.zeros(LAST_ADDRESS - FIRST_ADDRESS, np.uint8))  # only its addresses count
-        self._modules = ProgramModules("ptx")
+    def __init__(self, name: str, recorder: Recorder, code: str = PTX, chosen: ChosenLaunches | None = None) -> None:
+        """``code`` is what the parameters of kernels are read from; with ``chosen``, nothing but these launches is noted."""
+        self._name, self._recorder = name, Selection(recorder, chosen) if chosen is not None else recorder
+        self._selection = self._recorder if isinstance(self._recorder, Selection) else None
+        self._memory = DeviceMemory(FIRST_ADDRESS, SparseBytes(LAST_ADDRESS - FIRST_ADDRESS))  # only its addresses count
+        self._modules = ProgramModules(code)
         self._kernels: list[KernelShape] = []
         self._places: list[tuple[int, int, int]] = []  # first address on the GPU, one past the last, first address of ours
         self._seen: dict[int, bytes] = {}  # contents of memory that the program sees without calls
@@ -58,7 +66,11 @@ class BesideGpu:
 
     def module(self, data: bytes) -> Answer:
         """A fat binary is registered."""
-        number = self._modules.add(read_fatbin(data, self._name), self._name)
+        try:
+            number = self._modules.add(read_image(data, self._name), self._name)
+        except WarploomError as problem:
+            self.say(str(problem))
+            raise CudaError(CudaStatus.INVALID_KERNEL_IMAGE) from None
         self._recorder.module(number, data)
         return (number,), b""
 
@@ -100,6 +112,34 @@ class BesideGpu:
         self._recorder.free(place[2])
         return (), b""
 
+    def wanted(self, number: int, again: int, parameters: bytes) -> Answer:
+        """What a launch that is about to be made can read and the recording lacks, piece by piece; and that it was made."""
+        if self._selection is None:
+            return (0, 1), b""
+        if again == _MADE:
+            self._selection.over()
+            return (0, 0), b""
+        if not again and not self._selection.begins(self._kernels[number].name):
+            return (0, 0), b""
+        words = masked(parameters, self._kernels[number].used) if not again else b""
+        fresh = self._selection.reached(self._pointers(words), number)
+        ranges = [(start, end - start) for start, end, ours in self._places if ours in fresh]
+        return (len(ranges), 1), b"".join(struct.pack("<QQ", *each) for each in ranges)
+
+    def _pointers(self, data: bytes) -> set[int]:
+        """The allocations of ours that data points into."""
+        words = np.unique(np.frombuffer(data[: len(data) // 8 * 8], np.uint64))
+        if not len(words) or not self._places:
+            return set()
+        starts, ends, ours = (np.array(column, np.uint64) for column in zip(*self._places, strict=True))
+        place = np.searchsorted(starts, words, "right").astype(np.int64) - 1
+        inside = (place >= 0) & (words < ends[place])
+        return set(ours[place[inside]].tolist())
+
+    def _place_of(self, address: int) -> tuple[int, int, int] | None:
+        place = bisect.bisect_right(self._places, (address, 1 << 64, 0)) - 1
+        return self._places[place] if place >= 0 and address < self._places[place][1] else None
+
     def wrote(self, *words: int | bytes) -> Answer:
         """Data went to the GPU, or the program changed memory that both see."""
         self._note(self._recorder.wrote, *words)
@@ -118,6 +158,8 @@ class BesideGpu:
             if self._seen.get(block.address) == data:
                 return
             self._seen[block.address] = data
+        if self._selection is not None:
+            self._selection.points_to(self._pointers(data))
         note(block.at(self._ours(block.address)), self._translated(data))
 
     def moved(self, *words: int) -> Answer:
@@ -135,19 +177,20 @@ class BesideGpu:
     def launch(self, number: int, *words: int | bytes) -> Answer:
         """A launch that is about to be made."""
         *shape, parameters = words
-        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, _cluster = (int(word) for word in shape)
+        gx, gy, gz, bx, by, bz, dynamic, _stream, cooperative, together = (int(word) for word in shape)
         assert isinstance(parameters, bytes)
         if min(gx, gy, gz, bx, by, bz) < 1:  # CUDA refuses it as well, and nothing happens
             return (), b""
         given = self._translated(masked(parameters, self._kernels[number].used))
-        self._recorder.launch(self._memory, {}, number, (gx, gy, gz), (bx, by, bz), dynamic, cooperative, given)
+        cluster = unpacked_cluster(together)
+        self._recorder.launch(self._memory, {}, number, (gx, gy, gz), (bx, by, bz), dynamic, cooperative, cluster, given)
         return (), b""
 
     def _ours(self, address: int) -> int:
-        place = bisect.bisect_right(self._places, (address, 1 << 64, 0)) - 1
-        if place < 0 or address >= self._places[place][1]:
+        place = self._place_of(address)
+        if place is None:
             raise WarploomError(f"{self._name}: {address:#x} is no part of an allocation that was recorded.")
-        return address - self._places[place][0] + self._places[place][2]
+        return address - place[0] + place[2]
 
     def _translated(self, data: bytes) -> bytes:
         """Data in which pointers to the GPU's memory are ours."""

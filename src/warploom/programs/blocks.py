@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from warploom.base.errors import WarploomError
 from warploom.emulator.device_memory import DeviceMemory
 
+_HOST_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 _MOST_NOTED = 1024  # rows of one block that are noted one by one; of more, what lies between them counts as written, too
 
 
@@ -61,6 +64,8 @@ class PitchedRows(NamedTuple):
 
     def fill(self, memory: DeviceMemory, byte: int) -> None:
         """Give all bytes one value."""
+        if self.size > _HOST_BYTES:
+            raise WarploomError(f"{self.size} bytes cannot be filled: this machine has memory for {_HOST_BYTES}.")
         self._in(memory)[...] = byte
         self._note(memory)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _INSTANCE = re.compile(r"[\w:\s]+<[^;{}#\\\n\"]*>\s*")  # of a template, as C++ writes it
 _LAUNCHED = re.compile(r"\b([A-Za-z_][\w:]*\s*<[^<>;{}()]*(?:<[^<>;{}()]*>[^<>;{}()]*)*>)\s*<<<")
 _ERROR = re.compile(r"error: (.+)")
+_MOST_LETTERS = 100  # of a kernel's name in a line of a table
 _SEED = 20240229  # of random arguments; each argument adds its position
 
 
@@ -110,6 +111,18 @@ def kernel_titles(kernels: Iterable[str]) -> dict[str, str]:
         kernel: name.path if paths[name.path] == 1 else name.whole if wholes[name.whole] == 1 else kernel
         for kernel, name in names.items()
     }
+
+
+def table_titles(kernels: Iterable[str]) -> dict[str, str]:
+    """The same for a line of a table: what is long there is shortened, and numbered where it would be that of another."""
+    found: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for kernel, whole in kernel_titles(kernels).items():
+        short = whole if len(whole) <= _MOST_LETTERS else demangle(kernel).short
+        title = short if len(short) <= _MOST_LETTERS else f"{short[: _MOST_LETTERS - 1]}…"
+        seen[title] += 1
+        found[kernel] = title if seen[title] == 1 else f"{title} #{seen[title]}"
+    return found
 
 
 def kernel_program(own: OwnKernel, code: str) -> Program:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -18,6 +19,10 @@ from warploom.base.kept import is_sealed, seal
 
 RECORDING = "libwarploom-record.so"
 """The library that is preloaded beside CUDA's own runtime."""
+IN_FRONT = "in-front"
+"""The folder of the library that stands in front of the real driver, under the driver's name."""
+REAL_DRIVER = "WARPLOOM_REAL_DRIVER"
+"""The variable of the environment that names the driver behind it."""
 NAMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 """The file that programs of each major version of the runtime ask for; it is also the version of its symbols."""
 DRIVER = "libcuda.so.1"
@@ -26,16 +31,20 @@ INSIDE = "libwarploom-inside.so"
 """The library that brings those of the runtime with it and leads executables with the runtime inside to them."""
 PRODUCTS = {12: ("libcublas.so.12", "libcublasLt.so.12"), 13: ("libcublas.so.13", "libcublasLt.so.13")}
 """The files that programs ask for that multiply matrices by cuBLAS; they are also the versions of their symbols."""
+OUR_KERNELS = "warploom_gemm_"
+"""What the names of our own kernels for products begin with."""
 _COMMON = "libwarploom.so"  # what the others share, so that there is one device however many of them a process has
 _MULTIPLYING = "libwarploom-products.so"  # our kernels for products, for all of these
 _PROGRAMS = resources.files("warploom.programs")
 _SOURCES = {
     folder: _PROGRAMS.joinpath(*folder.split("/"))
-    for folder in ("shared", "cudart", "cudart/beside", "driver", "inside", "cublas", "cublas/kernels")
+    for folder in ("shared", "cudart", "cudart/beside", "driver", "driver/beside", "inside", "cublas", "cublas/kernels")
 }
 LINE, RECORDING_LINE = "WARPLOOM_EXEC", "WARPLOOM_RECORD"
 """The variables of the environment that tell each library where Warploom listens; with _PID behind them, who that is."""
-_BESIDE = ("cudart/beside/record.c", "shared/connection.c", "shared/kernels.c")
+_TELLING = ("shared/connection.c", "shared/kernels.c", "shared/launch_attributes.c")  # what recorders have for themselves alone
+_NOTED = re.compile(r"^(?:API status|ALLOCATES\(|FREES\(|COPIES\() *(cu\w+)", re.MULTILINE)
+_NOTED_FILLS = re.compile(r"^FILLS(?:_ROWS)?\((\w+),", re.MULTILINE)
 _PER_THREAD = ("_ptds", "_ptsz")  # the same calls, for a default stream of each thread
 _INCLUDES = "-Ishared"
 
@@ -109,8 +118,9 @@ def libraries() -> Path:
             ["inside/lead.c", "-Wl,-z,initfirst", "-Wl,--no-as-needed", *NAMES.values(), *_linked(INSIDE)],
         )
         _build_recorder(draft, compiler)
+        _build_in_front(draft, compiler)
         for entry in draft.iterdir():
-            if entry.is_dir():
+            if entry.is_dir() and entry.name != IN_FRONT:
                 shutil.rmtree(entry)
         seal(draft)
         draft.rename(folder)
@@ -175,7 +185,7 @@ def _build_recorder(folder: Path, compiler: list[str]) -> None:
     """It has what the libraries share for itself alone, for it may stand beside them."""
     (folder / "exports.map").write_text("{ global: cuda*; __cuda*; local: *; };\n", encoding="utf-8")
     options = [f'-DWARPLOOM_LINE="{RECORDING_LINE}"', "-Wl,--version-script=exports.map", "-ldl"]
-    _compile(folder, compiler, RECORDING, [*_BESIDE, *options])
+    _compile(folder, compiler, RECORDING, ["cudart/beside/record.c", *_TELLING, *options])
     (folder / "exports.map").unlink()
 
 
@@ -186,7 +196,7 @@ def _build_driver(folder: Path, compiler: list[str]) -> None:
     _write_stubs(folder / "driver" / "stubs.c", names)
     rows = [f"ENTRY({entry.symbol}, {entry.name}, {entry.version}, {int(entry.per_thread)})" for entry in entries]
     (folder / "driver" / "entries.inc").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), *_linked(DRIVER), *_same(names)])
+    _compile(folder, compiler, DRIVER, [*_own(folder, "driver"), "-ldl", "-Wl,-Bsymbolic", *_linked(DRIVER), *_same(names)])
     (folder / DRIVER.removesuffix(".1")).symlink_to(DRIVER)
 
 
@@ -200,6 +210,30 @@ def _build_products(folder: Path, compiler: list[str]) -> None:
             version.write_text(f"{names[number]} {{ global: cublas*; local: *; }};\n", encoding="utf-8")
             options = ["-Wl,--version-script=cublas/exports.map", _MULTIPLYING, *_linked(names[number])]
             _compile(folder, compiler, names[number], [*sources, *options])
+
+
+def noted_functions() -> set[str]:
+    """The functions of the driver that its recorder notes; all others are led to the real ones as they are."""
+    texts = [entry.read_text("utf-8") for entry in _SOURCES["driver/beside"].iterdir() if entry.name.endswith(".c")]
+    fills = {f"cuMemset{kind}{form}" for text in texts for kind in _NOTED_FILLS.findall(text) for form in ("_v2", "Async")}
+    return fills.union(*(set(_NOTED.findall(text)) for text in texts))
+
+
+def _build_in_front(folder: Path, compiler: list[str]) -> None:
+    """Noted functions take the place of those of each thread's own default stream as well: everything waits for everything."""
+    names, noted = list(dict.fromkeys(entry.symbol for entry in driver_entries())), noted_functions()
+    forwards = [f"FORWARD({name}, {place})" for place, name in enumerate(names) if _plain(name) not in noted]
+    places = [f"PLACE({name})" for name in names]
+    for file, rows in (("forwards.inc", forwards), ("places.inc", places)):
+        (folder / "driver" / file).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "exports.map").write_text("{ global: cu*; local: *; };\n", encoding="utf-8")
+    (folder / IN_FRONT).mkdir()
+    target = f"{IN_FRONT}/{DRIVER}"
+    same = [f"-Wl,--defsym={name}={_plain(name)}" for name in names if _plain(name) != name and _plain(name) in noted]
+    options = [f'-DWARPLOOM_LINE="{RECORDING_LINE}"', "-I.", "-Wl,--version-script=exports.map", f"-Wl,-soname,{DRIVER}", "-ldl"]
+    _compile(folder, compiler, target, [*_own(folder, "driver/beside"), *_TELLING, *options, *same])
+    (folder / target.removesuffix(".1")).symlink_to(DRIVER)
+    (folder / "exports.map").unlink()
 
 
 def _compile(folder: Path, compiler: list[str], target: str, rest: list[str]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from warploom.base.errors import WarploomError
-from warploom.programs.library import NAMES
+from warploom.programs.library import DRIVER, NAMES, REAL_DRIVER
 
 _SYMBOL_TABLE = 2  # the kind of section
 _OTHERS = re.compile(r"lib(?:cublas|cublasLt|cufft|curand|cusparse|cusolver|cudnn|nccl|npp\w+|nvjpeg|cufile|nvrtc)\.so[.\d]*")
@@ -35,6 +38,32 @@ def check_program(command: str) -> None:
         raise WarploomError(
             f"{command}: CUDA's runtime is linked into it and its symbols were stripped; link it with: nvcc -cudart shared."
         )
+
+
+def asks_for_runtime(command: str) -> bool:
+    """Whether a program is linked with CUDA's runtime as a library of its own."""
+    path = shutil.which(command)
+    data = Path(path).read_bytes() if path is not None else b""
+    return data.startswith(b"\x7fELF") and any(name.startswith("libcudart.so") for name in _needed(data))
+
+
+def real_driver(environment: Mapping[str, str]) -> Path:
+    """The driver's library on this machine, as programs would find it."""
+    named = environment.get(REAL_DRIVER)
+    if named is not None:
+        if not Path(named).is_file():
+            raise WarploomError(f"environment variable {REAL_DRIVER}: {named}: there is no such file")
+        return Path(named)
+    places = [Path(folder) / DRIVER for folder in environment.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    with suppress(OSError):
+        listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+        places += [
+            Path(line.split(" => ")[1]) for line in listed.splitlines() if line.split()[:1] == [DRIVER] and "x86-64" in line
+        ]
+    for place in places:
+        if place.is_file():
+            return place.resolve()
+    raise WarploomError(f"there is no {DRIVER} on this machine, which a GPU's driver brings; name one with {REAL_DRIVER}=PATH")
 
 
 def _has_symbols(data: bytes) -> bool:

@@ -16,6 +16,7 @@ from warploom.base.sources import file_digest
 from warploom.compiler.code.instruction import Code
 from warploom.compiler.ptx.module import Module
 from warploom.compiler.sass.module import check_architecture
+from warploom.emulator.device_memory import DeviceMemory
 from warploom.programs.origin import Digests, Origin
 from warploom.programs.source import PTX, Source
 from warploom.programs.workloads.registry import load_workload, source_place, workload_ptx
@@ -60,6 +61,10 @@ class Program:
     def place(self) -> str:
         """The file whose lines instructions name, for messages."""
         return self.source.place
+
+    def device_memory(self) -> DeviceMemory:
+        """New memory of the device that it runs on."""
+        return DeviceMemory(lenient=self.lenient)
 
     def module(self) -> Kernels:
         """The kernels of the program in the code that is asked for."""

@@ -101,11 +101,12 @@ class Recorder:
         block: Shape,
         dynamic: int,
         cooperative: int,
+        cluster: Shape | None,
         parameters: bytes,
     ) -> None:
         """A launch that is about to be made."""
         self._look(Write, memory, kinds)
-        self._write(LaunchKernel(kernel, grid, block, dynamic, cooperative), parameters)
+        self._write(LaunchKernel(kernel, grid, block, dynamic, cooperative, cluster), parameters)
 
     def launched(self, memory: DeviceMemory, kinds: Mapping[int, MemoryKind]) -> None:
         """The launch has ended."""

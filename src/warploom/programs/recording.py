@@ -70,8 +70,9 @@ class _DraftFile:
 class RecordingWriter:
     """Writes a recording as things happen, under a name of its own (``.part``) until it is complete."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most_bytes: int | None = None) -> None:
         self.path = path
+        self._left = most_bytes  # bytes that may still be written
         self._draft = path.with_name(path.name + ".part")
         self._known: dict[bytes, int] = {}
         self._steps = 0
@@ -93,12 +94,20 @@ class RecordingWriter:
                 self._known[digest] = self._steps
                 if len(data) >= _COMPRESSED_FROM:
                     about["packed"], data = True, zlib.compress(data, 1)
-        self._file.write(framed(json.dumps(about, separators=(",", ":")).encode(), data))
+        whole = framed(json.dumps(about, separators=(",", ":")).encode(), data)
+        if self._left is not None and not isinstance(step, End):
+            if len(whole) > self._left:
+                if self._left >= 0:
+                    say(f"{self.path}: the recording has reached its size limit; the program goes on, and is not recorded")
+                self._left = -1
+                return
+            self._left -= len(whole)
+        self._file.write(whole)
         self._steps += 1
 
     def finish(self, ending: str) -> bool:
         """The program has ended in some way; the file gets its name. False if there is none, for want of room."""
-        self.write(End(ending))
+        self.write(End(ending if self._left != -1 else "went on beyond the size limit of its recording"))
         self._file.close()
         if not self._file.is_whole:
             return False

@@ -17,7 +17,9 @@ from warploom.base.errors import WarploomError
 from warploom.base.progress import activity
 from warploom.compiler.code.instruction import Variable
 from warploom.compiler.sass.fatbin import Room, read_image
+from warploom.emulator.device_memory import FIRST_ADDRESS, LAST_ADDRESS, DeviceMemory
 from warploom.emulator.faults import KernelFault
+from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import CudaError
 from warploom.programs.device import Device
@@ -45,6 +47,7 @@ from warploom.programs.textures import make_texture
 from warploom.programs.workloads.workload import Arrays, Gpu
 
 _RESULTS = "bytes that differ in each result read back"
+_SPARE = 1 << 32  # behind what the recording places, for variables that code lays out otherwise
 _FAR = 1 << 20  # between what the recording places and what is placed now
 
 
@@ -85,6 +88,18 @@ class RecordedProgram(Program):
     """A program that is a recording. Its modules are those of the file, in the code that is asked for."""
 
     modules: Callable[[], ProgramModules] = lambda: ProgramModules(PTX)
+    reach: int = 0  # one past the last address of its memory
+
+    def device_memory(self) -> DeviceMemory:
+        """Memory that has all addresses of the recording."""
+        if self.reach <= LAST_ADDRESS:
+            return super().device_memory()
+        if self.code == PTX:
+            raise WarploomError(
+                f"{self.place}: its memory reaches to {self.reach:#x}, but code made of PTX has addresses of 32 bits; execute "
+                "the machine code that it was recorded with (--code sm_90)."
+            )
+        return DeviceMemory(FIRST_ADDRESS, SparseBytes(self.reach + _SPARE - FIRST_ADDRESS), lenient=self.lenient)
 
     def module(self) -> ProgramModules:
         """All kernels of the program."""
@@ -129,6 +144,7 @@ def recorded_program(path: str, code: str = PTX) -> RecordedProgram:
     if not any(recording.of_kind(LaunchKernel)):
         raise WarploomError(f"{path}: the recorded program launched no kernel.")
     modules = cache(lambda: recorded_modules(recording, code))
+    placed = _placed(recording)
     compared = sum(isinstance(step, Read) and step.block.size > 0 for step in recording.effective)
 
     def host(gpu: Gpu, _inputs: Arrays) -> Arrays:
@@ -150,7 +166,14 @@ def recorded_program(path: str, code: str = PTX) -> RecordedProgram:
         lenient=recording.lenient,
         code=check_code(code),
         modules=modules,
+        reach=max((address + size for address, size in placed), default=0),
     )
+
+
+def _placed(recording: Recording) -> list[tuple[int, int]]:
+    """Where the recording has memory: address and bytes of allocations and of variables."""
+    placed = [(step.address, step.bytes) for step in recording.of_kind(Allocate)]
+    return placed + [place for step in recording.of_kind(PlaceVariables) for place in step.places.values()]
 
 
 @dataclass
@@ -167,8 +190,8 @@ class _Replay:
         self._memory = self.device.emulator.memory
         self._moved: list[tuple[int, int, int]] = []  # first address in the recording, one past the last, first address now
         self._allocated: set[int] = set()  # addresses in the recording
-        placed = [(step.address, step.bytes) for step in self.recording.of_kind(Allocate)]
-        placed += [place for step in self.recording.of_kind(PlaceVariables) for place in step.places.values()]
+        self._settled: set[int] = set()  # modules whose variables have places
+        placed = _placed(self.recording)
         self._next = (max((address + size for address, size in placed), default=0) // _FAR + 2) * _FAR
         if placed:
             self._memory.begin_at(min(address for address, _ in placed))
@@ -187,6 +210,8 @@ class _Replay:
         match step:
             case FindKernel():
                 self.kernels.append(self.modules.find(step.module, step.name))
+                if step.module not in self._settled:  # the program never asked where its variables lie
+                    self._variables(PlaceVariables(step.module, {}))
             case PlaceVariables():
                 self._variables(step)
             case Allocate():
@@ -209,6 +234,7 @@ class _Replay:
 
     def _variables(self, step: PlaceVariables) -> None:
         """Place a module's variables where the recording has them, or, where code lays them out otherwise, out of its way."""
+        self._settled.add(step.module)
         module = self.modules.modules[step.module]
         variables = module.variables()
         at = {variable.name: self._place_of(module, variable, step.places) for variable in variables}
@@ -260,7 +286,7 @@ class _Replay:
                 address = int.from_bytes(parameters[place : place + 8], "little")
                 parameters[place : place + 8] = self._now(address).to_bytes(8, "little")
         arguments = [bytes(parameters[offset : offset + size]) for offset, size in shape.parameters]
-        self.device.launch(shape.name, step.grid, step.block, *arguments, shared_bytes=step.dynamic)
+        self.device.launch(shape.name, step.grid, step.block, *arguments, shared_bytes=step.dynamic, cluster=step.cluster)
 
     def _texture(self, step: MakeTexture) -> None:
         address, *rest = step.words

@@ -5,14 +5,10 @@ Every call is carried out before its answer leaves, so that streams are in order
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from warploom.base.checks import FAULTS, MEMORY
 from warploom.base.errors import WarploomError
@@ -29,6 +25,7 @@ from warploom.emulator.extents import MOST_THREADS, extent_problem
 from warploom.emulator.faults import KernelFault
 from warploom.emulator.records import Fault
 from warploom.emulator.shape import LaunchShape
+from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.emulator.trace.store import TraceStore
 from warploom.emulator.turns import USUAL
 from warploom.emulator.watch.findings import Finding
@@ -37,6 +34,7 @@ from warploom.programs.codes import CopyKind, CudaError, CudaStatus, MemoryKind
 from warploom.programs.device import Device
 from warploom.programs.modules import KernelShape, ProgramModules
 from warploom.programs.parameters import masked
+from warploom.programs.program import PTX
 from warploom.programs.properties import (
     MOST_ATTRIBUTE,
     USUAL_SHARED_BYTES,
@@ -46,12 +44,13 @@ from warploom.programs.properties import (
     properties,
 )
 from warploom.programs.recorder import Recorder
+from warploom.programs.steps import LAST_ADDRESS as LAST_OF_ALL
 from warploom.programs.tensor_maps import map_of
 from warploom.programs.textures import make_texture
 
 FIRST_ADDRESS = 0x5000_0000
-"""Where device memory lies in a program: below 4 GiB, as code made of PTX needs it, and above the heaps of programs that are not
-position-independent."""
+"""Where device memory begins in a program: above the heaps of programs that are not position-independent. That of code made of
+PTX lies below 4 GiB."""
 HEAP_SIZE = 2  # cudaLimitMallocHeapSize
 _FAULTS = {
     Fault.BOUNDS: CudaStatus.ILLEGAL_ADDRESS,
@@ -82,15 +81,20 @@ class Settings:
     lenient: bool = False  # accesses that miss their arrays by a little are let through, as hardware does
 
 
+def memory_bytes(machine: Machine, code: str) -> int:
+    """The device memory that a program has: the machine's, as far as the addresses of its code reach."""
+    reach = LAST_ADDRESS - FIRST_ADDRESS if code == PTX else LAST_OF_ALL - FIRST_ADDRESS
+    return min(machine.dram.mebibytes << 20, reach)
+
+
 class Runtime:
     """One program's device."""
 
     def __init__(self, settings: Settings, name: str, recorder: Recorder | None = None, store: TraceStore | None = None) -> None:
         self.settings, self.name, self.recorder = settings, name, recorder
-        self.file = os.memfd_create("warploom-device-memory", os.MFD_CLOEXEC)
-        os.ftruncate(self.file, LAST_ADDRESS - FIRST_ADDRESS)
-        mapping = mmap.mmap(self.file, LAST_ADDRESS - FIRST_ADDRESS)
-        self.memory = DeviceMemory(FIRST_ADDRESS, np.frombuffer(mapping, np.uint8), lenient=settings.lenient)
+        self._bytes = SparseBytes(memory_bytes(settings.machine, settings.code))
+        self.file = self._bytes.file
+        self.memory = DeviceMemory(FIRST_ADDRESS, self._bytes, lenient=settings.lenient)
         self.modules = ProgramModules(settings.code)
         self.device = Device(
             lambda kernel, shape: settings.compile(self.modules, kernel, shape),
@@ -134,7 +138,7 @@ class Runtime:
         """Give the memory back, and tell what checks have found."""
         if self.settings.found is not None:
             self.settings.found((*self.device.emulator.findings, *self._faults, *self._leaks()))
-        os.close(self.file)
+        self._bytes.close()
 
     def _leaks(self) -> list[Finding]:
         """Memory that the program has not given back, where that is watched."""
@@ -350,9 +354,10 @@ class Runtime:
         assert isinstance(parameters, bytes)
         given = masked(parameters, shape.used)
         if self.recorder is not None:
-            self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, given)
+            cluster = unpacked_cluster(together)
+            self.recorder.launch(self.memory, self.kinds, number, grid, block, dynamic, cooperative, cluster, given)
         try:
-            self._run(shape, grid, block, dynamic, _cluster(together), given)
+            self._run(shape, grid, block, dynamic, unpacked_cluster(together), given)
         except KernelFault as fault:  # as on hardware, the launch itself succeeds and what comes after does not
             self.say(str(fault))
             self._faults.append(Finding(FAULTS, shape.name, str(fault)))
@@ -465,6 +470,6 @@ class Runtime:
         return (), b""
 
 
-def _cluster(packed: int) -> tuple[int, int, int] | None:
+def unpacked_cluster(packed: int) -> tuple[int, int, int] | None:
     """The extents of a cluster, where a launch names one."""
     return (packed & 0xFFFF, packed >> 16 & 0xFFFF, packed >> 32) if packed else None

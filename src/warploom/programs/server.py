@@ -17,8 +17,18 @@ from typing import Any, TextIO
 from warploom.base.errors import WarploomError
 from warploom.programs.beside import BesideGpu
 from warploom.programs.codes import CudaError, CudaStatus
-from warploom.programs.library import DRIVER, INSIDE, LINE, PRODUCTS, RECORDING, RECORDING_LINE, libraries
-from warploom.programs.linkage import check_program
+from warploom.programs.library import (
+    DRIVER,
+    IN_FRONT,
+    INSIDE,
+    LINE,
+    PRODUCTS,
+    REAL_DRIVER,
+    RECORDING,
+    RECORDING_LINE,
+    libraries,
+)
+from warploom.programs.linkage import asks_for_runtime, check_program, real_driver
 from warploom.programs.protocol import Connection, Gone, LibraryCall
 from warploom.programs.runtime import Runtime
 
@@ -126,6 +136,15 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool, output: TextIO |
     paths = [str(folder), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
     line = RECORDING_LINE if beside_gpu else LINE
     added = {line: name, f"{line}_PID": str(os.getpid()), "LD_LIBRARY_PATH": os.pathsep.join(paths)}
+    if beside_gpu and not asks_for_runtime(command[0]):
+        in_front = folder / IN_FRONT
+        added |= {
+            REAL_DRIVER: str(real_driver(environment)),
+            "LD_PRELOAD": str(in_front / DRIVER),
+            "TRITON_LIBCUDA_PATH": str(in_front),
+        }
+        added["LD_LIBRARY_PATH"] = os.pathsep.join([str(in_front), *filter(None, [environment.get("LD_LIBRARY_PATH")])])
+        return _started(command, {**environment, **added}, output)
     check_program(command[0])
     if beside_gpu:
         added["LD_PRELOAD"], added["LD_LIBRARY_PATH"] = str(folder / RECORDING), environment.get("LD_LIBRARY_PATH", "")
@@ -133,8 +152,12 @@ def _start(command: Sequence[str], name: str, beside_gpu: bool, output: TextIO |
         ours = [str(folder / name) for name in (INSIDE, DRIVER, *chain.from_iterable(PRODUCTS.values()))]
         added["LD_PRELOAD"] = " ".join([*ours, *filter(None, [environment.get("LD_PRELOAD")])])
         added["TRITON_LIBCUDA_PATH"] = str(folder)
+    return _started(command, {**environment, **added}, output)
+
+
+def _started(command: Sequence[str], environment: Mapping[str, str], output: TextIO | None) -> subprocess.Popen:
     try:
-        return subprocess.Popen(command, env={**environment, **added}, stdout=output)
+        return subprocess.Popen(command, env=dict(environment), stdout=output)
     except FileNotFoundError:
         raise WarploomError(f"{command[0]}: there is no such program.") from None
     except OSError as error:

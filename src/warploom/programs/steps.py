@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 from warploom.base.spelling import did_you_mean
-from warploom.emulator.device_memory import FIRST_ADDRESS, LAST_ADDRESS
+from warploom.emulator.device_memory import FIRST_ADDRESS
 from warploom.emulator.emulator import MOST_SHARED_BYTES
 from warploom.emulator.extents import Shape, extent_problem
 from warploom.programs.blocks import PitchedRows
 from warploom.programs.codes import MemoryKind
 
+LAST_ADDRESS = 1 << 38  # of any device
 _MEMORY_BYTES = LAST_ADDRESS - FIRST_ADDRESS
 _WORD = (1 << 64) - 1
 _MOST_TEXT = 1 << 20  # characters of a name
@@ -77,6 +78,10 @@ def _grid(value: Any) -> Shape:
 
 def _threads(value: Any) -> Shape:
     return _extents("block", value)
+
+
+def _cluster(value: Any) -> Shape:
+    return _extents("cluster", value)
 
 
 def _extents(what: str, value: Any) -> Shape:
@@ -247,6 +252,7 @@ class LaunchKernel(Step):
     block: Annotated[Shape, _threads]
     dynamic: Annotated[int, Whole(0, MOST_SHARED_BYTES)]
     cooperative: Annotated[int, Whole(0, 1)]
+    cluster: Annotated[Shape | None, _cluster] = None  # where the launch says it and not the kernel
 
     @property
     def data_sizes(self) -> DataSizes:
@@ -302,7 +308,8 @@ class Stored:
 
 def step_json(step: Step) -> dict[str, Any]:
     """A step as it is written."""
-    return {each.name: getattr(step, each.name) for each in fields(step)} | {"do": step.DO}
+    said = {each.name: getattr(step, each.name) for each in fields(step) if getattr(step, each.name) != each.default}
+    return said | {"do": step.DO}
 
 
 def read_step(values: Any) -> tuple[Step, Stored]:
@@ -327,9 +334,9 @@ def _made(kind: type, values: dict[str, Any]) -> Any:
     for name in values:
         if name not in checks:
             raise Refused(f"has a field {_shown(name)}{did_you_mean(name[:_SHOWN], checks)}")
-    for name in () if kind is Stored else checks:
-        if name not in values:
-            raise Refused(f"has no field {name!r}")
+    for each in fields(kind):
+        if each.name not in values and each.default is MISSING:
+            raise Refused(f"has no field {each.name!r}")
     return kind(**{name: _checked(name, checks[name], value) for name, value in values.items()})
 
 

@@ -90,8 +90,11 @@ def unpack_bundle(file: Path, folder: Path, copies: Sequence[Path] = ()) -> Bund
                 data = _read(archive, entries, name, file)
                 if _digest(data) != digest:
                     raise WarploomError(f"{file}: {name} in it is not what its list says")
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(data)
+                try:
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).write_bytes(data)
+                except OSError as error:  # a name that no file can have, or a file where another needs a folder
+                    raise WarploomError(f"{file}: {name[:100]} in it cannot be unpacked ({error.strerror})") from None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise WarploomError(f"{file}: not a bundle: {error}") from None
 
@@ -121,7 +124,7 @@ def _checked(record: dict[str, Any], place: str) -> dict[str, Any]:
         raise WarploomError(
             f"{place}: a program of kind {kind!r} has no file to bundle; record it, and bundle a run of the recording"
         )
-    for name in ("options", "arguments", "expect"):
+    for name in _CHANGES:
         listed = program.get(name, [])
         if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
             raise WarploomError(f"{place}: `program.{name}` is damaged: {listed!r}")

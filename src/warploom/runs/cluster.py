@@ -18,6 +18,7 @@ from typing import Any
 
 import warploom
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.library import load_paper, outside_folders
 from warploom.runs.keys import Keys, simulator_digest
 from warploom.runs.result import Result
@@ -104,14 +105,11 @@ def _run_there(
 @contextmanager
 def cluster_workers(address: str) -> Iterator[Cluster]:
     """The workers of the scheduler at an address such as ``tcp://host:8786``."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise WarploomError("a Dask scheduler needs Dask: pip install 'warploom[cluster]'") from None
+    distributed = imported("distributed", "a Dask scheduler needs", "cluster")
     if not _ADDRESS.fullmatch(address):
         raise WarploomError(f"--scheduler {address}: it is not an address such as tcp://host:8786")
     try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise WarploomError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
     spoken = logging.getLogger("distributed.client")

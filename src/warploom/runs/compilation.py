@@ -43,6 +43,17 @@ def compile_for(module: Kernels, kernel: str, design: Design, machine: Machine, 
 
 
 def _compiled(module: Kernels, kernel: str, limit: int | None, machine: Machine) -> Code:
+    """A kernel's code under a limit of registers and the machine's own, of which NVIDIA's compiler and ours know nothing."""
+    code, most = _compiled_within(module, kernel, limit, machine), machine.sm.max_registers_per_thread
+    if code.registers <= most or code.literal:
+        return code
+    try:
+        return _compiled_within(module, kernel, most, machine)
+    except WarploomError:  # machine code without its source runs as it is
+        return code
+
+
+def _compiled_within(module: Kernels, kernel: str, limit: int | None, machine: Machine) -> Code:
     """A kernel's code under a limit of registers: our backend's of PTX, or NVIDIA's."""
     if isinstance(module, Module):
         return compile_kernel(module, kernel, Options(max_registers=limit))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from warploom.base.errors import WarploomError
 from warploom.base.locks import Lock
@@ -47,65 +48,68 @@ class Claims:
             self.release(key)
 
 
-def perform(
-    specs: Sequence[RunSpec],
-    store: Store,
-    workers: Workers,
-    step: Callable[[RunSpec], None],
-    refused: Callable[[RunSpec, WarploomError], None] | None = None,
-) -> None:
-    """Make and store every run that is not stored yet; ``step`` is told of each that is done, here or by another process.
+class Asked:
+    """Runs that somebody asks for, each with its key, and where their results are. Keys are worked out once."""
 
-    A run that is refused ends it all, unless there is somebody to be told of it.
-    """
-    keyed = dict(zip(keys_of(specs), specs, strict=True))
-    stored = store.keys()
-    missing = [key for key in keyed if key not in stored]
-    wanted = [keyed[key] for key in missing]
-    claims, timings = Claims(store), Timings()
+    def __init__(self, specs: Iterable[RunSpec], store: Store) -> None:
+        self.specs, self.store = list(specs), store
+        self.keys = keys_of(self.specs)
 
-    def claim(place: int) -> Claim:
-        whose = claims.claim(missing[place])
-        if whose is Claim.DONE:
-            step(wanted[place])
-        return whose
+    def missing(self) -> list[RunSpec]:
+        """Those runs, each once, whose results are not stored."""
+        return list(self._missing().values())
 
-    try:
-        for place, outcome in outcomes(wanted, workers, encoded, claim):
-            if not isinstance(outcome, WarploomError):
-                store.save(missing[place], outcome.file)
-                timings.note(wanted[place], outcome.wall_seconds, len(outcome.file))
-                store.fold_if_many()
-            elif refused is None:
-                raise outcome
-            else:
-                refused(wanted[place], outcome)
-            claims.release(missing[place])
-            step(wanted[place])
-    finally:
-        claims.close()
-        timings.write()
+    def _missing(self) -> dict[str, RunSpec]:
+        stored = self.store.keys()
+        return {key: spec for key, spec in zip(self.keys, self.specs, strict=True) if key not in stored}
 
+    def make(
+        self,
+        workers: Workers,
+        step: Callable[[RunSpec], None] = lambda spec: None,
+        refused: Callable[[RunSpec, WarploomError], None] | None = None,
+    ) -> None:
+        """Make and store every run that is not stored yet; ``step`` is told of each that is done, here or by another process.
 
-def missing(specs: Iterable[RunSpec], store: Store) -> list[RunSpec]:
-    """Those runs, each once, whose results are not stored."""
-    stored = store.keys()
-    asked = list(specs)
-    keyed = dict(zip(keys_of(asked), asked, strict=True))
-    return [spec for key, spec in keyed.items() if key not in stored]
+        A run that is refused ends it all, unless there is somebody to be told of it.
+        """
+        missing = self._missing()
+        keys, wanted = list(missing), list(missing.values())
+        claims, timings = Claims(self.store), Timings()
 
+        def claim(place: int) -> Claim:
+            whose = claims.claim(keys[place])
+            if whose is Claim.DONE:
+                step(wanted[place])
+            return whose
 
-def load_results(specs: Sequence[RunSpec], store: Store) -> list[Result | None]:
-    """The stored results of runs, each under its own run's name of the design; None for one that is not stored."""
-    return [_loaded(spec, store.load(key)) for key, spec in zip(keys_of(specs), specs, strict=True)]
+        try:
+            for place, outcome in outcomes(wanted, workers, encoded, claim):
+                if not isinstance(outcome, WarploomError):
+                    self.store.save(keys[place], outcome.file)
+                    timings.note(wanted[place], outcome.wall_seconds, len(outcome.file))
+                    self.store.fold_if_many()
+                elif refused is None:
+                    raise outcome
+                else:
+                    refused(wanted[place], outcome)
+                claims.release(keys[place])
+                step(wanted[place])
+        finally:
+            claims.close()
+            timings.write()
 
+    def loaded(self) -> list[Result | None]:
+        """The stored results, each under its own run's name of the design; None for one that is not stored."""
+        return [_loaded(spec, self.store.load(key)) for key, spec in zip(self.keys, self.specs, strict=True)]
 
-def stored_results(specs: Sequence[RunSpec], store: Store) -> list[Result]:
-    """The same, where all of them are stored."""
-    found = [result for result in load_results(specs, store) if result is not None]
-    if len(found) < len(specs):
-        raise WarploomError(f"{store.folder}: results were removed while they were in use; start again")
-    return found
+    @cached_property
+    def results(self) -> list[Result]:
+        """The same, where all of them are stored."""
+        found = [result for result in self.loaded() if result is not None]
+        if len(found) < len(self.specs):
+            raise WarploomError(f"{self.store.folder}: results were removed while they were in use; start again")
+        return found
 
 
 def _loaded(spec: RunSpec, stored: dict[str, object] | None) -> Result | None:

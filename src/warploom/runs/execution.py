@@ -10,7 +10,6 @@ from warploom.base.errors import WarploomError
 from warploom.base.progress import activity
 from warploom.chip.stages import check_code
 from warploom.compiler.code.instruction import Code
-from warploom.emulator.device_memory import DeviceMemory
 from warploom.emulator.emulator import ExecutedLaunch
 from warploom.emulator.shape import LaunchShape
 from warploom.emulator.trace.format import Trace
@@ -94,7 +93,7 @@ def run_program(program: Program, spec: RunSpec, *, record: bool) -> Execution:
         check=spec.check,
         order=spec.order,
         budget=spec.budget,
-        memory=DeviceMemory(lenient=program.lenient),
+        memory=program.device_memory(),
         wanted=(lambda kernel, number: (kernel, number) in launches) if launches else None,
     )
     with activity(f"making the inputs of {program.name}"):

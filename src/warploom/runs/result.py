@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.kept import json_to_keep
 from warploom.base.notebook import html_facts
 from warploom.chip.result import TimedLaunch
@@ -217,11 +218,12 @@ def encode(values: dict[str, Any]) -> bytes:
     return json_to_keep(plain(values))
 
 
+def tables() -> Any:
+    """The library of tables."""
+    return imported("pandas", "tables need", "report")
+
+
 def to_table(results: Iterable[Result]) -> pandas.DataFrame:
     """One row per result, nested values as columns with dotted names; needs the extra ``report``."""
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
     rows = (result.to_dict() for result in results)
-    return pandas.DataFrame([dict(flat(row | {"provenance": brief(row["provenance"])})) for row in rows])
+    return tables().DataFrame([dict(flat(row | {"provenance": brief(row["provenance"])})) for row in rows])

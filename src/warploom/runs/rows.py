@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.runs.provenance import brief
 from warploom.runs.values import flat
 
@@ -62,9 +62,5 @@ def _is_number(kind: Any) -> bool:
 
 def pyarrow() -> Any:
     """The library that reads and writes Parquet."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise WarploomError("stored runs need pyarrow: pip install 'warploom[report]'") from None
-    return pyarrow
+    imported("pyarrow.parquet", "stored runs need", "report")
+    return imported("pyarrow", "stored runs need", "report")

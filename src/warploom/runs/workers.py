@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from warploom.base.cache import Cache, try_cache
+from warploom.base.cores import asked_threads, use_threads
 from warploom.base.errors import WarploomError
 from warploom.base.files import abandon_drafts
 from warploom.base.kept import already_said, say_no_more
@@ -102,7 +103,7 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     try_cache()  # so that it is this process that says if there is none
     # Numba's threads and a fork do not mix, so workers start afresh.
     spawn = multiprocessing.get_context("spawn")
-    known = (already_said(), outside_folders())
+    known = (already_said(), outside_folders(), asked_threads(), jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker, initargs=known)
     try:
         yield pool
@@ -117,7 +118,7 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
+def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path], threads: int, processes: int) -> None:
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
     signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
@@ -125,6 +126,7 @@ def _begin_worker(said: frozenset[str], paper_folders: Iterable[Path]) -> None:
     threading.Thread(target=_end_when_told, args=(ears,), daemon=True).start()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say_no_more(said)
+    use_threads(threads, processes)
     announce_compilation()
     for folder in paper_folders:
         load_paper(folder)

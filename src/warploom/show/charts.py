@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.files import replace_file
 from warploom.runs.provenance import Provenance
 from warploom.show.colours import BLUE, PUBLISHED, colours_of
@@ -27,10 +28,7 @@ _PANEL, _NAME = 120, 14  # pixels: the narrowest panel, and the least that a nam
 
 def altair() -> Any:
     """The module, or a sentence that says how to get it."""
-    try:
-        import altair as module
-    except ImportError:
-        raise WarploomError("pictures need the extra: pip install 'warploom[report]'") from None
+    module = imported("altair", "pictures need", "report")
     module.data_transformers.disable_max_rows()
     return module
 

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from warploom import __version__
-from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.files import replace_file
 from warploom.chip.sm.observing import WAIT_MEANINGS
 from warploom.compiler.code.instruction import Code
@@ -140,11 +140,7 @@ def hot_spot_rows(measured: KernelProfile) -> list[list[Any]]:
 
 def write_page(page: Page, path: Path) -> None:
     """Write the page."""
-    try:
-        import jinja2
-        import vl_convert
-    except ImportError:
-        raise WarploomError("the report needs the extra: pip install 'warploom[report]'") from None
+    jinja2, vl_convert = (imported(name, "the report needs", "report") for name in ("jinja2", "vl_convert"))
     folder = files("warploom.show")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["setting"] = format_value

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
-from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.compiler.code.instruction import Code
 from warploom.runs.result import Result
 
@@ -26,11 +26,7 @@ _COUNTERS = {  # of `Result.states` and `Result.power`
 
 
 def _protocol() -> Any:
-    try:
-        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
-    except ImportError:
-        raise WarploomError("a timeline needs the extra: pip install 'warploom[looking]'") from None
-    return perfetto_trace_pb2
+    return imported("perfetto.protos.perfetto.trace.perfetto_trace_pb2", "a timeline needs", "looking")
 
 
 class TimelineWriter:

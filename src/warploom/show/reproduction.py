@@ -9,27 +9,17 @@ from typing import Any
 from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
 from warploom.base.kept import write_kept_json
-from warploom.runs.engine import stored_results
-from warploom.runs.keys import keys_of
+from warploom.runs.engine import Asked
 from warploom.runs.provenance import described
-from warploom.runs.result import plain
+from warploom.runs.result import plain, tables
 from warploom.runs.rows import pyarrow, row_of, table_of
-from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 from warploom.show.charts import check_picture_name, draw, save
 from warploom.show.setting import USUAL, Setting
 from warploom.studies.reproduce.facts import REPRODUCED, Fact, load_facts
-from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce, select, tally
+from warploom.studies.reproduce.reproduce import Reproduction, Score, reproduce, runs_of, select, tally
 
 SCORECARD = "scorecard.json"
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas
 
 
 def write_reproduction(item: Reproduction, folder: Path, setting: Setting = USUAL, kind: str = "png") -> None:
@@ -39,7 +29,7 @@ def write_reproduction(item: Reproduction, folder: Path, setting: Setting = USUA
     name, made_from = item.figure.place.replace(" ", "-"), described(item.made_from)
     with replace_file(target / f"{name}.csv") as draft:
         rows = [{**row, "provenance": made_from} for row in item.outcome.rows]
-        _pandas().DataFrame(rows).to_csv(draft, index=False)
+        tables().DataFrame(rows).to_csv(draft, index=False)
     if item.outcome.chart is not None:
         save(_drawn(item, setting), target / f"{name}.{kind}", item.made_from, setting)
 
@@ -54,7 +44,9 @@ def figure(
     if out is not None:
         check_picture_name(Path(out))
     ((name, experiment),) = select(paper, place)
-    (item,) = reproduce([(name, experiment)], size, Store(Path(results) / "runs"), jobs, lambda _: None)
+    selected = [(name, experiment)]
+    wanted = Asked(runs_of(selected, size), Store(Path(results) / "runs"))
+    (item,) = reproduce(selected, size, wanted, jobs, lambda _: None)
     if item.outcome.chart is None:
         raise WarploomError(f"paper {paper!r}: {place} is a table, which is not drawn")
     drawn = _drawn(item)
@@ -77,20 +69,20 @@ def _measured(item: Reproduction) -> list[tuple[Fact, float]]:
     return [(fact, item.outcome.facts[fact.id]) for fact in load_facts(item.paper) if fact.id in item.outcome.facts]
 
 
-def write_results(runs: Sequence[RunSpec], store: Store, scores: Sequence[Score], folder: Path) -> None:
+def write_results(made: Asked, scores: Sequence[Score], folder: Path) -> None:
     """``results.parquet``: one row per run with all its numbers; ``scorecard.csv``: published against ours.
 
     The scorecard is also kept for the report, which reads it again.
     """
     rows = [
         {"design_text": run.design.name, **row_of(key, result.to_dict(power=True))}
-        for run, key, result in zip(runs, keys_of(runs), stored_results(runs, store), strict=True)
+        for run, key, result in zip(made.specs, made.keys, made.results, strict=True)
     ]
     folder.mkdir(parents=True, exist_ok=True)
     with replace_file(folder / "results.parquet") as draft:
         pyarrow().parquet.write_table(table_of(rows), draft)  # a column may hold numbers and words: 32 registers, or the least
     with replace_file(folder / "scorecard.csv") as draft:
-        _pandas().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
+        tables().DataFrame([score.to_dict() for score in scores]).to_csv(draft, index=False)
     write_kept_json(folder / SCORECARD, plain([score.to_dict() for score in scores]))
 
 

@@ -103,7 +103,7 @@ class Misspelt(NamedTuple):
     NAME = "misspelt"
     STATE = Count
 
-    def on_isued(observer, own, ctx, cycle, warp, pc, mask):
+    def on_isued(observer, own, ctx, cycle, warp, pc, mask) -> None:
         own.count += 1
 
     def report(observer, states, run):

@@ -37,13 +37,13 @@ def _slope(body: list, machine: Machine, **options) -> float:
 
 
 @pytest.mark.parametrize(("name", "latency"), [("add", "f32_add"), ("mul", "f32_mul"), ("fma", "f32_mad"), ("sin", "sfu")])
-def test_a_dependent_instruction_waits_for_latency(fermi, name, latency):
+def test_a_dependent_instruction_waits_for_latency(fermi, name: str, latency: str) -> None:
     sources = (1,) * {"sin": 1, "fma": 3}.get(name, 2)
     expected = fermi.to_dict()["latency"][latency] + STAGES + (len(sources) - 1)  # the same register: one read after the other
     assert _slope([op(name, 1, *sources)], fermi) == expected
 
 
-def test_latencies_that_count_from_issue_to_issue():
+def test_latencies_that_count_from_issue_to_issue() -> None:
     """Where a machine's file forwards results, a chain takes just the latency."""
     machine = load_machine("rfc")
     assert _slope([add(1, 1, 3)], machine) == machine.to_dict()["latency"]["f32_add"]
@@ -58,14 +58,14 @@ def _loop_slope(body: list, machine: Machine, **options) -> float:
     return (_cycles(kernel(40), machine) - _cycles(kernel(20), machine)) / 20
 
 
-def test_independent_instructions_fill_the_pipeline(fermi):
+def test_independent_instructions_fill_the_pipeline(fermi) -> None:
     """Twelve warps of independent work keep both schedulers near one instruction each cycle: fetch delivers just two."""
     body = [add(1 + n, 8 + n, 9 + n) for n in range(6)]
     instructions = 12 * len(body)
     assert instructions / 2 <= _loop_slope(body, fermi, warps_per_cta=12) <= 1.15 * instructions / 2
 
 
-def test_one_warp_is_limited_by_its_own_fetch():
+def test_one_warp_is_limited_by_its_own_fetch() -> None:
     """A warp that is fetched for only when its buffer of two is empty issues two instructions in three cycles at most."""
     machine = load_machine("gpgpusim-gtx480").scaled(1)
     body = [op("mov", 1 + n % 12) for n in range(12)]
@@ -74,21 +74,21 @@ def test_one_warp_is_limited_by_its_own_fetch():
 
 
 @pytest.mark.parametrize("passes", [1, 2, 8, 32])
-def test_shared_memory_conflicts(fermi, passes):
+def test_shared_memory_conflicts(fermi, passes: int) -> None:
     kernel = [load(1, 1, "shared")]
     one = _slope(kernel, fermi, access=lambda warp, pc, n: Access(passes=1))
     many = _slope(kernel, fermi, access=lambda warp, pc, n: Access(passes=passes))
     assert many - one == passes - 1
 
 
-def test_narrow_banks_make_reads_wait():
+def test_narrow_banks_make_reads_wait() -> None:
     """Three operands of one bank group take two cycles more than three of different groups."""
     machine = load_machine("compression").scaled(1)
     apart, together = [fma(1, 1, 2, 3)], [fma(1, 1, 5, 9)]
     assert _slope(together, machine) - _slope(apart, machine) == 2
 
 
-def test_a_barrier_waits_for_the_last(fermi):
+def test_a_barrier_waits_for_the_last(fermi) -> None:
     slow = [load(1, 1) for _ in range(2)]
     blocks = [[*slow, barrier(), add(2, 1, 1), exit_()]]
 
@@ -100,7 +100,7 @@ def test_a_barrier_waits_for_the_last(fermi):
     assert abs(_warm(together, fermi) - _warm(alone, fermi)) < 20
 
 
-def test_ctas_are_replaced_as_they_finish():
+def test_ctas_are_replaced_as_they_finish() -> None:
     """Every further load of CTAs that just fit adds the same time, and every SM gets its share."""
     chip = load_machine("gtx480")
     fits = chip.sm.ctas_per_sm * chip.chip.sms
@@ -109,7 +109,7 @@ def test_ctas_are_replaced_as_they_finish():
     assert two - one > 100 * 10
 
 
-def test_occupancy_names_its_limit(fermi):
+def test_occupancy_names_its_limit(fermi) -> None:
     def run(**options):
         return time_launches([chain(4, **options).launch()], baseline_policies(), fermi, check=True)
 
@@ -119,7 +119,7 @@ def test_occupancy_names_its_limit(fermi):
     assert run(registers=8, shared_bytes=20000).ctas_per_sm == 2
 
 
-def test_registers_are_rounded_as_the_machine_says(fermi):
+def test_registers_are_rounded_as_the_machine_says(fermi) -> None:
     exact = replace(fermi, sm=replace(fermi.sm, register_rounding=1))
     kernel = chain(4, registers=21, warps_per_cta=8).launch()
     fine, coarse = (time_launches([kernel], baseline_policies(), machine, check=True) for machine in (exact, fermi))
@@ -127,7 +127,7 @@ def test_registers_are_rounded_as_the_machine_says(fermi):
     assert coarse.counters["allocated_peak"] == 8 * 24
 
 
-def test_the_same_run_twice():
+def test_the_same_run_twice() -> None:
     chip = load_machine("gtx480")
     kernel = Kernel([[load(1, 1), add(2, 1, 1), barrier(), load(3, 3), fma(4, 3, 2, 1), exit_()]], 8, warps_per_cta=8, ctas=64)
     first, second = (time_launches([kernel.launch()], baseline_policies(), chip, check=True) for _ in range(2))
@@ -146,7 +146,7 @@ def _uneven(ctas: int, *, meeting: bool = False) -> Kernel:
     return Kernel(body, 8, warps_per_cta=4, ctas=ctas, path=path)
 
 
-def test_lone_warps_are_replaced_one_by_one(fermi):
+def test_lone_warps_are_replaced_one_by_one(fermi) -> None:
     """No warp keeps the places of its neighbours; warps that meet at a barrier, and those of small CTAs, notice nothing."""
     alone = replace(fermi, sm=replace(fermi.sm, lone_warps=True, ctas_per_sm=32))
     together = replace(fermi, sm=replace(fermi.sm, ctas_per_sm=32))
@@ -155,7 +155,7 @@ def test_lone_warps_are_replaced_one_by_one(fermi):
     assert _cycles(chain(50, ctas=96), alone) == _cycles(chain(50, ctas=96), together)
 
 
-def test_a_warp_at_a_fence_gives_its_active_place_to_another():
+def test_a_warp_at_a_fence_gives_its_active_place_to_another() -> None:
     """Of two warps one may be active; the first waits at a fence for its store, and the second computes meanwhile."""
     machine = load_machine("rfc")
     work = 40

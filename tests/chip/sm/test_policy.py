@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.unit
 class Misspelt(NamedTuple):
     CHOICE, NAME = "power", "misspelt"
 
-    def on_alocate(policy, ctx, sm, cycle, entry):
+    def on_alocate(policy, ctx, sm, cycle, entry) -> None:
         """Would never be called."""
 
 
@@ -67,7 +68,7 @@ class NotATuple:
         (NotATuple, "a policy is a NamedTuple class"),
     ],
 )
-def test_classes_that_are_refused(kind, words):
+def test_classes_that_are_refused(kind, words: str) -> None:
     with pytest.raises(WarploomError, match=words.replace("?", r"\?")):
         check_policy_class(kind)
 
@@ -83,24 +84,24 @@ def test_classes_that_are_refused(kind, words):
         ("gto", {"x": 1}, "no parameter 'x'; it has none"),
     ],
 )
-def test_parameters_that_are_refused(name, parameters, words):
+def test_parameters_that_are_refused(name: str, parameters, words: str) -> None:
     with pytest.raises(WarploomError) as error:
         make_policy("scheduler", name, **parameters)
     assert words in str(error.value)
 
 
-def test_a_policy_in_the_wrong_place():
+def test_a_policy_in_the_wrong_place() -> None:
     design = baseline_policies()
     with pytest.raises(WarploomError, match="gating=none was given as the scheduler policy"):
         check_policies(design._replace(scheduler=design.gating))
 
 
-def test_words_become_numbers_for_compiled_code():
+def test_words_become_numbers_for_compiled_code() -> None:
     design = baseline_policies()._replace(scheduler=make_policy("scheduler", "two-level", inner="round-robin"))
     assert at_run_time(check_policies(design)).scheduler.inner == 1
 
 
-def test_whole_numbers_are_coerced():
+def test_whole_numbers_are_coerced() -> None:
     """A NumPy integer or a float with a whole value must not make another type, for which the core would be compiled again."""
     import numpy as np
 
@@ -109,7 +110,7 @@ def test_whole_numbers_are_coerced():
     assert make_policy("scheduler", "two-level", active=6.0).active == 6
 
 
-def test_every_policy_says_what_it_is():
+def test_every_policy_says_what_it_is() -> None:
     for choice in CHOICES:
         for name, kind in policies_of(choice).items():
             assert kind.__doc__ and not kind.__doc__.startswith(kind.__name__ + "("), f"{choice}={name} has no docstring"
@@ -129,7 +130,7 @@ def test_every_policy_says_what_it_is():
         ),
     ],
 )
-def test_files_that_are_refused(tmp_path, text, words):
+def test_files_that_are_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(text)
     with pytest.raises(WarploomError) as error:
@@ -138,6 +139,6 @@ def test_files_that_are_refused(tmp_path, text, words):
     assert str(path) in str(error.value)
 
 
-def test_a_missing_file_is_refused(tmp_path):
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WarploomError, match="no such policy file"):
         load_policy_file(tmp_path / "absent.py")

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,7 @@ print(json.dumps(result.counters | {"cycles": result.cycles}))
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path: Path):
     """Run a kernel of the driver, checked, under policies of the page: each a text with parameters. Returns the counters."""
 
     def running(kernel, *policies):
@@ -78,14 +79,14 @@ def run(tmp_path):
     return running
 
 
-def test_the_first_gates_lanes_by_mask(run):
+def test_the_first_gates_lanes_by_mask(run) -> None:
     counters = run("masks", (GATE, {"lanes": 8}))
     # The second instruction has one active lane (one segment of 8), the third one lane in each segment.
     assert counters["rf_read_lanes"] == 2 * 32 + 2 * 8 + 2 * 32
     assert counters["rf_write_lanes"] == 32 + 8 + 32
 
 
-def test_the_second_lets_idle_entries_sleep(run):
+def test_the_second_lets_idle_entries_sleep(run) -> None:
     awake = run("waits")
     asleep = run("waits", (DROWSY, {"idle": 20, "wakeup": 3}))
     entries = awake["on_cycles"] // awake["cycles"]
@@ -99,7 +100,7 @@ def test_the_second_lets_idle_entries_sleep(run):
     assert run("waits", (DROWSY, {"idle": 100000}))["cycles"] == awake["cycles"]
 
 
-def test_the_third_reads_recent_results_above_the_main_file(run):
+def test_the_third_reads_recent_results_above_the_main_file(run) -> None:
     plain = run("reuse")
     window = run("reuse", (WINDOW, {"entries": 4}))
     # Results: R1, R4, R5, R1, R6. Read again: R1 and R1 by the second, R4 and R1 by the third, R5 and R4, R1, R6 and R1.
@@ -111,21 +112,21 @@ def test_the_third_reads_recent_results_above_the_main_file(run):
     assert 0 < smallest["window_hits"] < 9
 
 
-def test_the_third_leaves_partial_results_to_the_main_file(run):
+def test_the_third_leaves_partial_results_to_the_main_file(run) -> None:
     warps = 12
     counters = run("partly", (WINDOW, {"entries": 4}))
     assert counters["window_results"] == warps * 3  # R1 whole and then in part, R7; the partial R4 is not there to be merged with
     assert counters["window_hits"] == warps * 1
 
 
-def test_the_three_go_together(run):
+def test_the_three_go_together(run) -> None:
     counters = run("partly", (GATE, {"lanes": 4}), (DROWSY, {"idle": 10}), (WINDOW, {"entries": 2}))
     assert counters["window_hits"] > 0
     assert counters["wakeups"] > 0
     assert counters["rf_write_lanes"] < 32 * counters["mrf_writes"]
 
 
-def test_every_hook_is_on_the_page():
+def test_every_hook_is_on_the_page() -> None:
     names = {name for hooks in HOOKS.values() for name in hooks}
     missing = sorted(name for name in names if f"`{name}`" not in PAGE)
     assert not missing, f"docs/tutorial/first-policy.md does not mention {', '.join(missing)}"
@@ -135,7 +136,7 @@ def test_every_hook_is_on_the_page():
     assert not missing, f"the drawing of docs/tutorial/first-policy.md lacks {', '.join(missing)}"
 
 
-def test_the_drawing_says_whose_each_hook_is():
+def test_the_drawing_says_whose_each_hook_is() -> None:
     """The letters before a hook, and no others, are the choices that have it."""
     drawing = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)
     assert drawing is not None
@@ -153,7 +154,7 @@ def test_the_drawing_says_whose_each_hook_is():
     assert {name: choices for name, choices in drawn.items() if choices != owners[name]} == {}
 
 
-def test_every_service_is_on_the_page():
+def test_every_service_is_on_the_page() -> None:
     tree = ast.parse((PACKAGE / "chip" / "sm" / "services.py").read_text())
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
     assert len(names) > 15
@@ -161,7 +162,7 @@ def test_every_service_is_on_the_page():
     assert not missing, f"the services of docs/tutorial/first-policy.md lack {', '.join(missing)}"
 
 
-def test_fields_on_the_page_exist():
+def test_fields_on_the_page_exist() -> None:
     known = {"ctx": Context._fields, "sm": field_names(Sm), "ctx.info": field_names(Info)}
     for record, fields in known.items():
         for field in re.findall(rf"(?<!\.)\b{re.escape(record)}\.(\w+)", PAGE.replace("ctx.info.entires", "")):
@@ -187,7 +188,7 @@ def users_of_hooks() -> set[tuple[str, str]]:
     return found
 
 
-def test_every_hook_has_a_user():
+def test_every_hook_has_a_user() -> None:
     wanted = {(choice, name) for choice, hooks in HOOKS.items() for name in hooks}
     assert not wanted - users_of_hooks(), f"no policy answers {sorted(wanted - users_of_hooks())}"
 
@@ -202,7 +203,7 @@ def calls_of_hooks(source: str) -> set[tuple[str, str]]:
     return {(policy.attr, name) for name, policy in passed if name and isinstance(policy, ast.Attribute)}
 
 
-def test_every_hook_is_called():
+def test_every_hook_is_called() -> None:
     """A hook that nobody asks for some choice would make policies that define it silently wrong."""
     files = [file for room in ("chip", "designs/policies", "papers") for file in (PACKAGE / room).rglob("*.py")]
     called = {call for file in files for call in calls_of_hooks(file.read_text())}
@@ -210,7 +211,7 @@ def test_every_hook_is_called():
     assert not wanted - called, f"nothing calls {sorted(wanted - called)}"
 
 
-def test_only_calls_of_hooks_count_as_such():
+def test_only_calls_of_hooks_count_as_such() -> None:
     """Neither a definition, a method, a comment nor a function of the same name from elsewhere."""
     imported = "from warploom.chip.sm.hooks import reset, choose as pick\n"
     assert calls_of_hooks(imported + "reset(ctx.design.power, ctx)\npick(ctx.design.scheduler)") == {

@@ -98,7 +98,7 @@ def complaints(*files: Path) -> list[tuple[str, int, str]]:
     return [(Path(file).name, int(line), words) for file, line, words in found]
 
 
-def test_mypy_finds_misspelt_fields_and_passes_the_policies_of_the_page(tmp_path):
+def test_mypy_finds_misspelt_fields_and_passes_the_policies_of_the_page(tmp_path: Path) -> None:
     wrong = tmp_path / "misspelt_fields.py"
     wrong.write_text(FIRST_LINE + MISSPELT)
     page = (ROOT / "docs" / "tutorial" / "first-policy.md").read_text()
@@ -132,7 +132,7 @@ def untyped(source: str) -> list[int]:
     return sorted(found)
 
 
-def test_every_policy_names_the_type_of_what_it_keeps():
+def test_every_policy_names_the_type_of_what_it_keeps() -> None:
     assert untyped("sm.power.wakeups += 1\nstate = sm.power\nx = row.power.y + ctx.code[pc].power.z\n") == [1, 2, 3, 3]
     assert untyped("state: State = sm.power\nnotes: Notes = ctx.code[pc].power\nholds(ctx.design.power, sm)\n") == []
     files = [file for room in ("papers", "designs/policies") for file in (ROOT / "src" / "warploom" / room).rglob("*.py")]

@@ -2,12 +2,17 @@
 
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from warploom.compiler.backend import Options, compile_kernel
 from warploom.compiler.code.slots import bits
 from warploom.compiler.ptx import parse
+from warploom.compiler.ptx.module import Module
+
+Shape = Callable[[int, random.Random], list[str]]
 
 ALIVE = 24  # values at any time
 
@@ -37,7 +42,7 @@ def branching(count: int, chance: random.Random) -> list[str]:
     return lines + [f"st.global.u32 [%d+{4 * n}], %r{n};" for n in range(ALIVE)]
 
 
-def module_of(shape, count: int):
+def module_of(shape: Shape, count: int) -> Module:
     body = "\n".join(shape(count, random.Random(7)))
     loads = "\n".join(f"ld.global.u32 %r{n}, [%d+{4 * n}];" for n in range(ALIVE))
     registers = f".reg .b32 %r<{count}>, %i<{count}>; .reg .pred %p<{count}>, %q<{count}>; .reg .b64 %d;"
@@ -45,7 +50,7 @@ def module_of(shape, count: int):
     return parse(f"{text}ld.param.u64 %d, [p];\n{loads}\n{body}\nret;\n}}\n")
 
 
-def seconds(shape, count: int, tries: int = 3, **options) -> float:
+def seconds(shape: Shape, count: int, tries: int = 3, **options: Any) -> float:
     """Of processor time, which other programs on the machine disturb least; the best of some."""
     module = module_of(shape, count)
     times = []
@@ -58,7 +63,7 @@ def seconds(shape, count: int, tries: int = 3, **options) -> float:
 
 
 @pytest.mark.parametrize("shape", [straight, branching])
-def test_time_grows_with_the_size(shape) -> None:
+def test_time_grows_with_the_size(shape: Shape) -> None:
     # The two are measured in turns: what else the machine does then disturbs both.
     ratios = [seconds(shape, 6000, 1) / seconds(shape, 1500, 1) for _ in range(3)]
     assert min(ratios) < 9  # four times as many; squared it would be sixteen

@@ -11,7 +11,7 @@ from warploom.compiler.backend.verify import verify_allocation
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
-def test_literal_code_is_one_to_one(seed):
+def test_literal_code_is_one_to_one(seed: int) -> None:
     code = random_kernel(seed, 40, 10)
     allocation = allocate_with_origins(code, options(literal=True, registers=20))
     verify_allocation(allocation)
@@ -21,13 +21,13 @@ def test_literal_code_is_one_to_one(seed):
     assert run_thread(allocated, seed) == run_thread(code, seed)
 
 
-def test_a_number_is_reused_only_when_all_have_been_used():
+def test_a_number_is_reused_only_when_all_have_been_used() -> None:
     text = "\n".join(f"ld.global.u32 R{n} = [0]\nst.global.u32 [64], R{n}" for n in range(300)) + "\nexit"
     numbers = [i.dsts[0].number for i in allocate(assemble(text), options(literal=True)).instructions() if i.dsts]
     assert numbers == [n % 255 for n in range(300)]
 
 
-def test_too_many_are_refused():
+def test_too_many_are_refused() -> None:
     loads = "\n".join(f"ld.global.u32 R{n} = [0]" for n in range(260))
     uses = "\n".join(f"st.global.u32 [64], R{n}" for n in range(260))
     with pytest.raises(WarploomError, match="needs more than 255 registers in literal mode"):

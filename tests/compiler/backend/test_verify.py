@@ -1,8 +1,10 @@
 """The checker must fail when an allocation is wrong; here allocations are broken on purpose."""
 
 import random
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from warploom.compiler.backend.verify import AllocationError, verify_allocation
 from warploom.compiler.code.instruction import Address, Guard, Reg
 
 
-def by_hand(virtual: str, allocated: str, **fields) -> Allocation:
+def by_hand(virtual: str, allocated: str, **fields: Any) -> Allocation:
     """An allocation given as two texts, instruction for instruction."""
     code = assemble(virtual)
     return Allocation(code, assemble(allocated, allocated=True, registers=8, predicates=2, **fields), own_origins(code))
@@ -31,12 +33,12 @@ def refused(allocation: Allocation) -> bool:
 SUM = "ld.global.u32 R0 = [0]\nld.global.u32 R1 = [4]\nadd.u32 R2 = R0, R1\nst.global.u32 [8], R2\nexit"
 
 
-def test_a_right_allocation_passes():
+def test_a_right_allocation_passes() -> None:
     assert not refused(by_hand(SUM, SUM))
     assert not refused(by_hand(SUM, SUM.replace("R2", "R0")))
 
 
-def test_two_live_values_in_one_register():
+def test_two_live_values_in_one_register() -> None:
     with pytest.raises(AllocationError, match=r"reads R0 from R1, which on some path holds R1"):
         verify_allocation(by_hand(SUM, SUM.replace("R0", "R1")))
 
@@ -45,11 +47,11 @@ def test_two_live_values_in_one_register():
     "change",
     [("add.u32", "sub.u32"), ("[8]", "[12]"), ("R0, R1", "R1, R0"), ("= R0, R1", "= R0, R0"), ("[8], R2", "[8], R3")],
 )
-def test_another_program(change):
+def test_another_program(change: tuple[str, str]) -> None:
     assert refused(by_hand(SUM, SUM.replace(*change)))
 
 
-def test_a_value_lost_on_one_path():
+def test_a_value_lost_on_one_path() -> None:
     text = """
         ld.global.u32 R0 = [0]
         setp.lt.s32 P0 = R0, 4
@@ -65,7 +67,7 @@ def test_a_value_lost_on_one_path():
         verify_allocation(by_hand(text, text.replace("R1", "R0")))
 
 
-def test_a_value_lost_around_a_loop():
+def test_a_value_lost_around_a_loop() -> None:
     text = """
         ld.global.u32 R0 = [0]
         ld.global.u32 R1 = [4]
@@ -81,7 +83,7 @@ def test_a_value_lost_around_a_loop():
     assert refused(by_hand(text, text.replace("R2", "R1")))  # right in the first iteration only
 
 
-def test_a_guarded_write_to_another_register():
+def test_a_guarded_write_to_another_register() -> None:
     text = """
         ld.global.u32 R0 = [0]
         setp.lt.s32 P0 = R0, 4
@@ -95,20 +97,20 @@ def test_a_guarded_write_to_another_register():
     assert refused(by_hand(text, text.replace("@P0 add", "@!P0 add")))
 
 
-def test_half_of_a_pair():
+def test_half_of_a_pair() -> None:
     text = "ld.global.u64 D0 = [0]\nld.global.u32 R2 = [8]\nst.global.u64 [16], D0\nst.global.u32 [24], R2\nexit"
     verify_allocation(by_hand(text, text))
     assert refused(by_hand(text, text.replace("R2", "R1")))
     assert refused(by_hand(text, text.replace("D0", "D1")))  # not aligned
 
 
-def test_undefined_values_may_be_anything():
+def test_undefined_values_may_be_anything() -> None:
     text = "setp.lt.s32 P0 = R9, 1\n@P0 bra join\nld.global.u32 R1 = [4]\njoin:\nst.global.u32 [8], R1\nexit"
     other = text.replace("R9", "R1")
     assert other != text and not refused(by_hand(text, other))
 
 
-def mutants(allocation: Allocation, rng: random.Random):
+def mutants(allocation: Allocation, rng: random.Random) -> Iterator[Allocation]:
     """Copies of an allocation with one thing changed at random."""
     allocated = allocation.allocated
     places = [(b, i) for b, block in enumerate(allocated.blocks) for i in range(len(block.instructions))]
@@ -146,7 +148,7 @@ def mutants(allocation: Allocation, rng: random.Random):
             yield mutant
 
 
-def test_whatever_passes_computes_the_same():
+def test_whatever_passes_computes_the_same() -> None:
     """A change at random is refused, or else it does no harm in any run."""
     rng = random.Random(1)
     caught = tried = 0

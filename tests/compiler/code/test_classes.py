@@ -9,14 +9,14 @@ from warploom.base.errors import WarploomError
 from warploom.compiler.backend.dead import remove_dead
 from warploom.compiler.backend.dependences import _is_wall
 from warploom.compiler.code.classes import OpClass, Unit, add_operation, is_added, op_class, unit
-from warploom.compiler.code.instruction import Imm, Instruction, Operation
+from warploom.compiler.code.instruction import Code, Imm, Instruction, Operation
 from warploom.compiler.code.table import Flag, static_table
 
 HINT = add_operation("test-hint", __name__)
 SWITCH = add_operation("test-switch", __name__, issued=True)
 
 
-def code_with(*added: Instruction):
+def code_with(*added: Instruction) -> Code:
     code = assemble("mov.u32 R0 = 1\n st.global.u32 [R0], R0\n exit", registers=1, allocated=True)
     code.blocks[0].instructions[1:1] = added
     return code

@@ -8,7 +8,7 @@ from support.assembler import assemble
 from support.random_kernels import random_kernel
 from warploom.compiler.code.dominators import immediate_dominators, immediate_post_dominators, reconvergence_points
 from warploom.compiler.code.graph import FlowGraph, flow_graph, without_unreachable
-from warploom.compiler.code.instruction import Bank, Block, Control, Instruction, Operation, Reg
+from warploom.compiler.code.instruction import Bank, Block, Control, Instruction, Operand, Operation, Reg
 from warploom.compiler.code.loops import find_loops, loop_depths
 
 NO_WAIT = Control(1, False, None, None, 0, (False, False, False))
@@ -45,7 +45,7 @@ def dominates(dominator: list[int], above: int, below: int) -> bool:
     return True
 
 
-def test_successors_and_exits():
+def test_successors_and_exits() -> None:
     graph = flow_graph(assemble(NESTED))
     assert graph.successors == ((2, 1), (3,), (3,), (4,), (5,), (5, 6), (4, 7), ())
     assert graph.predecessors[4] == (3, 6)
@@ -66,7 +66,9 @@ def test_successors_and_exits():
         ("RET", ("REL", "NODEC"), (Reg(2, Bank.D),), False),  # its operand is where it goes
     ],
 )
-def test_a_condition_of_machine_code_need_not_be_a_guard(name, modifiers, condition, goes_on):
+def test_a_condition_of_machine_code_need_not_be_a_guard(
+    name: str, modifiers: tuple[str, ...], condition: tuple[Operand, ...], goes_on: bool
+) -> None:
     target = 2 if name in ("BRA", "JMP") else None
     leaving = Instruction(Operation(name, modifiers=modifiers), srcs=condition, target=target, control=NO_WAIT)
     nothing = Instruction(Operation("NOP"), control=NO_WAIT)
@@ -74,7 +76,7 @@ def test_a_condition_of_machine_code_need_not_be_a_guard(name, modifiers, condit
     assert (1 in flow_graph(code).reachable) == goes_on
 
 
-def test_dominators_and_meeting_points():
+def test_dominators_and_meeting_points() -> None:
     code = assemble(NESTED)
     graph = flow_graph(code)
     assert immediate_dominators(graph) == [0, 0, 0, 0, 3, 4, 5, 6]
@@ -84,7 +86,7 @@ def test_dominators_and_meeting_points():
     assert points[9] == code.block_starts()[6]  # the inner loop meets behind itself
 
 
-def test_loops_nest():
+def test_loops_nest() -> None:
     graph = flow_graph(assemble(NESTED))
     loops = find_loops(graph)
     assert list(loops) == [4, 5]
@@ -93,13 +95,13 @@ def test_loops_nest():
     assert loop_depths(graph, loops) == [0, 0, 0, 0, 1, 2, 1, 0]
 
 
-def test_a_loop_without_exit_has_post_dominators():
+def test_a_loop_without_exit_has_post_dominators() -> None:
     code = assemble("setp.lt.s32 P0 = R0, 1\n@P0 bra leave\nspin:\nadd.u32 R0 = R0, 1\nbra spin\nleave:\nexit")
     assert immediate_post_dominators(flow_graph(code)) == [3, 3, 3]
     assert reconvergence_points(code) == {1: len(code)}
 
 
-def test_unreachable_blocks_disappear_and_targets_follow():
+def test_unreachable_blocks_disappear_and_targets_follow() -> None:
     code = assemble("bra end\ndead:\nmov.u32 R1 = 1\nbra dead\nend:\nmov.u32 R0 = 1\nexit")
     kept = without_unreachable(code)
     assert [block.label for block in kept.blocks] == ["", "end"]
@@ -123,7 +125,7 @@ def reaches(graph: FlowGraph, start: int, goal: int | None, without: int) -> boo
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_dominance_is_what_its_definition_says(seed):
+def test_dominance_is_what_its_definition_says(seed: int) -> None:
     graph = flow_graph(without_unreachable(random_kernel(seed, 25)))
     dominator, post = immediate_dominators(graph), immediate_post_dominators(graph)
     for below in range(len(graph)):

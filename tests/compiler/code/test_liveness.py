@@ -16,7 +16,7 @@ def names(liveness: Liveness, mask: int) -> str:
     return " ".join(sorted(liveness.slots.name(slot) for slot in bits(mask)))
 
 
-def test_straight_code():
+def test_straight_code() -> None:
     liveness = thread_liveness(
         assemble(
             """
@@ -35,7 +35,7 @@ def test_straight_code():
     assert liveness.max_live == 1
 
 
-def test_pairs_count_twice_and_predicates_apart():
+def test_pairs_count_twice_and_predicates_apart() -> None:
     code = assemble(
         "ld.global.u64 D2 = [64]\nsetp.lt.s32 P1 = R0, 3\n@P1 st.global.u64 [72], D2\nexit",
         allocated=True,
@@ -48,12 +48,12 @@ def test_pairs_count_twice_and_predicates_apart():
     assert thread_liveness(virtual).max_live == 3
 
 
-def test_a_result_that_nobody_reads_still_needs_a_place():
+def test_a_result_that_nobody_reads_still_needs_a_place() -> None:
     code = assemble("mov.u32 R0 = 1\nmov.u32 R1 = 2\nst.global.u32 [64], R0\nexit", allocated=True)
     assert thread_liveness(code).pressure == [1, 2, 1, 0]
 
 
-def test_guarded_writes_kill_nothing_and_undefined_registers_are_dead():
+def test_guarded_writes_kill_nothing_and_undefined_registers_are_dead() -> None:
     code = assemble(
         """
         setp.lt.s32 P0 = R9, 1
@@ -92,7 +92,7 @@ join:
 """
 
 
-def test_a_warp_keeps_what_the_waiting_arm_needs():
+def test_a_warp_keeps_what_the_waiting_arm_needs() -> None:
     code = assemble(DIVERGENT, allocated=True)
     thread, warp = thread_liveness(code), warp_liveness(code)
     other = code.block_starts()[2]
@@ -105,7 +105,7 @@ def test_a_warp_keeps_what_the_waiting_arm_needs():
     assert warp.before[join] == thread.before[join]
 
 
-def test_a_uniform_branch_holds_nothing():
+def test_a_uniform_branch_holds_nothing() -> None:
     code = assemble(DIVERGENT.replace("%tid.x", "%ctaid.x"), allocated=True)
     assert analyse_divergence(code).branches == frozenset()
     assert warp_liveness(code).before == thread_liveness(code).before
@@ -148,21 +148,22 @@ def paths_live(code: Code, pc: int, slot: int) -> bool:
     else:
         return False
     # Some path from the entry must have written it.
-    seen, pending = set(), [(0, False)]
-    while pending:
-        at, written = pending.pop()
-        if (at, written) in seen:
+    visited: set[tuple[int, bool]] = set()
+    open_paths = [(0, False)]
+    while open_paths:
+        at, written = open_paths.pop()
+        if (at, written) in visited:
             continue
-        seen.add((at, written))
+        visited.add((at, written))
         if at == pc and written:
             return True
-        pending.extend((after, written or bool(accesses[at].writes & mask)) for after in following(at))
+        open_paths.extend((after, written or bool(accesses[at].writes & mask)) for after in following(at))
     return False
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_thread_liveness_agrees_with_a_search_of_all_paths(seed, allocated):
+def test_thread_liveness_agrees_with_a_search_of_all_paths(seed: int, allocated: bool) -> None:
     code = random_kernel(seed, 14, 5)
     if allocated:
         code = allocate(code, options())
@@ -185,7 +186,7 @@ def _used(liveness: Liveness) -> int:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_warps_never_need_what_is_not_live_and_diverge_only_where_said(seed, allocated):
+def test_warps_never_need_what_is_not_live_and_diverge_only_where_said(seed: int, allocated: bool) -> None:
     code = random_kernel(seed, 24, 7)
     if allocated:
         code = allocate(code, options(schedule=seed % 2 == 0))

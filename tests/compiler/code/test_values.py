@@ -18,7 +18,7 @@ join:
 """
 
 
-def test_one_register_holds_several_values():
+def test_one_register_holds_several_values() -> None:
     values = value_instances(assemble(REUSED, allocated=True))
     of_r0 = [value for value in values if value.slot == 0]
     assert [(value.definitions, value.uses) for value in of_r0] == [([0], [1]), ([2, 6], [3, 7])]
@@ -27,7 +27,7 @@ def test_one_register_holds_several_values():
     assert values.used[7, 0] is values.defined[6, 0]
 
 
-def test_a_pair_is_two_values():
+def test_a_pair_is_two_values() -> None:
     code = assemble(
         "ld.global.u64 D0 = [64]\nmov.u32 R2 = R1\nst.global.u64 [72], D0\nst.global.u32 [80], R2\nexit", allocated=True
     )
@@ -36,12 +36,12 @@ def test_a_pair_is_two_values():
     assert values.defined[0, 1].uses == [1, 2]
 
 
-def test_a_read_without_a_definition_is_a_value_of_its_own():
+def test_a_read_without_a_definition_is_a_value_of_its_own() -> None:
     values = value_instances(assemble("st.global.u32 [64], R5\nexit", allocated=True))
     assert [(value.slot, value.definitions, value.uses) for value in values] == [(5, [], [0])]
 
 
-def test_ranges_and_last_uses():
+def test_ranges_and_last_uses() -> None:
     code = assemble(REUSED, allocated=True)
     ranges = LiveRanges(code)
     first, merged = [extent for extent in ranges if extent.value.slot == 0]
@@ -54,7 +54,7 @@ def test_ranges_and_last_uses():
     assert list(bits(held.before)) == [3, 4, 5, 6, 7] and held.last_uses == [7]
 
 
-def test_a_value_read_in_one_arm_ends_at_the_join_for_a_warp():
+def test_a_value_read_in_one_arm_ends_at_the_join_for_a_warp() -> None:
     code = assemble(
         """
         mov.u32 R0 = %tid.x

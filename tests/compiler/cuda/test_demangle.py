@@ -22,6 +22,12 @@ from warploom.compiler.cuda.demangle import demangle
             "cub::detail::scan::DeviceScanInitKernel<cub::ScanTileState<int, true>>(cub::ScanTileState<int, true>, int)",
             "DeviceScanInitKernel",
         ),
+        (
+            "_ZN2at6native6kernelIZZNS0_9exp_floatERNS_4IterEENKUlvE_clEvEUlfE0_EEvT_i",
+            "at::native::kernel<at::native::exp_float(at::Iter&)::{lambda()#1}::operator()() const::{lambda(float)#2}>"
+            "(at::native::exp_float(at::Iter&)::{lambda()#1}::operator()() const::{lambda(float)#2}, int)",
+            "kernel",
+        ),
         ("_Z99x", "_Z99x", "_Z99x"),
         ("_Z", "_Z", "_Z"),
     ],

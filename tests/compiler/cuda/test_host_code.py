@@ -105,7 +105,7 @@ def test_cub(tmp_path: Path) -> None:
     )
     own = OwnKernel(str(file), (1, 1, 1), (128, 1, 1), "total", ("x=s32[128]:iota", "out=s32[1]"))
     program = own.open("sm_90")
-    device = Device(lambda name, _shape: program.module().kernel(name), record=None)  # type: ignore[union-attr, operator]
+    device = Device(lambda name, _shape: program.module().kernel(name), record=None)  # type: ignore[union-attr]
     assert program.host(device, program.inputs("tiny"))["out"] == sum(range(128))
 
 

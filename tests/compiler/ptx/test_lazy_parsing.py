@@ -143,6 +143,6 @@ def test_words_of_an_opcode_in_other_orders_that_ptxas_takes(spelling: str, usua
     from warploom.compiler.ptx.opcodes import decode
 
     odd, plain = decode(spelling), decode(usual)
-    assert odd is not None
+    assert odd is not None and plain is not None
     assert odd._replace(text="") == plain._replace(text="")
     assert decode("cvt.s32.rn.f32") is None  # the type of the result comes first

@@ -1,6 +1,7 @@
 """What the parser makes of declarations, scopes, labels and operands."""
 
 import struct
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def kernel(body: str, parameters: str = "") -> str:
     return f"{HEAD}.visible .entry k({parameters})\n{{\n{body}\nret;\n}}\n"
 
 
-def only(body: str, parameters: str = ""):
+def only(body: str, parameters: str = "") -> Any:
     """The operands of the first instruction of a kernel."""
     return parse(kernel(body, parameters)).kernels["k"].body[0]
 

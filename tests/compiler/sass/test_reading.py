@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from support.places import DATA
 from warploom.base.errors import WarploomError
-from warploom.compiler.code.instruction import Bank, Constant, Imm, Modified, Reg, Special
+from warploom.compiler.code.instruction import Bank, Code, Constant, Imm, Modified, Reg, Special
 from warploom.compiler.code.liveness import thread_liveness
 from warploom.compiler.sass import disassembly
 from warploom.compiler.sass.cubin import read_cubin
 from warploom.compiler.sass.disassembly import listing
 from warploom.compiler.sass.load import load_kernel
-from warploom.compiler.sass.module import from_cubin, from_cuda, from_ptx
+from warploom.compiler.sass.module import SassModule, from_cubin, from_cuda, from_ptx
 from warploom.compiler.sass.operands import parse_operand
 from warploom.compiler.sass.toolchain import disassemble
+from warploom.emulator.shape import LaunchShape
 from warploom.programs.device import Device
 from warploom.programs.program import workload_program
 from warploom.programs.workloads.registry import workload_ptx, workload_source
@@ -90,7 +91,9 @@ def test_instructions_name_the_line_of_the_cuda_source(code: str, tmp_path: Path
     """Of a workload, whose PTX has the lines, and of the user's file; what a header does counts for the line that calls it."""
     program = workload_program("matrixmul", code)
     source = workload_source("matrixmul").splitlines()
-    made = program.module().kernel("matrixmul")
+    module = program.module()
+    assert isinstance(module, SassModule)
+    made = module.kernel("matrixmul")
     loads = {i.line for i in made.instructions() if i.op.name == "LDG"}
     assert {source[line - 1].strip()[:6] for line in loads} == {"tile_a", "tile_b"}
     assert all(0 < instruction.line <= len(source) for instruction in made.instructions())
@@ -208,7 +211,7 @@ def test_an_unknown_opcode_is_refused_by_name_and_its_neighbours_run() -> None:
         if instruction.op.name == "HMMA":
             instruction.op = instruction.op._replace(name="XYZZY")
 
-    def compile_(kernel: str, _threads: int) -> object:
+    def compile_(kernel: str, _shape: LaunchShape) -> Code:
         return known if kernel == "tensor" else module.kernel(kernel)
 
     device = Device(compile_, record=None)

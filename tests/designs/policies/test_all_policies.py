@@ -141,6 +141,7 @@ def test_any_parameters_of_any_policies(kinds: Kinds, data: st.DataObject) -> No
     drawn = {kind.CHOICE: make_policy(kind.CHOICE, kind.NAME, **data.draw(parameters_of(kind))) for kind in kinds}
     design = _allowed(drawn)
     assume(design is not None)
+    assert design is not None
     program = data.draw(st.sampled_from(PROGRAMS))
     try:
         run(program, design)

@@ -19,6 +19,7 @@ from warploom.designs import parse_design
 from warploom.emulator.trace.format import (
     ARRIVALS_SHIFT,
     COUNTED,
+    MOST_COUNTED,
     NUMBER_SHIFT,
     SPACE_MASK,
     SPACE_SHIFT,
@@ -159,7 +160,9 @@ def test_lanes_at_one_barrier_are_one_record(barriers: SassModule, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kernel", "threads", "arguments"), [("rounds", 96, (3,)), ("counting", 1, ()), ("bytes", 1, ()), ("behind_copies", 32, None)]
 )
-def test_waits_come_to_their_end_in_time(barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments) -> None:
+def test_waits_come_to_their_end_in_time(
+    barriers: SassModule, tmp_path: Path, kernel: str, threads: int, arguments: tuple[int, ...] | None
+) -> None:
     """The checked core runs what was traced, also with arrivals that are dropped and bytes that come before they are expected."""
     device = _device(barriers, tmp_path)
     out = device.array(np.zeros(128, np.int32))
@@ -167,6 +170,34 @@ def test_waits_come_to_their_end_in_time(barriers: SassModule, tmp_path: Path, k
     device.launch(kernel, (2,), (threads,), out, *given)
     result = time_launches([_traced(device)], parse_design("modern").policies, load_machine("hopper"), check=True)
     assert result.warp_instructions == len(_traced(device)[1].pc)
+
+
+IN_TURN = """
+extern "C" __global__ void in_turn(int* out) {
+    __shared__ alignas(8) state bars[64];
+    state last = 0, before = 0;
+    for (int n = 0; n < 64; n++) {
+        begin(bars + n, 1);
+        if (n > 1) while (!over(bars + n - 2, before)) ;
+        before = last;
+        last = arrive(bars + n);
+    }
+    out[0] = over(bars + 62, before) + over(bars + 63, last);
+}
+"""
+
+
+def test_barriers_that_begin_do_not_disturb_others(tmp_path: Path) -> None:
+    """As many as are followed: each begins while the one before the last is waited for."""
+    device = _device(from_cuda(COMMON + IN_TURN, "turns.cu", "sm_90"), tmp_path)
+    out = device.array(np.zeros(1, np.int32))
+    device.launch("in_turn", (1,), (1,), out)
+    assert out.get().tolist() == [2]
+    code, trace = _traced(device)
+    begun = [number for deed, number, _, _ in _deeds(code, trace) if deed == BEGIN]
+    assert begun == list(range(MOST_COUNTED))
+    result = time_launches([(code, trace)], parse_design("modern").policies, load_machine("hopper"), check=True)
+    assert result.warp_instructions == len(trace.pc)
 
 
 def test_a_copy_takes_its_time(barriers: SassModule, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_control_flow(kernel: str, module: SassModule) -> None:
     assert out.get()[:THREADS].tolist() == [EXPECTED[kernel](i) for i in range(THREADS)]
 
 
-def test_recording_changes_nothing(module: SassModule, tmp_path) -> None:
+def test_recording_changes_nothing(module: SassModule, tmp_path: Path) -> None:
     from warploom.emulator.trace.store import TraceStore
 
     stats = []

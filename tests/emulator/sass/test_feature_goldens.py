@@ -60,7 +60,7 @@ def test_like_hardware(name: str, module: SassModule, goldens: dict[str, np.ndar
     got, text = _run(CASES[name], module)
     assert f"{name}/0" in goldens
     for number, array in enumerate(got):
-        wanted = goldens[f"{name}/{number}"].reshape(array.shape)
+        wanted: np.ndarray = goldens[f"{name}/{number}"].reshape(array.shape)
         if name == "barrier":  # hardware shows the barrier's state to nobody, and of what an arrival tells only the upper word
             array, wanted = (states.reshape(-1, 2)[:, 1] >> np.uint64(32) for states in (array, wanted))
         elif name == "speak" and number == 0:

@@ -207,8 +207,8 @@ def test_conversions_to_half_precision(name: str, module: SassModule, words: lis
     if kind == "f32":
         near = np.random.default_rng(1).normal(0, 1e3, 200).astype(np.float32)
         numbers[100:300] = near.view(np.uint32)
-        numbers[300:310] = np.float32(
-            [65504, 65519.99, 65520, -65536, 1e-8, 5.9604645e-8, 2.9802322e-8, 6e-5, 1e38, 3.4e38]
+        numbers[300:310] = np.array(
+            [65504, 65519.99, 65520, -65536, 1e-8, 5.9604645e-8, 2.9802322e-8, 6e-5, 1e38, 3.4e38], np.float32
         ).view("u4")
     else:
         numbers[:200] &= 0x1FFFF

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from support.matrix_products import multiply
 from warploom.chip.context import code_table
 from warploom.chip.machines import load_machine
-from warploom.compiler.sass.module import from_ptx
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.sass.module import SassModule, from_ptx
+from warploom.emulator.shape import LaunchShape
 from warploom.programs.device import Device
 
 LANES = np.arange(32)
@@ -31,7 +35,11 @@ def _second(matrix: np.ndarray, each: int) -> list[np.ndarray]:
     return _first(np.ascontiguousarray(matrix.T), each)
 
 
-def _result(registers: list[np.ndarray], dtype: type) -> np.ndarray:
+def _made(module: SassModule, kernel: str, _shape: LaunchShape) -> Code:
+    return module.kernel(kernel)
+
+
+def _result(registers: list[np.ndarray], dtype: Any) -> np.ndarray:
     """The matrix that a warp holds, 16 x 8."""
     found = np.zeros((16, 8), dtype)
     if np.dtype(dtype).itemsize == 2:
@@ -138,7 +146,7 @@ def test_products_of_doubles() -> None:
     given = np.array([[a[n // 4, n % 4], b[n % 4, n // 4], *c[n // 4, 2 * (n % 4) :][:2]] for n in range(32)])
     for architecture in ("sm_80", "sm_90"):
         module = from_ptx(text.replace("sm_90", architecture), "doubles.ptx", architecture)
-        device = Device(lambda name, _threads, module=module: module.kernel(name), record=None)
+        device = Device(partial(_made, module), record=None)
         out = device.array(np.zeros((8, 8)))
         device.launch("k", (1,), (32,), device.array(given), out)
         exact = c

@@ -43,6 +43,7 @@ def _differences(names: list[str], architecture: str, answers: dict[str, tuple[s
         if case.texture is not None:
             edges = {"wrap": case.texture.address == "wrap", "border": case.texture.address == "border"}
             options = {"linear": case.texture.linear, "normalized": case.texture.normalized, **edges}
+            assert case.texels is not None
             arguments.append(device.texture(case.texels, **options))
         device.launch(f"k{number}", (case.grid,), case.block, *arguments)
         at = 0

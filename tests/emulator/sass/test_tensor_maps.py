@@ -6,6 +6,8 @@ They were not compared with a GPU.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,8 +46,13 @@ def _reference(tile: Tile, tensor: np.ndarray, stored: np.ndarray) -> np.ndarray
         elif inside:
             value = stored[near]
             with np.errstate(over="ignore"):
-                how = {"store": lambda _old, new: new, "add": np.add, "min": np.minimum, "and": np.bitwise_and}[tile.kernel]
-                after[place] = how(tensor[place], value)
+                how: dict[str, Callable[..., Any]] = {
+                    "store": lambda _old, new: new,
+                    "add": np.add,
+                    "min": np.minimum,
+                    "and": np.bitwise_and,
+                }
+                after[place] = how[tile.kernel](tensor[place], value)
     return loaded if tile.kernel == "load" else after
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ extern "C" __global__ void many(int* out, int times) {
 
 
 @njit
-def _log(machine, space, count, about):
+def _log(machine: Any, space: int, count: int, about: Any) -> None:
     log_access(machine[0], space, count, about)
 
 

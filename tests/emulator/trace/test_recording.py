@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -26,7 +29,9 @@ PREAMBLE = (
 )
 
 
-def record(body: str, folder, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = "") -> ExecutedLaunch:
+def record(
+    body: str, folder: Path, blocks: int = 1, block: int = 32, words: int = 4096, declarations: str = ""
+) -> ExecutedLaunch:
     text = f"{HEADER}{declarations}{PREAMBLE}{body}\nret;\n}}\n"
     gpu = Device(text, record=TraceStore(folder), check=True)
     gpu.launch("k", (blocks,), (block,), gpu.array(np.zeros(words, np.uint32)))
@@ -48,7 +53,7 @@ def trace_of(launch: ExecutedLaunch) -> Trace:
     return launch.trace
 
 
-def test_streams_are_contiguous_and_in_order(tmp_path) -> None:
+def test_streams_are_contiguous_and_in_order(tmp_path: Path) -> None:
     body = "setp.lt.u32 q, t, 32; @q add.u32 i, i, 1; bar.sync 0; shl.b32 v, i, 2; bar.sync 0;\n"
     body += "cvt.u64.u32 at, v; add.s64 at, at, p; st.global.u32 [at], i;"
     launch = record(body, tmp_path, blocks=3, block=96)
@@ -72,7 +77,7 @@ def test_streams_are_contiguous_and_in_order(tmp_path) -> None:
         ("sub.u32 v, 31, t; shl.b32 v, v, 5;", {31 - lane: 1 << lane for lane in range(32)}),
     ],
 )
-def test_sectors(address: str, sectors: dict[int, int], tmp_path) -> None:
+def test_sectors(address: str, sectors: dict[int, int], tmp_path: Path) -> None:
     launch = record(f"{address} cvt.u64.u32 at, v; add.s64 at, at, p; ld.global.u32 w, [at]; st.global.u32 [p], w;", tmp_path)
     trace = trace_of(launch)
     (space, count), store = accesses(launch)
@@ -92,7 +97,7 @@ def test_sectors(address: str, sectors: dict[int, int], tmp_path) -> None:
         ("max.u32 v, t, 29; sub.u32 v, 31, v; shl.b32 v, v, 5;", [(0, 1 << 31), (1, 1 << 30)] + [(2, 1 << n) for n in range(30)]),
     ],
 )
-def test_atomics_at_one_address_take_turns(address: str, records: list[tuple[int, int]], tmp_path) -> None:
+def test_atomics_at_one_address_take_turns(address: str, records: list[tuple[int, int]], tmp_path: Path) -> None:
     body = f"{address} cvt.u64.u32 at, v; add.s64 at, at, p; atom.global.add.u32 w, [at], 1; st.global.u32 [p], w;"
     launch = record(body, tmp_path)
     trace = trace_of(launch)
@@ -101,7 +106,7 @@ def test_atomics_at_one_address_take_turns(address: str, records: list[tuple[int
     assert list(zip(sectors, trace.lanes.tolist(), strict=True))[:-1] == records
 
 
-def test_lanes_without_the_guard_touch_nothing(tmp_path) -> None:
+def test_lanes_without_the_guard_touch_nothing(tmp_path: Path) -> None:
     body = "setp.lt.u32 q, t, 4; shl.b32 v, t, 7; cvt.u64.u32 at, v; add.s64 at, at, p; @q st.global.u32 [at], t;"
     launch = record(f"{body} setp.gt.u32 q, t, 99; @q st.global.u32 [at], t;", tmp_path)
     assert accesses(launch) == [(Space.GLOBAL, 4), (Space.GLOBAL, 0)]
@@ -122,14 +127,14 @@ def test_lanes_without_the_guard_touch_nothing(tmp_path) -> None:
         ("mov.b32 v, t; st.shared.u8 [v], t;", 1),
     ],
 )
-def test_bank_conflicts(access: str, passes: int, tmp_path) -> None:
+def test_bank_conflicts(access: str, passes: int, tmp_path: Path) -> None:
     launch = record(access, tmp_path, declarations=".shared .align 16 .b8 s[4096];\n.reg .b32 dummy; mov.u32 dummy, s;\n")
     assert accesses(launch)[0] == (Space.SHARED, passes)
 
 
 @pytest.mark.parametrize(("shift", "load", "store"), [(2, 1, 0), (3, 2, 1), (5, 8, 1), (7, 32, 1)])
 def test_loads_note_their_passes_in_banks_and_stores_whether_they_write_parts_of_sectors(
-    shift: int, load: int, store: int, tmp_path
+    shift: int, load: int, store: int, tmp_path: Path
 ) -> None:
     body = f"shl.b32 v, t, {shift}; cvt.u64.u32 at, v; add.s64 at, at, p; ld.global.u32 w, [at]; st.global.u32 [at], w;"
     entries = trace_of(record(body, tmp_path)).memory
@@ -137,7 +142,7 @@ def test_loads_note_their_passes_in_banks_and_stores_whether_they_write_parts_of
 
 
 @pytest.mark.parametrize(("mask", "addresses"), [(0, 1), (3, 4), (31, 32)])
-def test_constants_note_how_many_addresses_their_lanes_have(mask: int, addresses: int, tmp_path) -> None:
+def test_constants_note_how_many_addresses_their_lanes_have(mask: int, addresses: int, tmp_path: Path) -> None:
     body = f"and.b32 v, t, {mask}; shl.b32 v, v, 2; mov.u32 u, c; add.u32 v, v, u; ld.const.u32 w, [v]; st.global.u32 [p], w;"
     text = f"{HEADER.replace('.visible', '.const .align 4 .b8 c[128];' + chr(10) + '.visible')}{PREAMBLE}{body}\nret;\n}}\n"
     gpu = Device(text, record=TraceStore(tmp_path), check=True)
@@ -160,7 +165,7 @@ VECTORS = {  # addresses of 16 bytes: passes in quarters of a warp, and how many
 
 
 @pytest.mark.parametrize("pattern", VECTORS)
-def test_lanes_that_share_in_pairs_are_served_two_groups_at_a_time(pattern: str, tmp_path) -> None:
+def test_lanes_that_share_in_pairs_are_served_two_groups_at_a_time(pattern: str, tmp_path: Path) -> None:
     address, quarters, fewer = VECTORS[pattern]
     declarations = ".shared .align 16 .b8 s[4096];\n.reg .b32 dummy; mov.u32 dummy, s;\n"
     launch = record(f"{address} ld.shared.v4.u32 {{w, i, u, t}}, [v]; st.global.u32 [p], w;", tmp_path, declarations=declarations)
@@ -169,7 +174,7 @@ def test_lanes_that_share_in_pairs_are_served_two_groups_at_a_time(pattern: str,
     assert (entry >> PARALLEL_SHIFT) - MOST_EMPTY == fewer
 
 
-def test_local_memory_is_interleaved(tmp_path) -> None:
+def test_local_memory_is_interleaved(tmp_path: Path) -> None:
     body = "mov.u64 at, l; st.local.u32 [at+4], t; ld.local.u32 w, [at+4]; st.global.u32 [p], w;"
     launch = record(body, tmp_path, declarations=".local .align 8 .b8 l[16];\n")
     assert accesses(launch)[0] == (Space.LOCAL, 4)
@@ -178,13 +183,13 @@ def test_local_memory_is_interleaved(tmp_path) -> None:
     assert trace.lanes[:4].tolist() == [0xFF, 0xFF00, 0xFF0000, 0xFF000000]
 
 
-def test_barriers_are_noted(tmp_path) -> None:
+def test_barriers_are_noted(tmp_path: Path) -> None:
     launch = record("bar.sync 3; bar.sync 5, 64;", tmp_path, block=64)
     trace = trace_of(launch)
     assert trace.memory.tolist() == [3, 5 | 2 << 8] * 2
 
 
-def test_value_classes_of_whole_registers_and_of_executing_lanes(tmp_path) -> None:
+def test_value_classes_of_whole_registers_and_of_executing_lanes(tmp_path: Path) -> None:
     """The guarded move gives the even lanes one value: they are all equal, the register as a whole is not."""
     body = "and.b32 v, t, 1; setp.eq.u32 q, v, 0; mul.lo.u32 w, t, 1000; @q mov.u32 w, 5; shl.b32 v, t, 2; cvt.u64.u32 at, v; "
     launch = record(body + "add.s64 at, at, p; st.global.u32 [at], w;", tmp_path)
@@ -196,7 +201,7 @@ def test_value_classes_of_whole_registers_and_of_executing_lanes(tmp_path) -> No
     assert (entry >> ACTIVE_HALF_SHIFT >> BIN_SHIFT) & 3 == 0
 
 
-def test_the_class_of_a_register_is_of_the_lanes_that_were_launched(tmp_path) -> None:
+def test_the_class_of_a_register_is_of_the_lanes_that_were_launched(tmp_path: Path) -> None:
     """Sixteen threads hold one value, and the lanes beyond them nothing that counts."""
     body = "mov.u32 w, 70000; add.u32 w, w, u; shl.b32 v, t, 2; cvt.u64.u32 at, v; add.s64 at, at, p; st.global.u32 [at], w;"
     launch = record(body, tmp_path, block=16)
@@ -211,7 +216,7 @@ def test_the_class_of_a_register_is_of_the_lanes_that_were_launched(tmp_path) ->
     assert entry & 0xFFFF == entry >> ACTIVE_HALF_SHIFT
 
 
-def test_the_same_launch_is_found_again(tmp_path) -> None:
+def test_the_same_launch_is_found_again(tmp_path: Path) -> None:
     body = "shl.b32 v, i, 2; cvt.u64.u32 at, v; add.s64 at, at, p; ld.global.u32 w, [at]; add.u32 w, w, 1; st.global.u32 [at], w;"
     text = f"{HEADER}{PREAMBLE}{body}\nret;\n}}\n"
     store = TraceStore(tmp_path)
@@ -227,13 +232,13 @@ def test_the_same_launch_is_found_again(tmp_path) -> None:
     assert len({*keys[0], *keys[2]}) == 3 == sum(entry.is_dir() for entry in tmp_path.iterdir())
 
 
-def test_a_failed_launch_leaves_no_trace(tmp_path) -> None:
+def test_a_failed_launch_leaves_no_trace(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="bytes"):
         record("ld.global.u32 w, [p+65536]; st.global.u32 [p], w;", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_log_that_overflows_its_buffers(tmp_path, monkeypatch) -> None:
+def test_a_log_that_overflows_its_buffers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many CTAs and long warps: the log is written out in between and grows; nothing is lost."""
     from warploom.emulator import launch as launching
 
@@ -249,6 +254,6 @@ def test_a_log_that_overflows_its_buffers(tmp_path, monkeypatch) -> None:
         assert np.array_equal(getattr(trace_of(plain), column), getattr(trace_of(small), column)), column
 
 
-def _small_log(self, instructions: int = 40, segments: int = 70) -> None:
+def _small_log(self: Any, instructions: int = 40, segments: int = 70) -> None:
     self.instructions, self.segments, self.columns = 64, 70, {}
     self.__post_init__()

@@ -8,6 +8,7 @@ from mmap import mmap
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from warploom.base.errors import WarploomError
 from warploom.base.kept import read_kept_json
@@ -34,7 +35,7 @@ def on_disk(trace: Trace) -> bool:
     return isinstance(trace.pc.base, memoryview) and isinstance(trace.pc.base.obj, mmap)
 
 
-def test_round_trip(tmp_path) -> None:
+def test_round_trip(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     write(store, "a")
     trace = store.get("a")
@@ -48,7 +49,7 @@ def test_round_trip(tmp_path) -> None:
         assert np.load(tmp_path / "a" / f"{name}.npy", allow_pickle=False).dtype == dtype
 
 
-def test_absent_and_broken_traces_are_not_there(tmp_path) -> None:
+def test_absent_and_broken_traces_are_not_there(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     assert store.get("a") is None
     write(store, "a")
@@ -56,25 +57,25 @@ def test_absent_and_broken_traces_are_not_there(tmp_path) -> None:
     assert store.get("a") is None
 
 
-def test_a_small_trace_stays_in_memory(tmp_path) -> None:
+def test_a_small_trace_stays_in_memory(tmp_path: Path) -> None:
     written = write(TraceStore(tmp_path / "disk"), "a")
     store = TraceStore(tmp_path / "memory", small=100_000)
     in_memory = write(store, "a")
-    assert not store.root.exists() and store.get("a") is None
+    assert store.root is not None and not store.root.exists() and store.get("a") is None
     for name, dtype in COLUMNS.items():
         column = getattr(in_memory, name)
         assert column.dtype == dtype and not column.flags.writeable
         assert column.tolist() == getattr(written, name).tolist()
 
 
-def test_a_trace_that_grows_large_goes_to_the_disk(tmp_path) -> None:
+def test_a_trace_that_grows_large_goes_to_the_disk(tmp_path: Path) -> None:
     store = TraceStore(tmp_path, small=15_000)  # less than both pieces of it, more than one
     grown = write(store, "a")
     assert on_disk(grown) and store.get("a") is not None
     assert grown.pc.tolist() == [*range(1000), *range(1000)] and grown.start["instruction"].tolist() == [0, 1000, 2000]
 
 
-def test_small_traces_together_stay_within_a_bound(tmp_path, monkeypatch) -> None:
+def test_small_traces_together_stay_within_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()
     before = module._in_memory
     monkeypatch.setattr(module, "MOST_IN_MEMORY", before + 50_000)
@@ -88,13 +89,13 @@ def test_small_traces_together_stay_within_a_bound(tmp_path, monkeypatch) -> Non
     assert not on_disk(write(store, "d"))
 
 
-def test_an_abandoned_trace_leaves_nothing(tmp_path) -> None:
+def test_an_abandoned_trace_leaves_nothing(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     store.write("a", "k", (1, 1, 1), (32, 1, 1), 1).abandon()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_oldest_go_first(tmp_path) -> None:
+def test_the_oldest_go_first(tmp_path: Path) -> None:
     store = TraceStore(tmp_path, limit=95_000)
     for number, key in enumerate("abcd"):
         write(store, key)
@@ -107,10 +108,15 @@ def test_the_oldest_go_first(tmp_path) -> None:
     assert size <= 95_000
 
 
-def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path, monkeypatch) -> None:
+def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
     prune = TraceStore.prune
-    monkeypatch.setattr(TraceStore, "prune", lambda store, keep: looks.append(keep) or prune(store, keep))
+
+    def looked(store: TraceStore, keep: str = "") -> None:
+        looks.append(keep)
+        prune(store, keep)
+
+    monkeypatch.setattr(TraceStore, "prune", looked)
     for number in range(40):  # of some 32 KB each, with a limit of which 256 KB are a part
         write(TraceStore(tmp_path, limit=4 << 20), f"{number:02}")  # a store for each, as processes have
     assert 3 <= len(looks) <= 6
@@ -118,23 +124,26 @@ def test_not_every_trace_costs_a_look_at_all_of_them(tmp_path, monkeypatch) -> N
     assert sum(file.stat().st_size for file in tmp_path.rglob("*.npy")) <= 200_000
 
 
-def test_the_limit_holds_between_two_looks(tmp_path) -> None:
+def test_the_limit_holds_between_two_looks(tmp_path: Path) -> None:
     store = TraceStore(tmp_path, limit=256 << 10)
     for number in range(150):  # of some 3 KB each, of which several are a part of the limit
         write(store, str(number), length=10)
         assert sum(file.stat().st_size for file in tmp_path.glob("*/*")) <= store.limit
 
 
-def test_two_writers_of_one_trace(tmp_path) -> None:
+def test_two_writers_of_one_trace(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     write(store, "a", 10)
     write(store, "a", 10)
     assert [folder.name for folder in tmp_path.iterdir() if folder.is_dir()] == ["a"]
 
 
-def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(tmp_path, monkeypatch, capsys) -> None:
+def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Another process may put it there between the look at its record, which is not there yet, and the look at its folder."""
-    store, reads = TraceStore(tmp_path), []
+    store = TraceStore(tmp_path)
+    reads: list[Path] = []
 
     def read_late(path: Path, within: Path) -> object:
         if not reads:
@@ -149,7 +158,7 @@ def test_a_trace_that_comes_while_one_looks_for_it_is_not_taken_for_damaged(tmp_
     assert "damaged" not in capsys.readouterr().err and (tmp_path / "a").is_dir()
 
 
-def test_a_bad_limit_is_refused(tmp_path, monkeypatch) -> None:
+def test_a_bad_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPLOOM_TRACE_LIMIT", "lots")
     try:
         TraceStore(tmp_path)

@@ -14,7 +14,7 @@ from warploom.jit import njit
 
 
 @njit
-def class_of(register):
+def class_of(register: np.ndarray) -> int:
     return classify(register.ctypes.data)
 
 

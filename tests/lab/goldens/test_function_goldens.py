@@ -27,7 +27,7 @@ def test_what_is_stored_is_read_again(tmp_path: Path) -> None:
         for place, interval in enumerate(intervals):
             made[f"{name}/{place}"] = -np.log2(np.abs(script.inputs(*interval, every)))  # of both signs, and all exponents
     stored = {key: script.packed(answers) for key, answers in made.items()}
-    np.savez_compressed(tmp_path / "functions.npz", every=np.int64(every), **stored)
+    np.savez_compressed(tmp_path / "functions.npz", every=np.int64(every), **stored)  # type: ignore[arg-type]
     for name, pairs in script.read_answers(tmp_path / "functions.npz").items():
         for place, (asked, answers) in enumerate(pairs):
             assert len(asked) == len(answers) and (answers == made[f"{name}/{place}"]).all()

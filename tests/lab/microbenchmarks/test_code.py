@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
-from warploom.compiler.sass.module import from_cubin
+from warploom.compiler.code.instruction import Code
+from warploom.compiler.sass.module import SassModule, from_cubin
+from warploom.emulator.shape import LaunchShape
 from warploom.programs.device import Device
 from warploom.studies.validate.benchmark import took, values
 from warploom_lab.microbenchmarks import steady, turns
@@ -106,6 +109,10 @@ def test_time_is_from_the_first_start_to_the_last_end() -> None:
     assert values(rows.reshape(2, -1))[0] == 7
 
 
+def _made(module: SassModule, kernel: str, _shape: LaunchShape) -> Code:
+    return module.kernel(kernel)
+
+
 @pytest.mark.parametrize(("name", "what", "code"), list(results_read()), ids=lambda part: part if isinstance(part, str) else "")
 def test_a_result_that_is_read_too_early_shows(name: str, what: str, code: list[tuple[bool, WrittenInstruction]]) -> None:
     """Consumers before their producers read what the register held before; the values behind the region must tell."""
@@ -113,7 +120,7 @@ def test_a_result_that_is_read_too_early_shows(name: str, what: str, code: list[
     found = []
     for region in (code, swapped):
         module = from_cubin(from_instructions([one for _, one in region], name), name)
-        device = Device(lambda kernel, _shape, module=module: module.kernel(kernel), record=None)
+        device = Device(partial(_made, module), record=None)
         out = device.array(np.zeros(64, np.uint32))
         device.launch("bench", (1,), (32,), out, device.array(np.repeat(numbers(), 32)), np.uint32(1), np.uint64(0))
         found.append(out.get()[8:56])

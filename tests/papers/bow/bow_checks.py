@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from support.timing_kernels import Kernel, add, barrier, exit_, op
+from support.timing_kernels import Kernel, add, barrier, exit_, fma, op
 from warploom.chip.machines import load_machine
 from warploom.chip.simulate import time_launches
 from warploom.compiler.code.instruction import Instruction
@@ -37,3 +37,13 @@ def moves(before: Instruction) -> int:
 )
 def test_a_window_answers_only_for_results_that_are_not_written_down(before: Instruction, expected: int) -> None:
     assert moves(before) == expected
+
+
+@pytest.mark.parametrize("sharing", [1, 2])
+def test_all_operands_that_wait_for_one_read_are_served(sharing: int) -> None:
+    """R2 lies behind two registers of its bank: additions that issue before it has been read wait with two operands each."""
+    body = [fma(1, 18, 34, 2), *(add(4 + number, 2, 2) for number in range(sharing))]
+    policies = parse_design("hierarchy=bow").policies
+    kernel = Kernel([[*body, exit_()]], 60, warps_per_cta=4)
+    counters = time_launches([kernel.launch()], policies, MACHINE, check=True).counters
+    assert (counters["mrf_reads"], counters["bow_hits"]) == (4 * 3, 4 * 2 * sharing)

@@ -62,6 +62,32 @@ def test_accesses_touch_the_banks_that_hold_the_value(value: int) -> None:
     assert counters["compressor_activations"] == 2  # what does not fit has been tried
 
 
+@pytest.mark.parametrize("reader", [load(3, 1), add(3, 1, 1)])
+def test_a_compressed_operand_is_there_later_by_its_decompression(reader: Any) -> None:
+    """A memory instruction reaches its unit in the cycle in which its operands come, others in the next one."""
+    waiting = [*(op("sin", 7, 7) for _ in range(8)), barrier()]  # R1 lies in its banks
+    kernel = straight(add(1, 2, 2), *waiting, reader, add(4, 3, 3))
+    compressed, plain = (
+        timed(with_values(kernel, [value, *[RANDOM] * 20]), design(Bdi(decompression=3))).cycles for value in (SAME, RANDOM)
+    )
+    assert compressed - plain == 3
+
+
+def test_a_register_counts_as_compressed_for_as_long_as_its_value_is() -> None:
+    """R1 is written twice, and each of its values is compressed or is not."""
+    waiting = [*(op("sin", 7, 7) for _ in range(8)), barrier()]
+    kernel = straight(add(1, 2, 2), *waiting, add(1, 3, 3), *waiting, store(5, 6))
+    found = {}
+    for values in ((SAME, SAME), (SAME, RANDOM), (RANDOM, SAME), (RANDOM, RANDOM)):
+        run = timed(with_values(kernel, [values[0], *[RANDOM] * 8, values[1], *[RANDOM] * 8]), design()).counters
+        found[values] = run["compressed_registers_seen"]["non_divergent"], run["compressed_cycles"]
+    assert found[RANDOM, RANDOM] == (0, 0)
+    first, second = found[SAME, RANDOM], found[RANDOM, SAME]
+    assert first[0] == len(waiting) and second[0] == len(waiting) + 2  # instructions that issue after each; the last is the exit
+    assert 0 < first[1] < second[1]
+    assert found[SAME, SAME] == (first[0] + second[0], first[1] + second[1])
+
+
 def test_a_bank_is_read_and_written_in_one_cycle() -> None:
     """Table 2: a read port and a write port. Where they are one, the writes of eight warps hold up reads of their banks."""
     launch = with_values(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
 from warploom.chip.machines import load_machine
 from warploom.designs import parse_design
+from warploom.designs.energy import Account, Technology
 from warploom.papers.compression import figures as compression
 from warploom.programs.program import workload_program
 from warploom.runs.execution import Executions
@@ -23,7 +25,7 @@ SIZE = "tiny"
 def results() -> Results:
     """Results of every run that the paper's figures need: those of one program, under the design or without it."""
     program, executions = workload_program("pathfinder"), Executions()
-    machine = load_machine("compression").scaled(compression.SMS[SIZE])
+    machine = load_machine("compression").scaled(compression.GRID.sms[SIZE])
     made = {
         name: simulate(program, name, machine, size=SIZE, check=True, executions=executions)
         for name in ("baseline", "compression")
@@ -50,23 +52,27 @@ def test_every_published_number_is_measured_once(results: Results) -> None:
 
 def test_a_stored_run_is_accounted_for_again_without_a_simulation(results: Results) -> None:
     for design in (compression.BASE, compression.DESIGN):
-        run = compression._run("lib", design, SIZE)
-        again = compression._energy_of(results, run)
+        run = compression.GRID.run("lib", design, SIZE)
+        again = compression._accounts(results, SIZE, design)["lib"]
         assert again.picojoules() == pytest.approx(results[run].energy_pj)
-    dearer = compression._energy_of(results, run, lambda table: compression._costlier_units(2.0, table))
+
+    def changed(change: Callable[[Technology], Technology]) -> Account:
+        return compression._accounts(results, SIZE, design, change)["lib"]
+
+    dearer = changed(lambda table: compression._costlier_units(2.0, table))
     units = sum(term.joules for term in again.added if term.part == "dynamic")
     assert dearer.total - again.total == pytest.approx(units)
     access = sum(term.joules for term in again.register_file if term.part == "dynamic")
-    dearer = compression._energy_of(results, run, lambda table: compression._costlier_banks(2.5, table))
+    dearer = changed(lambda table: compression._costlier_banks(2.5, table))
     assert dearer.total - again.total == pytest.approx(1.5 * access)
     wires = next(term.joules for term in again.register_file if term.what == "register file wires")
-    quiet = compression._energy_of(results, run, lambda table: compression._wire_activity(0.0, table))
+    quiet = changed(lambda table: compression._wire_activity(0.0, table))
     assert again.total - quiet.total == pytest.approx(wires)
 
 
 def test_savings_stand_beside_the_counters(results: Results) -> None:
     """What `run --json` prints for the design, and what the figure makes of it, are the same numbers."""
-    run = compression._run("lib", compression.DESIGN, SIZE)
+    run = compression.GRID.run("lib", compression.DESIGN, SIZE)
     printed = results[run]
     for name in ("compressed_writes", "uncompressed_writes", "dummy_movs", "compressor_busy", "decompressor_busy"):
         assert name in printed.counters

@@ -43,7 +43,7 @@ def sharing(base: int, extended: int, inside: int = 40, body: list[Instruction] 
     return Kernel(blocks, base + extended, **({"warps_per_cta": 8, "ctas": 12} | options))
 
 
-def test_sections_limit_how_many_hold_at_once():
+def test_sections_limit_how_many_hold_at_once() -> None:
     """48 warps of 20 registers leave room for one section of 33, two of 32, eight of 8."""
     held = {}
     for extended, sections in ((33, 1), (32, 2), (8, 8)):
@@ -59,24 +59,24 @@ def test_sections_limit_how_many_hold_at_once():
     assert held[1] > 1.6 * held[2] > 1.6 * held[8]
 
 
-def test_with_one_section_the_regions_follow_one_another():
+def test_with_one_section_the_regions_follow_one_another() -> None:
     result = run(sharing(20, 33), 20)
     assert result.counters["held_cycles"] > 0.9 * (result.cycles - 500), "the section is hardly ever free"
 
 
-def test_repeated_acquires_and_releases_have_no_effect():
+def test_repeated_acquires_and_releases_have_no_effect() -> None:
     held = [ACQUIRE, ACQUIRE, add(22, 0, 1), ACQUIRE, add(0, 22, 1), RELEASE, RELEASE]
     counters = run(sharing(20, 8, body=held), 20).counters
     assert counters["acquires"] == counters["releases"] == 96
 
 
-def test_a_warp_that_exits_gives_its_section_back():
+def test_a_warp_that_exits_gives_its_section_back() -> None:
     counters = run(sharing(20, 33, body=[ACQUIRE, add(22, 0, 1), add(0, 22, 1)]), 20).counters
     assert counters["acquires"] == counters["releases"] == 96
 
 
 @pytest.mark.parametrize("text", ["regmutex", "regmutex-paired"])
-def test_barriers_between_regions_do_not_deadlock(text):
+def test_barriers_between_regions_do_not_deadlock(text: str) -> None:
     held = [ACQUIRE, add(22, 0, 1), load(23, 22), add(0, 23, 1), RELEASE]
     body = [*held, barrier(), *held, barrier(), *held]
     extended = 33 if text == "regmutex" else 8
@@ -84,25 +84,25 @@ def test_barriers_between_regions_do_not_deadlock(text):
     assert counters["acquires"] == 3 * 96
 
 
-def test_a_value_left_in_the_extended_set_is_found_lost():
+def test_a_value_left_in_the_extended_set_is_found_lost() -> None:
     body = [ACQUIRE, add(22, 0, 1), RELEASE, ACQUIRE, add(0, 22, 1), RELEASE]
     with pytest.raises(WarploomError, match="R22"):
         run(sharing(20, 33, body=body), 20)
 
 
-def test_an_extended_register_needs_an_acquire():
+def test_an_extended_register_needs_an_acquire() -> None:
     with pytest.raises(WarploomError, match="no physical entry"):
         run(sharing(20, 8, body=[add(22, 0, 1)]), 20)
 
 
-def test_results_under_way_keep_a_section_until_they_have_arrived():
+def test_results_under_way_keep_a_section_until_they_have_arrived() -> None:
     """A load into an extended register is still in flight at the release: the next holder must not find it overwritten."""
     body = [ACQUIRE, add(24, 0, 1), load(22, 24), RELEASE]
     counters = run(sharing(20, 33, body=body), 20).counters
     assert counters["acquires"] == 96
 
 
-def test_code_that_was_not_split_runs_as_without_the_mechanism():
+def test_code_that_was_not_split_runs_as_without_the_mechanism() -> None:
     kernel = sharing(20, 8, body=[add(22, 0, 1), store(0, 22)])
     static = time_launches([kernel.launch()], design("baseline"), MACHINE, check=True)
     for text in ("regmutex", "regmutex-paired"):
@@ -113,7 +113,7 @@ def test_code_that_was_not_split_runs_as_without_the_mechanism():
         assert shared.counters["occupancy_before"] == shared.counters["occupancy_after"] == static.occupancy
 
 
-def test_registers_lie_in_their_usual_banks_and_sections_are_taken_in_order():
+def test_registers_lie_in_their_usual_banks_and_sections_are_taken_in_order() -> None:
     """48 warps of 18 registers and 26 sections of 6; the bank of a register is that of the machine's mapping."""
     info = SimpleNamespace(registers_per_warp=18, registers=24, entries=1024, warps_per_cta=8, cta_limit=6, groups=16)
     info.core_groups, info.row_words = info.groups, 1
@@ -140,7 +140,7 @@ def test_registers_lie_in_their_usual_banks_and_sections_are_taken_in_order():
             assert not policies.allocation.may_issue(ctx, sm, 0, 4, 0, 0), "its partner holds the set"
 
 
-def test_storage():
+def test_storage() -> None:
     machine = load_machine("regmutex")
     assert storage_bits(parse_design("regmutex"), machine) == 384
     assert storage_bits(parse_design("regmutex-paired"), machine) == 24
@@ -149,7 +149,7 @@ def test_storage():
 # Paired warps.
 
 
-def test_a_pair_shares_one_extended_set():
+def test_a_pair_shares_one_extended_set() -> None:
     """2 x 20 + 2 registers a pair: all 48 warps; each pair's set is held by one warp at a time."""
     result = run(sharing(20, 2), 20, "regmutex-paired")
     counters = result.counters
@@ -159,14 +159,14 @@ def test_a_pair_shares_one_extended_set():
     assert counters["occupancy_after"] == 1.0
 
 
-def test_pairs_need_more_room_than_a_pool():
+def test_pairs_need_more_room_than_a_pool() -> None:
     """44 registers a pair: 46 warps, five CTAs of eight; the pool has room for all six."""
     paired = run(sharing(20, 8), 20, "regmutex-paired")
     pooled = run(sharing(20, 8), 20)
     assert (paired.ctas_per_sm, pooled.ctas_per_sm) == (5, 6)
 
 
-def test_warps_without_a_partner_in_their_cta():
+def test_warps_without_a_partner_in_their_cta() -> None:
     """CTAs of three warps: pairs reach across CTAs, and the last warp may be alone."""
     counters = run(sharing(20, 8, warps_per_cta=3, ctas=40), 20, "regmutex-paired").counters
     assert counters["acquires"] == 120
@@ -184,7 +184,7 @@ def own(kernel: Kernel, threshold: float = 0.3):
     return time_launches([kernel.launch()], design(text), MACHINE, check=True)
 
 
-def test_further_ctas_share_registers_above_the_threshold():
+def test_further_ctas_share_registers_above_the_threshold() -> None:
     """40 registers: three CTAs and 64 registers over; 0.2 of 40 lets a fourth in with 8 of its own."""
     work = [add(1, 0, 0) for _ in range(30)]
     alone, shared = own(owners(work), 0.5), own(owners(work), 0.2)
@@ -195,7 +195,7 @@ def test_further_ctas_share_registers_above_the_threshold():
     assert alone.counters["extended_registers"] == 0
 
 
-def test_the_first_of_a_pair_keeps_the_registers_to_its_exit():
+def test_the_first_of_a_pair_keeps_the_registers_to_its_exit() -> None:
     work = [*(add(1, 0, 0) for _ in range(10)), add(30, 0, 1), *(add(30, 30, 1) for _ in range(60)), store(0, 30)]
     result = own(owners(work), 0.2)
     counters = result.counters
@@ -204,7 +204,7 @@ def test_the_first_of_a_pair_keeps_the_registers_to_its_exit():
     assert counters["held_cycles"] > 0
 
 
-def test_barriers_under_owner_warps_do_not_deadlock():
+def test_barriers_under_owner_warps_do_not_deadlock() -> None:
     """Were warps to take registers regardless of their CTA, two CTAs could wait for each other at their barriers."""
     work = [load(1, 0), add(30, 1, 0), barrier(), load(2, 30), add(31, 2, 1), barrier(), store(0, 31)]
     late = Kernel(
@@ -218,14 +218,14 @@ def test_barriers_under_owner_warps_do_not_deadlock():
     assert result.counters["acquires"] == result.counters["releases"] > 0
 
 
-def test_owner_warp_first_wants_owners():
+def test_owner_warp_first_wants_owners() -> None:
     with pytest.raises(WarploomError, match="owner-warp"):
         parse_design("scheduler=owner-warp-first")
 
 
 @pytest.mark.parametrize("base", [8, 12, 16])
 @pytest.mark.parametrize("inside", [1, 40])
-def test_with_a_section_for_every_warp_only_the_instructions_cost_time(base, inside):
+def test_with_a_section_for_every_warp_only_the_instructions_cost_time(base: int, inside: int) -> None:
     """The same code and the same warps under static allocation, to which an acquire and a release mean nothing."""
     kernel = sharing(base, 4, inside)
     shared = run(kernel, base)

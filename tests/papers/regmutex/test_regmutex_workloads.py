@@ -44,23 +44,23 @@ def checked(name: str, *designs: str) -> list[Result]:
 
 
 @pytest.mark.parametrize("name", workload_set("regmutex"))
-def test_regmutex_on_the_full_and_on_half_the_file(name):
+def test_regmutex_on_the_full_and_on_half_the_file(name: str) -> None:
     """The paper's choice of sizes, and one size for all."""
     checked(name, "regmutex", "regmutex" + HALF, "regmutex(extended=4)")
 
 
 @pytest.mark.parametrize("name", ["radixsort", "tpacf", "sad"])
-def test_pairs(name):
+def test_pairs(name: str) -> None:
     """Kernels with barriers in high-pressure code, with divergence in it, and with hardly anything else."""
     checked(name, "regmutex-paired" + HALF, "regmutex-paired(extended=6)")
 
 
 @pytest.mark.parametrize("name", ["cutcp", "lavamd"])
-def test_owner_warps(name):
+def test_owner_warps(name: str) -> None:
     checked(name, "owf", "owf" + HALF)
 
 
-def test_contention_can_be_weighed():
+def test_contention_can_be_weighed() -> None:
     """With few sections for warps that hold one most of the time, the compiler keeps heartwall's registers together."""
     scarce, weighed = checked("heartwall", "regmutex", "regmutex(weighed=true)")
     assert scarce.counters["extended_registers"] > 0 == weighed.counters["extended_registers"]
@@ -68,7 +68,7 @@ def test_contention_can_be_weighed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", workload_names())
-def test_all_sizes_on_full_and_half_files(name):
+def test_all_sizes_on_full_and_half_files(name: str) -> None:
     sizes = [f"{policy}(extended={size})" for policy in ("regmutex", "regmutex-paired") for size in (0, 2, 4, 6, 8, 10, 12)]
     designs = [*sizes, *(f"owf(threshold={share})" for share in (0.1, 0.5)), "regmutex(weighed=true)"]
     checked(name, *(text + half for text in designs for half in ("", HALF)))

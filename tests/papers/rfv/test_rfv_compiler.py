@@ -45,7 +45,7 @@ from warploom.papers.rfv.release_points import (
 
 
 @given(st.lists(st.integers(0, 7), max_size=FLAGS))
-def test_pir_round_trip(flags):
+def test_pir_round_trip(flags) -> None:
     bits_ = encode_pir(flags)
     assert 0 <= bits_ < 1 << 64
     assert opcode(bits_) is ReleaseOpcode.PIR
@@ -53,14 +53,14 @@ def test_pir_round_trip(flags):
 
 
 @given(st.lists(st.integers(0, NO_REGISTER - 1), max_size=9, unique=True))
-def test_pbr_round_trip(registers):
+def test_pbr_round_trip(registers) -> None:
     bits_ = encode_pbr(registers)
     assert 0 <= bits_ < 1 << 64
     assert opcode(bits_) is ReleaseOpcode.PBR
     assert decode_pbr(bits_) == registers
 
 
-def test_where_the_bits_are():
+def test_where_the_bits_are() -> None:
     empty = encode_pir([])
     assert empty & 0xF == ReleaseOpcode.PIR & 0xF  # four bits of opcode at the bottom
     assert empty >> 58 == ReleaseOpcode.PIR >> 4  # six at the top
@@ -73,12 +73,12 @@ def test_where_the_bits_are():
 
 
 @pytest.mark.parametrize("registers", [[63], [1] * 10, [-1]])
-def test_pbr_refuses_what_does_not_fit(registers):
+def test_pbr_refuses_what_does_not_fit(registers) -> None:
     with pytest.raises(ValueError, match="up to 9 registers"):
         encode_pbr(registers)
 
 
-def test_a_pir_is_no_pbr():
+def test_a_pir_is_no_pbr() -> None:
     with pytest.raises(ValueError, match="is no pbr"):
         decode_pbr(encode_pir([1]))
 
@@ -99,7 +99,7 @@ def flags_by_register(code: Code) -> dict[int, set[str]]:
 
 
 @pytest.mark.parametrize("in_operands", [False, True])
-def test_metadata_of_another_policy_does_not_shift_flags(in_operands: bool):
+def test_metadata_of_another_policy_does_not_shift_flags(in_operands: bool) -> None:
     """As LTRF's, which is put in after ours."""
     code = assemble("mov.u32 R0 = 1\nmov.u32 R1 = 2\nadd.u32 R2 = R0, R1\nst.global.u32 [R1], R2\nexit", allocated=True)
     made = with_release_flags(code, release_points(code), in_operands=in_operands)
@@ -114,7 +114,7 @@ def block_releases(code: Code) -> dict[int, set[int]]:
     return {number: set(bits(mask)) for number, mask in enumerate(points.starts) if mask}
 
 
-def test_last_reads_inside_a_block():
+def test_last_reads_inside_a_block() -> None:
     code = assemble(
         """
         mov.u32 R0 = 1
@@ -133,7 +133,7 @@ def test_last_reads_inside_a_block():
     assert block_releases(code) == {}
 
 
-def test_a_register_pair_has_one_flag():
+def test_a_register_pair_has_one_flag() -> None:
     code = assemble(
         """
         ld.global.u64 D0 = [64]
@@ -166,14 +166,14 @@ join:
 """
 
 
-def test_what_both_arms_read_is_released_where_lanes_meet():
+def test_what_both_arms_read_is_released_where_lanes_meet() -> None:
     code = assemble(ARMS, allocated=True, registers=4)
     # R1 is read in both arms: at the join. R2 is read in one, which releases it; warps that take only the other do so later.
     assert flags_by_register(code) == {3: {"R0"}, 5: {"R2"}, 8: {"R3"}}
     assert block_releases(code) == {3: {1, 2}}
 
 
-def test_uniform_arms_release_by_themselves():
+def test_uniform_arms_release_by_themselves() -> None:
     code = assemble(ARMS.replace("%tid.x", "%ctaid.x"), allocated=True, registers=4)
     assert flags_by_register(code) == {3: {"R0"}, 5: {"R1", "R2"}, 7: {"R1"}, 8: {"R3"}}
     assert block_releases(code) == {2: {2}}  # the arm that does not need R2
@@ -181,7 +181,7 @@ def test_uniform_arms_release_by_themselves():
     assert {number: set(bits(mask)) for number, mask in enumerate(assumed.starts) if mask} == {3: {1, 2}}
 
 
-def test_an_arm_does_not_release_what_it_writes_itself():
+def test_an_arm_does_not_release_what_it_writes_itself() -> None:
     """The warp executes one arm after the other, and never an arm twice: R3 and R4 are not yet there where their arms begin."""
     code = assemble(
         """
@@ -207,7 +207,7 @@ def test_an_arm_does_not_release_what_it_writes_itself():
     assert block_releases(code) == {1: {4}, 2: {3}, 3: {3, 4}}
 
 
-def test_a_register_that_the_block_writes_again_is_not_listed():
+def test_a_register_that_the_block_writes_again_is_not_listed() -> None:
     code = assemble(
         """
         mov.u32 R0 = 8
@@ -229,7 +229,7 @@ def test_a_register_that_the_block_writes_again_is_not_listed():
     assert block_releases(code) == {1: {2}}  # R0 is dead behind the loop too, and written again at once
 
 
-def test_loops():
+def test_loops() -> None:
     code = assemble(
         """
         mov.u32 R0 = 8
@@ -252,7 +252,7 @@ def test_loops():
     assert block_releases(code) == {2: {0, 4}}
 
 
-def test_results_that_nobody_reads_and_operands_without_a_flag():
+def test_results_that_nobody_reads_and_operands_without_a_flag() -> None:
     code = assemble(
         """
         ld.global.u32 R0 = [64]
@@ -273,28 +273,28 @@ def test_results_that_nobody_reads_and_operands_without_a_flag():
     assert block_releases(code) == {1: {3, 4, 5}}
 
 
-def test_metadata_every_eighteen_instructions():
+def test_metadata_every_eighteen_instructions() -> None:
     code = assemble("\n".join(["mov.u32 R0 = 1"] * 40 + ["exit"]), allocated=True, registers=1)
     made = list(with_release_flags(code, release_points(code)).instructions())
     assert [pc for pc, one in enumerate(made) if one.op.name == "pir"] == [0, 19, 38]
     assert len(made) == 41 + 3
 
 
-def test_the_table_carries_the_bits():
+def test_the_table_carries_the_bits() -> None:
     code = with_release_flags(assemble(ARMS, allocated=True, registers=4), release_points(assemble(ARMS, allocated=True)))
     for row, instruction in zip(static_table(code), code.instructions(), strict=True):
         if instruction.op.name in ("pir", "pbr"):
             assert int(row["payload"]) == payload(instruction) and row["unit"] == 0
 
 
-def test_description_decodes_the_bits():
+def test_description_decodes_the_bits() -> None:
     code = with_release_flags(assemble(ARMS, allocated=True, registers=4), release_points(assemble(ARMS, allocated=True)))
     notes = describe_releases(code)
     assert notes[0] == "flags 0001"
     assert {"releases R0", "releases R2", "releases R3", "releases R1 R2"} <= set(notes.values())
 
 
-def test_inspect_shows_the_metadata(capsys, monkeypatch):
+def test_inspect_shows_the_metadata(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     assert run_command(["inspect", "vectoradd", "--design", "rfv"]) == 0
     listing = capsys.readouterr().out
@@ -306,7 +306,7 @@ def test_inspect_shows_the_metadata(capsys, monkeypatch):
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_no_lane_reads_what_was_released(seed, assume):
+def test_no_lane_reads_what_was_released(seed, assume) -> None:
     """Executed by a warp of four lanes, random kernels read no value after its register has been given back."""
     code = allocate(random_kernel(seed, 26, 7), options(schedule=seed % 2 == 0))
     points = release_points(code, assume_divergent=assume)
@@ -336,7 +336,7 @@ def test_no_lane_reads_what_was_released(seed, assume):
         held &= ~gone
 
 
-def test_ctas_are_resident_by_what_their_warps_hold():
+def test_ctas_are_resident_by_what_their_warps_hold() -> None:
     """Sixteen registers are named, and no more than two are held at once."""
     body = "\n".join(f"mov.u32 R{n} = 1\nmov.u32 R{n + 1} = 1\nst.global.u32 [R{n}], R{n + 1}" for n in range(0, 16, 2))
     code = assemble(f"{body}\nexit", allocated=True, registers=16)
@@ -348,7 +348,7 @@ def test_ctas_are_resident_by_what_their_warps_hold():
     assert held._replace(shrink=0.5).resident_limit(code, machine, 4) == 512 // (2 * 4)
 
 
-def test_the_rival_of_regmutex_renames_every_register():
+def test_the_rival_of_regmutex_renames_every_register() -> None:
     """RegMutex charges rfv with 30,240 bits: 48 warps of 63 registers with ten bits each."""
     policy = parse_design(regmutex.RFV).policies.allocation
     assert 8 * policy.table_bytes == 30_240
@@ -363,7 +363,7 @@ def test_the_rival_of_regmutex_renames_every_register():
 # --- exempt registers -------------------------------------------------------------------------------------------------------
 
 
-def test_lifetimes_and_the_choice_of_exempt_registers():
+def test_lifetimes_and_the_choice_of_exempt_registers() -> None:
     code = assemble(
         """
         mov.u32 R0 = 1
@@ -387,7 +387,7 @@ def test_lifetimes_and_the_choice_of_exempt_registers():
     assert choose_exempt(code, 1) == (0, 1)
 
 
-def test_of_equally_long_lives_the_one_with_fewer_values_is_renamed():
+def test_of_equally_long_lives_the_one_with_fewer_values_is_renamed() -> None:
     code = assemble(
         """
         mov.u32 R0 = 1
@@ -406,7 +406,7 @@ def test_of_equally_long_lives_the_one_with_fewer_values_is_renamed():
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 20))
-def test_renumbered_code_computes_the_same(seed, renamed):
+def test_renumbered_code_computes_the_same(seed, renamed) -> None:
     code = allocate(random_kernel(seed, 26, 7), options())
     exempt = choose_exempt(code, renamed)
     assert code.registers - len(exempt) <= max(renamed, 0) or not exempt

@@ -211,9 +211,18 @@ def test_the_checker_notices_an_access_before_the_entry_is_awake(wrong: Any) -> 
     assert re.search(rf"register {register}, cycle \d+, instruction 0: .*before it has woken up", str(error.value))
 
 
-def test_registers_that_wake_hold_no_collector() -> None:
-    """Twenty-four warps load from shared memory: the memory unit's two collectors serve an instruction a cycle all the same."""
+def test_registers_that_wake_hold_their_collector_and_in_stages_in_front_of_it_they_do_not() -> None:
+    """Twenty-four warps load from shared memory, for which there are two collectors: held, they are scarce."""
     loads = straight(*(load(1 + number % 3, 0, "shared") for number in range(12)), warps_per_cta=24)
-    asleep, awake = (timed(loads, f"power=trimodal(wakeup={wakeup})", COMMON) for wakeup in (3, 0))
-    assert awake.cycles == timed_always_on(loads, COMMON).cycles
-    assert awake.cycles < asleep.cycles < 1.1 * awake.cycles
+    always = timed_always_on(loads, COMMON).cycles
+    held, ahead = (timed(loads, f"power=trimodal(hold={where})", COMMON).cycles for where in ("collector", "stages"))
+    assert held > 1.3 * always
+    assert always < ahead < 1.1 * always
+
+
+@pytest.mark.parametrize("hold", ["collector", "stages"])
+@pytest.mark.parametrize("wakeup", [0, 1])
+def test_registers_that_wake_in_no_time_cost_no_cycle(hold: str, wakeup: int) -> None:
+    design = f"power=trimodal(wakeup={wakeup}, hold={hold}) + gating=active-mask"
+    for kernel in (LOOP, straight(*(load(1 + number % 3, 0, "shared") for number in range(12)), warps_per_cta=24)):
+        assert timed(kernel, design, COMMON).cycles == timed_always_on(kernel, COMMON).cycles

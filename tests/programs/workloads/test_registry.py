@@ -18,7 +18,7 @@ from warploom.programs.workloads.registry import (
 )
 
 
-def test_every_folder_is_a_workload_with_ptx():
+def test_every_folder_is_a_workload_with_ptx() -> None:
     assert "vectoradd" in workload_names()
     for name in workload_names():
         workload = load_workload(name)
@@ -27,13 +27,13 @@ def test_every_folder_is_a_workload_with_ptx():
         assert set(sets_of(workload.name)) <= set(set_names())
 
 
-def test_sets_are_what_papers_use():
+def test_sets_are_what_papers_use() -> None:
     assert "vectoradd" in workload_set("rfv")
     assert len(workload_set("rfv")) == 16
     assert set(workload_set("all")) == set(workload_names())
 
 
-def test_selection_keeps_order_and_drops_repetitions():
+def test_selection_keeps_order_and_drops_repetitions() -> None:
     assert select_workloads(["reduction,vectoradd", "reduction"]) == ["reduction", "vectoradd"]
     chosen = select_workloads(["reduction", "rfv"])
     assert chosen[0] == "reduction"
@@ -44,12 +44,12 @@ def test_selection_keeps_order_and_drops_repetitions():
     ("names", "complaint"),
     [(["vectoradd,"], "is empty"), (["vectorsum"], "did you mean 'vectoradd'"), (["qqq"], "`warploom workloads` lists them")],
 )
-def test_unknown_names_are_refused(names, complaint):
+def test_unknown_names_are_refused(names: list[str], complaint: str) -> None:
     with pytest.raises(WarploomError, match=complaint):
         select_workloads(names)
 
 
-def test_inputs_are_the_same_every_time():
+def test_inputs_are_the_same_every_time() -> None:
     program = workload_program("vectoradd")
     first, again = program.inputs("tiny"), program.inputs("tiny")
     assert all(np.array_equal(first[name], again[name]) for name in first)
@@ -67,7 +67,9 @@ def test_inputs_are_the_same_every_time():
         ({"d": np.array([1.0])}, {}, "'c' is missing"),
     ],
 )
-def test_outputs_are_compared_within_tolerance(got, tolerance, complaint):
+def test_outputs_are_compared_within_tolerance(
+    got: dict[str, np.ndarray], tolerance: dict[str, tuple[float, float]], complaint: str | None
+) -> None:
     difference = compare_outputs(got, {"c": np.array([1.0, 2.0])}, tolerance, "sum")
     if complaint is None:
         assert difference is None

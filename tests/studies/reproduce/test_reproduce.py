@@ -12,7 +12,7 @@ import pytest
 
 from warploom.base.errors import WarploomError
 from warploom.programs.replay import RecordingOrigin
-from warploom.runs.engine import perform
+from warploom.runs.engine import Asked
 from warploom.runs.keys import keys_of
 from warploom.runs.result import encode
 from warploom.runs.spec import RunSpec
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(specs, Store(folder / "runs"), Here(), interrupted)
+        Asked(specs, Store(folder / "runs")).make(Here(), interrupted)
     assert sorted(file.stem for file in stored(folder)) == sorted(spec.key for spec in done)
     return folder
 
@@ -114,14 +114,14 @@ def test_the_table_of_runs_says_where_each_number_is_from(folder: Path) -> None:
 def test_our_numbers_follow_from_the_runs(folder: Path) -> None:
     """What the scorecard says changes with what the simulator measured; nothing is filled in."""
     selected, store = select(*FIGURE), Store(folder / "runs")
-    kept = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
+    kept = scorecard(list(reproduce(selected, "tiny", Asked(runs_of(selected, "tiny"), store), 1, lambda run: None)))
     for key in keys_of(runs_of(selected, "tiny")):
         result = store.load(key)
         assert result is not None
         for state in result["states"]:
             state["live"] = state["allocated"]
         store.save(key, encode(result))
-    changed = scorecard(list(reproduce(selected, "tiny", store, 1, lambda run: None)))
+    changed = scorecard(list(reproduce(selected, "tiny", Asked(runs_of(selected, "tiny"), store), 1, lambda run: None)))
     assert {score.ours for score in kept} != {score.ours for score in changed}
     vectoradd = next(score for score in changed if score.fact.id == "live-share-vectoradd")
     assert vectoradd.ours == pytest.approx(100 * 4 / 3)  # of the three registers that it names; it is given four
@@ -172,7 +172,8 @@ def test_papers_that_ask_for_registers_in_numbers_and_in_words_share_a_table(tmp
     """One compiles for 32 registers, another for the fewest; `reproduce all` writes the runs of both."""
     runs = [run_named("vectoradd", f"max_registers={registers}", "gtx480", "tiny") for registers in ("32", "least")]
     store = Store(tmp_path / "runs")
-    perform(runs, store, Here(), lambda spec: None)
-    write_results(runs, store, [], tmp_path)
+    made = Asked(runs, store)
+    made.make(Here())
+    write_results(made, [], tmp_path)
     table = pandas.read_parquet(tmp_path / "results.parquet")
     assert list(table["design.max_registers"]) == ["32", "least"] and table["cycles"].gt(0).all()

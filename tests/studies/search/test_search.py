@@ -32,7 +32,7 @@ from warploom.studies.search.search import Found, Search, SearchOutcome
 from warploom.studies.search.space import space_of
 
 optuna = pytest.importorskip("optuna")
-GOAL = {
+GOAL: dict[str, Any] = {
     "workloads": ["vectoradd", "scalarprod"],
     "test": ["nn"],
     "size": "tiny",
@@ -126,10 +126,10 @@ def test_a_search_finds_designs_that_run_and_goes_on_where_it_was(tmp_path: Path
         [simulate(name, point, machine, size="tiny") for name in GOAL["workloads"]] for point in (best, design("baseline"))
     ]
     table = load_technology("common")
-    again = measure(*results, best, machine, table)
+    again = measure(results[0], results[1], best, machine, table)
     assert {name: rows[0][name] for name in again} == again
     unseen = [[simulate("nn", point, machine, size="tiny")] for point in (best, design("baseline"))]
-    assert rows[0]["unseen energy"] == measure(*unseen, best, machine, table)["energy"]
+    assert rows[0]["unseen energy"] == measure(unseen[0], unseen[1], best, machine, table)["energy"]
 
 
 def test_what_a_killed_process_had_begun_is_tried_again(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pandas
 import pytest
@@ -64,7 +65,8 @@ def made_in(folder: Path) -> dict[str, float]:
 def _kill_twice_and_compare(plan: Path, tmp_path: Path, number: int) -> None:
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     complete(plan, "--out", undisturbed, "--jobs", 1)
-    random, before = Random(22), {}
+    random = Random(22)
+    before: dict[str, Any] = {}
     for least in (random.randrange(1, 2 * number // 5), random.randrange(2 * number // 5 + 1, 4 * number // 5)):
         process = begin(plan, "--out", disturbed, "--jobs", 1)
         while process.poll() is None and _number_made(disturbed) < least:

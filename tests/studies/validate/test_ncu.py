@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def quoted(*lines: tuple[object, ...]) -> str:
     return "==PROF== Connected\n" + "".join(",".join(f'"{word}"' for word in line) + "\n" for line in lines)
 
 
-def raw_page(*launches: dict[str, object], unit: str = "") -> str:
+def raw_page(*launches: Mapping[str, object], unit: str = "") -> str:
     """Two words of every line are the launch's number and the process; a metric that no launch has is left away."""
     names = [name for name in METRICS if name in launches[0]]
     lines = [(number, "app", *TWICE, *(launch[name] for name in names)) for number, launch in enumerate(launches)]
@@ -85,7 +86,9 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (lambda here: (here / "twice.json").write_text(json.dumps({**LAUNCH, "args": [{"type": "f32[8]"}]})), "needs a 'type'"),
     ],
 )
-def test_bad_input_is_one_sentence(folder: Path, change, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_sentence(
+    folder: Path, change: Callable[[Path], object], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     change(folder)
     assert (
         run_command(["validate", "--measured", str(folder / "report.csv"), "--store", str(folder / "runs"), "--jobs", "1"]) == 2

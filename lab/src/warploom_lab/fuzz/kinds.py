@@ -28,6 +28,7 @@ KINDS = {
     "recording-order": ("warploom_lab.fuzz.recordings:SpoiltOrder", 100),
     "recording-memory": ("warploom_lab.fuzz.recordings:SpoiltMemory", 100),
     "recording-data": ("warploom_lab.fuzz.recordings:SpoiltData", 100),
+    "result": ("warploom_lab.fuzz.results:SpoiltResult", 100),
     "trace": ("warploom_lab.fuzz.kept_files:StoredTrace", 60),
     "stored-run": ("warploom_lab.fuzz.kept_files:StoredRun", 59.7),
     "compiled-code": ("warploom_lab.fuzz.kept_files:CompiledCode", 0.3),

@@ -14,6 +14,7 @@ STEPS = ("steps", 0)  # stands for the argument that says how many steps are mad
 NOTHING = ("u64", 0)
 SECTORS = "lts__t_sectors_srcunit_tex.sum"
 COUNTED_WARPS, COUNTED_STEPS = 8, 64
+ARCHITECTURES = {"bulk.cu": "sm_90a"}
 
 
 @functools.cache
@@ -22,7 +23,7 @@ def code_of(source: str) -> bytes:
     from warploom.compiler.sass.module import from_cuda
 
     file = Path(__file__).parent / source
-    return from_cuda(file.read_text(encoding="utf-8"), file.name, "sm_90").make(None)
+    return from_cuda(file.read_text(encoding="utf-8"), file.name, ARCHITECTURES.get(source, "sm_90")).make(None)
 
 
 def launch(
@@ -33,12 +34,13 @@ def launch(
     *arguments: tuple[str, Any],
     grid: int = 1,
     block: int = 32,
+    shared_bytes: int = 0,
     repeats: int = 3,
     counted: str = "",
 ) -> Launch:
     """A launch of a kernel of a file, whose first argument is an array for so many words."""
     given = (("out", out), *arguments)
-    return Launch(name, code_of(source), grid, block, given, kernel=kernel, repeats=repeats, counted=counted)
+    return Launch(name, code_of(source), grid, block, given, kernel, shared_bytes, repeats, counted)
 
 
 def per_step(
@@ -51,6 +53,7 @@ def per_step(
     grid: int = 1,
     lengths: tuple[int, int] = (256, 1280),
     shared_out: int = 1,
+    shared_bytes: int = 0,
     modelled: bool = True,
 ) -> Microbenchmark:
     """Cycles for each step: the slowest warp's time with many steps less that with few; ``shared_out`` among so many warps."""
@@ -60,8 +63,9 @@ def per_step(
 
     def launches() -> list[Launch]:
         given = ([("u32", steps) if one == STEPS else one for one in arguments] for steps in lengths)
+        shape: dict[str, Any] = {"grid": grid, "block": block, "shared_bytes": shared_bytes}
         out = 2 * max(2, warps)
-        return [launch(source, one, kernel, out, *some, grid=grid, block=block) for one, some in zip(names, given, strict=True)]
+        return [launch(source, one, kernel, out, *some, **shape) for one, some in zip(names, given, strict=True)]
 
     def read(outputs: Outputs) -> list[Reading]:
         short, long = (outputs[one][:, : 2 * warps : 2].max(axis=1).min() for one in names)

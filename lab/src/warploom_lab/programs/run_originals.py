@@ -29,7 +29,7 @@ from warploom.programs.named import origin_named
 from warploom.programs.replay import is_recording
 from warploom.programs.workloads.registry import workload_set
 from warploom.runs.compilation import compile_for
-from warploom.runs.engine import perform, stored_results
+from warploom.runs.engine import Asked
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -50,10 +50,11 @@ def numbers_of(of: str, programs: Mapping[str, str], store: Store, jobs: int) ->
     """Our value of each published number, where no program is missing; figure after figure, because they take long."""
     for paper, code, place in PARTS:
         selected = select(paper, place)
-        if programs and (lacking := unrecorded(runs_of(selected, SIZE, code, programs))):
+        wanted = Asked(runs_of(selected, SIZE, code, programs), store)
+        if programs and (lacking := unrecorded(wanted.specs)):
             print(f"{paper}, {place}: no recording of {', '.join(lacking)}")
             continue
-        for score in scorecard(list(reproduce(selected, SIZE, store, jobs, lambda _: None, code, programs))):
+        for score in scorecard(list(reproduce(selected, SIZE, wanted, jobs, lambda _: None, code, programs))):
             yield {"id": score.fact.full_id, "code": code, "of": of, "value": f"{score.ours:.4g}"}
 
 
@@ -110,9 +111,10 @@ def _as(run: RunSpec, program: str, code: str) -> RunSpec:
 
 def results_of(runs: Sequence[RunSpec], store: Store, jobs: int) -> Results:
     """The results of some runs, made where they are not stored."""
+    asked = Asked(runs, store)
     with local_workers(min(jobs, len(runs))) as workers:
-        perform(runs, store, workers, lambda _: None)
-    return dict(zip(runs, stored_results(runs, store), strict=True))
+        asked.make(workers)
+    return dict(zip(asked.specs, asked.results, strict=True))
 
 
 def main_registers(result: Result) -> int:

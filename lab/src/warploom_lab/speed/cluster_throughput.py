@@ -22,7 +22,7 @@ from warploom.chip.machines import load_machine
 from warploom.designs import design
 from warploom.programs.named import origin_named
 from warploom.runs.cluster import WORKER_SETTINGS, cluster_workers
-from warploom.runs.engine import perform, stored_results
+from warploom.runs.engine import Asked
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 
@@ -73,14 +73,14 @@ def rate(workers: int, first_seed: int) -> Rate:
         cluster_workers(cluster.scheduler_address) as hired,
     ):
         store = Store(Path(folder))
-        perform(specs(first_seed, 4 * workers), store, hired, lambda spec: None)
-        measured = specs(first_seed + 100, RUNS)
+        Asked(specs(first_seed, 4 * workers), store).make(hired)
+        measured = Asked(specs(first_seed + 100, RUNS), store)
         own_before, all_before = cpu_seconds()
         began = time.perf_counter()
-        perform(measured, store, hired, lambda spec: None)
+        measured.make(hired)
         seconds = time.perf_counter() - began
         own, everything = (after - before for after, before in zip(cpu_seconds(), (own_before, all_before), strict=True))
-        in_runs = sum(result.wall_seconds + result.compile_seconds for result in stored_results(measured, store))
+        in_runs = sum(result.wall_seconds + result.compile_seconds for result in measured.results)
         return Rate(60 * RUNS / seconds, in_runs / (workers * seconds), 1000 * own / RUNS, (everything - own) / seconds)
 
 

@@ -195,6 +195,7 @@ class L2(Record):
 class Dram(Record):
     """The DRAM channels. Times are cycles of the DRAM's command clock."""
 
+    mebibytes: i8 = number(64, 1 << 18, "MiB", "Device memory that programs under `exec` have.")
     channels: i8 = number(1, MAX_CHANNELS, "channels", "Channels. Each serves the same number of L2 slices.")
     interleave_bytes: i8 = number(128, 4096, "bytes", "Neighbouring bytes of memory that lie in one channel.", True)
     banks: i8 = number(1, MAX_DRAM_BANKS, "banks", "Banks of a channel.", True)

@@ -16,9 +16,12 @@ from warploom.chip.sm.hooks import (
     on_filled,
     on_read,
     operand_stages,
+    prepare_read,
+    prepare_write,
     read_ready,
     shares_reads,
     stored_lanes,
+    wakes_in_collectors,
 )
 from warploom.chip.sm.layout import (
     DISPATCHED,
@@ -28,9 +31,10 @@ from warploom.chip.sm.layout import (
     OPERANDS,
     PORT_COLLECTORS,
     UNITS,
+    Slot,
     Sm,
 )
-from warploom.chip.sm.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged
+from warploom.chip.sm.observing import COLLECT, DISPATCH, observed, on_accessed, on_conflict, on_staged, on_woken
 from warploom.chip.sm.services import INSTRUCTION, arrive_later, enqueue, inlined, separate, settle
 from warploom.compiler.code.classes import Unit
 from warploom.compiler.code.lanes import FULL
@@ -144,13 +148,17 @@ def _arrive(ctx: Context, sm: Sm, cycle: int) -> bool:
 
 @inlined
 def _undelay(ctx: Context, sm: Sm, cycle: int) -> bool:
-    """Queue the reads for places of the upper level whose entry has woken up."""
+    """Queue the reads whose entry has woken up, of operands and for places of the upper level."""
     moved = False
     kept = 0
     for number in range(sm.delayed_count):
         at, request = sm.delayed[number].at, sm.delayed[number].request
         if at <= cycle:
-            enqueue(sm, request, ctx.info.group_of_entry[sm.fill[request - OPERANDS].entry])
+            if request >= OPERANDS:
+                enqueue(sm, request, ctx.info.group_of_entry[sm.fill[request - OPERANDS].entry])
+            else:
+                work = sm.slot[sm.collector[request >> OPERAND_BITS].slot]
+                enqueue(sm, request, work.read_group[request & ((1 << OPERAND_BITS) - 1)])
             moved = True
         else:
             sm.delayed[kept].at = at
@@ -313,9 +321,30 @@ def _assign(ctx: Context, sm: Sm, cycle: int, number: int, slot: int) -> None:
             if shares_reads(ctx.design.hierarchy):
                 _wait_for_sharer(sm, number, request, int(work.places[operand]))
             continue
-        enqueue(sm, request, work.read_group[operand])
+        if wakes_in_collectors(ctx.design.power):
+            _read_when_awake(ctx, sm, cycle, work, operand, request)
+        else:
+            enqueue(sm, request, work.read_group[operand])
+    if wakes_in_collectors(ctx.design.power):
+        for result in range(work.n_writes):
+            if work.writes[result] >= 0:
+                prepare_write(ctx.design.power, ctx, sm, cycle, int(work.writes[result]))
     if collector.waiting == 0:
         sm.collector_full[number // PORT_COLLECTORS] |= bit(number % PORT_COLLECTORS)
+
+
+@inlined
+def _read_when_awake(ctx: Context, sm: Sm, cycle: int, work: Slot, operand: int, request: int) -> None:
+    """Wake the entry of an operand, and queue its read when it is awake; the collector is held until then."""
+    at = prepare_read(ctx.design.power, ctx, sm, cycle, int(work.reads[operand]))
+    if at <= cycle + 1:
+        enqueue(sm, request, work.read_group[operand])
+        return
+    sm.count.wakeup_wait_cycles += at - cycle - 1
+    on_woken(ctx.observers, sm.observed, ctx, cycle, work.pc, at - cycle - 1)
+    sm.delayed[sm.delayed_count].at = at
+    sm.delayed[sm.delayed_count].request = request
+    sm.delayed_count += 1
 
 
 @inlined

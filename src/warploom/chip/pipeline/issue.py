@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from warploom.base.records import Lanes, Mask
+from warploom.chip.machines.sm_tables import OperandPath
 from warploom.chip.memory import Port
 from warploom.chip.pipeline.examine import begin_to_stand, examine_woken
 from warploom.chip.pipeline.fetch import jumps_after, update_fetchable
@@ -40,6 +41,7 @@ from warploom.chip.sm.hooks import (
     prepare_read,
     prepare_write,
     shares_reads,
+    wakes_in_collectors,
 )
 from warploom.chip.sm.layout import MAX_READS, SLOT_RESERVE, STALLS, UNITS, Slot, Sm
 from warploom.chip.sm.observing import (
@@ -275,6 +277,8 @@ def add_read(ctx: Context, sm: Sm, work: Slot, warp: int, register: int, entry: 
 @inlined
 def wake_entries(ctx: Context, sm: Sm, work: Slot) -> None:
     """Tell the power policy which entries will be accessed; the instruction is given a collector when its sources can be read."""
+    if wakes_in_collectors(ctx.design.power) and ctx.machine.stages.operands == OperandPath.COLLECTORS:
+        return
     arrival = work.ready_at  # in front of the collectors: one takes it then, and reads in the cycle after
     for operand in range(work.n_reads):
         if work.reads[operand] >= 0:

@@ -403,7 +403,8 @@ def needs_move(policy: Any, ctx: Context, sm: Sm, warp: int, register: int, entr
 def prepare_read(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> int:
     """An entry is going to be read, by an issued instruction or for the upper level: the cycle from which it can be.
 
-    At ``cycle``, which may be to come, the instruction is in front of the collectors; it takes one when its sources are awake.
+    At ``cycle``, which may be to come, the instruction is in front of the collectors; it takes one when its sources are awake. A
+    policy that ``wakes_in_collectors`` hears of it when the instruction has been given a collector, which is held meanwhile.
     """
     return cycle
 
@@ -432,6 +433,12 @@ def on_write(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int, banks: i
 @hook("power")
 def on_unwritten(policy: Any, ctx: Context, sm: Sm, cycle: int, entry: int) -> None:
     """A result that `prepare_write` announced went to the upper level instead."""
+
+
+@hook("power")
+def wakes_in_collectors(policy: Any) -> bool:
+    """Whether entries are woken when a collector is assigned, on machines that have collectors, instead of at issue."""
+    return False
 
 
 @hook("power")

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from warploom.base.errors import WarploomError
 from warploom.compiler.backend.allocation import MOST_REGISTERS, Allocation, CodeOrigin
+from warploom.compiler.backend.bases import with_common_bases
 from warploom.compiler.backend.coalesce import Coalesced, coalesce
 from warploom.compiler.backend.colour import Colouring, colour_graph
 from warploom.compiler.backend.interference import Interference, build_interference
@@ -62,6 +63,8 @@ def allocate_with_origins(code: Code, options: AllocationOptions) -> Allocation:
     graph = flow_graph(virtual)
     depths = loop_depths(graph)
     limit = min(options.max_registers or MOST_REGISTERS, MOST_REGISTERS)
+    if thread_liveness(virtual, graph).max_live > limit:
+        virtual = with_common_bases(virtual)
     if options.schedule:
         virtual = schedule(virtual, graph, limit)
     for reach in (_REACH, 0):

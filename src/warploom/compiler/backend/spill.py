@@ -1,6 +1,7 @@
 """Makes virtual code fit a number of registers.
 
-Constants are computed again where they are used; other values wait in local memory, predicates in registers.
+Constants, and what a few cheap operations make of them, are computed again where they are used; other values wait in local
+memory, predicates in registers.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import heapq
 from dataclasses import dataclass, field, replace
 
 from warploom.compiler.backend.allocation import CodeOrigin, own_origins
-from warploom.compiler.backend.rematerialise import repeatable_values
+from warploom.compiler.backend.rematerialise import chain_lengths, repeatable_values
 from warploom.compiler.code.instruction import Address, Bank, Block, Code, Imm, Instruction, Operation, Reg
 from warploom.compiler.code.liveness import Liveness
 from warploom.compiler.code.slots import bits
@@ -106,13 +107,13 @@ def _crowded_points(draft: Draft, liveness: Liveness, limit: int, predicates: bo
 def spill_costs(code: Code, liveness: Liveness, depths: list[int]) -> list[float]:
     """Per slot, what it costs to keep it in memory: loads and stores weighted by loop depth, less where it can be recomputed."""
     registers = liveness.slots.registers
-    cheap = repeatable_values(code)
+    cheap = chain_lengths(repeatable_values(code))
     costs = [0.01] * len(registers)
     for number, accesses in enumerate(liveness.accesses):
         weight = 8.0 ** min(depths[number], 8)
         for access in accesses:
             for slot in bits(access.reads):
-                costs[slot] += weight * (_RECOMPUTED if registers[slot] in cheap else 1.0)
+                costs[slot] += weight * min(1.0, _RECOMPUTED * cheap.get(registers[slot], 1 / _RECOMPUTED))
             for slot in bits(access.writes):
                 if registers[slot] not in cheap:
                     costs[slot] += weight
@@ -130,7 +131,8 @@ def spill(draft: Draft, victims: list[Reg], reach: int) -> Draft:
 class _Rewriter:
     def __init__(self, draft: Draft, victims: list[Reg], reach: int):
         self.draft, self.reach = draft, reach
-        self.templates = {r: i for r, i in repeatable_values(draft.code).items() if r in victims}
+        self.recipes = repeatable_values(draft.code)
+        self.templates = {register for register in victims if register in self.recipes}
         self.homes: dict[Reg, int | Reg] = {}
         self.local_bytes = draft.code.local_bytes
         self.loads, self.stores = draft.code.spill_loads, draft.code.spill_stores
@@ -156,10 +158,25 @@ class _Rewriter:
                 self._rewrite(place, instruction, origin)
             blocks.append(Block(self.output, block.label))
             origins.append(self.output_origins)
+        self._drop_unread(blocks, origins)
         code = replace(
             self.draft.code, blocks=blocks, local_bytes=self.local_bytes, spill_loads=self.loads, spill_stores=self.stores
         )
         return Draft(code, origins, self.draft.temporaries, self.draft.next_number)
+
+    def _drop_unread(self, blocks: list[Block], origins: list[list[CodeOrigin]]) -> None:
+        """Take out what nothing reads any more, because the values that were made of it are computed again elsewhere."""
+        while True:
+            read = {register for block in blocks for instruction in block.instructions for register in instruction.reads}
+            unread = {dst for dst in self.recipes if dst not in read and dst not in self.draft.temporaries}
+            lost = False
+            for number, block in enumerate(blocks):
+                kept = [place for place, one in enumerate(block.instructions) if not unread.intersection(one.dsts)]
+                lost = lost or len(kept) < len(block.instructions)
+                blocks[number] = Block([block.instructions[place] for place in kept], block.label)
+                origins[number] = [origins[number][place] for place in kept]
+            if not lost:
+                return
 
     def _emit(self, instruction: Instruction, origin: CodeOrigin) -> None:
         self.output.append(instruction)
@@ -191,18 +208,30 @@ class _Rewriter:
         held = self.held.get(victim)
         if held is not None and place <= held[1] and not fresh:
             return held[0]
-        temporary = self.draft.new_register(victim.bank)
         home = self.homes.get(victim)
         if home is None:
-            template = self.templates[victim]
-            self._emit(replace(template, dsts=(temporary,)), origin.before)
-        elif isinstance(home, Reg):
+            temporary = self._compute(victim, place, origin)
+            self.held[victim] = (temporary, place + self.reach)
+            return temporary
+        temporary = self.draft.new_register(victim.bank)
+        if isinstance(home, Reg):
             self._emit(Instruction(Operation("setp", "s32", modifiers=("ne",)), (temporary,), (home, Imm(0))), origin.before)
         else:
             kind = "b64" if victim.bank is Bank.D else "b32"
             self._emit(Instruction(Operation("ld", kind, space="local"), (temporary,), (Address(None, home),)), origin.before)
             self.loads += 1
         self.held[victim] = (temporary, place + self.reach)
+        return temporary
+
+    def _compute(self, register: Reg, place: int, origin: CodeOrigin) -> Reg:
+        """Compute a value again, from constants on."""
+        recipe = self.recipes[register]
+        sources = {
+            read: self._fetch(read, place, origin) if read in self.templates else self._compute(read, place, origin)
+            for read in dict.fromkeys(recipe.reads)
+        }
+        temporary = self.draft.new_register(register.bank)
+        self._emit(replace(recipe.with_registers(sources), dsts=(temporary,)), origin.before)
         return temporary
 
     def _store(self, victim: Reg, temporary: Reg, place: int, origin: CodeOrigin) -> None:

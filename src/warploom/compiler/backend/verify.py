@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from warploom.compiler.backend.allocation import Allocation
 from warploom.compiler.backend.contents import Contents, Move, Place, meet
 from warploom.compiler.backend.moves import copied_parts, is_copy
-from warploom.compiler.backend.rematerialise import repeatable, repeatable_values
+from warploom.compiler.backend.rematerialise import continues_chain, repeatable, repeatable_values
 from warploom.compiler.code.graph import FlowGraph, flow_graph
 from warploom.compiler.code.instruction import Address, Bank, Imm, Instruction, Operand, Reg
 
@@ -42,6 +42,11 @@ def _places(register: Reg) -> list[Place]:
     return [("R", word) for word in register.words]
 
 
+def _form(instruction: Instruction) -> tuple:
+    """What an instruction computes, with its registers left open."""
+    return (instruction.op, tuple(None if isinstance(src, Reg) else src for src in instruction.srcs))
+
+
 def _polarity(instruction: Instruction) -> bool | None:
     return instruction.guard.negated if instruction.guard else None
 
@@ -58,9 +63,10 @@ class _Proof:
                     self.parts[register] = count
                     count += 2 if register.bank is Bank.D else 1
         self.everything = (1 << count) - 1
-        self.constant_values: dict[tuple, list[Reg]] = {}  # a repeatable instruction -> the values that it computes
-        for register, instruction in repeatable_values(self.virtual).items():
-            self.constant_values.setdefault((instruction.op, instruction.srcs), []).append(register)
+        self.recipes = repeatable_values(self.virtual)
+        self.alike: dict[tuple, list[Reg]] = {}  # the values that instructions of one form compute again
+        for register, instruction in self.recipes.items():
+            self.alike.setdefault(_form(instruction), []).append(register)
         starts = self.virtual.block_starts()
         self.steps = [self._pair(number, starts[number]) for number in range(len(self.virtual.blocks))]
 
@@ -101,7 +107,8 @@ class _Proof:
 
     def _removed(self, instruction: Instruction, number: int, place: int) -> _Step:
         where = f"{self.virtual.name}, block {number}, virtual instruction {place} ({instruction})"
-        if not is_copy(instruction) and not repeatable(instruction):
+        again = repeatable(instruction) or (len(instruction.dsts) == 1 and instruction.dsts[0] in self.recipes)
+        if not is_copy(instruction) and not again:
             raise AllocationError(f"{where}: has been lost")
         return _Step(instruction, None, where)
 
@@ -189,7 +196,7 @@ class _Proof:
             contents.put(place, parts)
 
     def _inserted(self, step: _Step, instruction: Instruction, contents: Contents) -> None:
-        """Spill code and recomputed constants."""
+        """Spill code and recomputed values."""
         op, dsts, srcs = instruction.op, instruction.dsts, instruction.srcs
         targets: list[Place]
         brought: list[frozenset[int]]
@@ -204,14 +211,22 @@ class _Proof:
             targets, brought = _places(dsts[0]), [contents.at(place) for place in _places(srcs[2])]
         elif op.name == "setp" and op.modifiers == ("ne",) and srcs[1] == Imm(0) and isinstance(srcs[0], Reg):
             targets, brought = _places(dsts[0]), [contents.at(place) for place in _places(srcs[0])]
-        elif repeatable(instruction):
+        elif repeatable(instruction) or continues_chain(instruction):
             targets = _places(dsts[0])
-            webs = self.constant_values.get((op, srcs), [])
+            webs = [web for web in self.alike.get(_form(instruction), ()) if self._reads_alike(web, instruction, contents)]
             brought = [frozenset(self.parts[web] + word for web in webs) for word in range(len(targets))]
         else:
             raise AllocationError(f"{step.where}: was inserted but is neither spill code nor a constant")
         for place, parts in zip(targets, brought, strict=True):
             contents.put(place, parts if instruction.guard is None else parts & contents.at(place))
+
+    def _reads_alike(self, web: Reg, instruction: Instruction, contents: Contents) -> bool:
+        """Whether an inserted instruction finds in registers the values of which a value is computed."""
+        return all(
+            meant.bank is given.bank
+            and all(contents.holds(place, part) for part, place in zip(self._parts(meant), _places(given), strict=True))
+            for meant, given in zip(self.recipes[web].reads, instruction.reads, strict=True)
+        )
 
     def _slot(self, step: _Step, operand: Operand, words: int) -> list[Place]:
         if not isinstance(operand, Address) or operand.base is not None:

@@ -35,6 +35,7 @@ _STANDARD = {"St": "std", "Sa": "std::allocator", "Sb": "std::basic_string", "Ss
 _QUALIFIED = {"P": "*", "R": "&", "O": "&&", "K": " const", "V": " volatile", "r": " __restrict__"}
 _SUFFIXES = {"int": "", "unsigned int": "u", "long": "l", "unsigned long": "ul", "long long": "ll", "unsigned long long": "ull"}
 _DEEPEST = 100
+_IN_FRONT = re.compile(r"(?:\w+|\(anonymous namespace\))::")
 
 
 class KernelName(NamedTuple):
@@ -42,6 +43,7 @@ class KernelName(NamedTuple):
 
     path: str  # with namespaces and template arguments
     parameters: str | None = None  # the types in parentheses; None for a name that is not mangled
+    short: str = ""  # the path for a table: without namespaces, of what is inside a function only the function
 
     @property
     def whole(self) -> str:
@@ -86,16 +88,19 @@ class _UnknownError(Exception):
 def demangle(name: str) -> KernelName:
     """The name that the source gives a function; the name itself where it is not mangled or not understood."""
     if not name.startswith("_Z"):
-        return KernelName(name)
+        return KernelName(name, short=name)
     try:
-        return _Reader(name).function()
+        brief = _IN_FRONT.sub("", _Reader(name, brief=True).function().path)
+        return _Reader(name).function()._replace(short=brief)
     except (_UnknownError, IndexError):
-        return KernelName(name)
+        return KernelName(name, short=name)
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, brief: bool = False) -> None:
         self._text = text
+        self._brief = brief  # functions inside functions are left out
+        self._constant = False  # whether the last nested name is that of a function that changes nothing
         self._at = 2
         self._known: list[str] = []  # what substitutions refer to
         self._arguments: list[str] = []  # what template parameters of the function stand for
@@ -136,24 +141,67 @@ class _Reader:
             self._source_name()
         return "(anonymous namespace)" if name.startswith("_GLOBAL__N_") else name
 
+    def _unqualified(self) -> str:
+        """A name alone; a lambda and a type without a name have a number."""
+        if self._accept("cl"):
+            return "operator()"
+        if self._accept("Ul"):
+            return f"{{lambda({self._listed()})#{self._number()}}}"
+        if self._accept("Ut"):
+            return f"{{unnamed#{self._number()}}}"
+        self._accept("L")  # for its file alone
+        return self._source_name()
+
+    def _number(self) -> int:
+        found = self._matched(r"\d*_")
+        if found is None:
+            raise _UnknownError
+        return int(found[:-1]) + 2 if len(found) > 1 else 1
+
+    def _local(self) -> str:
+        """A name inside a function: the function's, and its own."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _UnknownError
+        arguments = self._arguments
+        path = self._name()
+        constant = " const" if self._constant else ""
+        if path.endswith(">"):
+            self._type()
+        parameters = self._listed()
+        self._arguments = arguments
+        inner = self._name()
+        self._matched(r"_\d|__\d+_")  # which of several of the name
+        self._depth -= 1
+        return path if self._brief else f"{path}({parameters}){constant}::{inner}"
+
+    def _listed(self) -> str:
+        """Types up to an end."""
+        types = []
+        while not self._accept("E"):
+            types.append(self._type())
+        return ", ".join(types) if types != ["void"] else ""
+
     def _name(self) -> str:
         if self._accept("N"):
             return self._nested()
+        if self._accept("Z"):
+            return self._local()
         if self._accept("St"):
             path = f"std::{self._source_name()}"
         elif self._text[self._at] == "S":
             path = self._substitution()
             return path + self._template() if self._text[self._at] == "I" else path
         else:
-            path = self._source_name()
+            path = self._unqualified()
         if self._at < len(self._text) and self._text[self._at] == "I":
             self._known.append(path)
             path += self._template()
         return path
 
     def _nested(self) -> str:
-        self._matched("[rVK]+")
-        path = ""
+        self._constant = "K" in (self._matched("[rVK]+") or "")
+        path, constant = "", self._constant
         while not self._accept("E"):
             if self._text[self._at] == "S":
                 path = self._substitution()
@@ -163,13 +211,14 @@ class _Reader:
             elif self._text[self._at] == "T":
                 path = self._parameter()
             else:
-                name = self._source_name()
+                name = self._unqualified()
                 if name.startswith("_INTERNAL_"):  # nvcc's own namespace for what is private to a file
                     self._known.append(path)
                     continue
                 path = f"{path}::{name}" if path else name
             if self._text[self._at] != "E":
                 self._known.append(path)
+        self._constant = constant
         return path
 
     def _substitution(self) -> str:
@@ -239,6 +288,8 @@ class _Reader:
             text = self._type() + _QUALIFIED[first]
         elif first == "T":
             text = self._parameter()
+        elif self._accept("Dp"):  # of a pack, all that it stands for
+            return self._type()
         elif first == "A":
             size = self._matched(r"A\d+_")
             if size is None:

@@ -12,7 +12,6 @@ from warploom.compiler.code.table import Flag, static_table
 from warploom.emulator.encode import MOST_INSTRUCTIONS, EncodedKernel
 from warploom.emulator.lanes import ROW_BYTES
 from warploom.emulator.records import Kind, MicroOperation
-from warploom.emulator.sass.encode_control import encode_nothing
 from warploom.emulator.sass.records import SassInstruction, SassWarp
 from warploom.emulator.sass.registry import encoders
 from warploom.emulator.sass.rows import SassRows, predicate_number
@@ -46,7 +45,7 @@ def encode_sass(code: Code) -> EncodedKernel:
         record["kind"], record["first"] = Kind.COMPUTE, len(rows.micro)
         _refuse_unnamed(rows, instruction)
         try:
-            encode = encode_nothing if is_added(instruction.op) else encoders()[instruction.op.name]
+            encode = encoders()["NOP" if is_added(instruction.op) else instruction.op.name]  # what passes of designs insert
             encode(rows, instruction, record)
         except (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as problem:
             raise rows.trouble("the emulator does not know this form of it") from problem

@@ -16,18 +16,18 @@ _GROUPS = {"COLLECTIVE": SassKind.COLLECTIVE, "EXCLUSIVE": SassKind.EXCLUSIVE}  
 _REDUCTIONS = {"POPC": BarrierOperation.POPC, "AND": BarrierOperation.AND, "OR": BarrierOperation.OR}
 
 
-def _encode_condition(rows: SassRows, record: np.void, condition: Operand) -> None:
+def _encode_condition(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """A further predicate that must hold for a branch."""
-    inner, inverted = (condition.operand, condition.inverted) if isinstance(condition, Modified) else (condition, False)
-    assert isinstance(inner, Reg)
-    record["condition"] = rows.always if inner.bank in (Bank.PT, Bank.UPT) else predicate_number(inner)
-    record["condition_flip"] = 0xFFFFFFFF if inverted else 0
+    for condition in filter(is_predicate, instruction.srcs):
+        inner, inverted = (condition.operand, condition.inverted) if isinstance(condition, Modified) else (condition, False)
+        assert isinstance(inner, Reg)
+        record["condition"] = rows.always if inner.bank in (Bank.PT, Bank.UPT) else predicate_number(inner)
+        record["condition_flip"] = 0xFFFFFFFF if inverted else 0
 
 
 @encodes("BRA", "JMP")
 def _branch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    if instruction.target is None:
-        raise rows.trouble("it leaves the kernel")
+    rows.require(instruction.target is not None, "it leaves the kernel")
     record["kind"] = Kind.BRANCH
     modifiers = instruction.op.modifiers
     if "DIV" in modifiers or "CONV" in modifiers:
@@ -36,9 +36,7 @@ def _branch(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         record["rows"][0] = rows.word(operands[0]) if operands else rows.constant(0xFFFFFFFF)
     elif "ANY" in modifiers:
         record["kind"] = SassKind.BRANCH_ANY
-    for condition in instruction.srcs:
-        if is_predicate(condition):
-            _encode_condition(rows, record, condition)
+    _encode_condition(rows, instruction, record)
 
 
 @encodes("CALL")
@@ -89,14 +87,7 @@ def _through_registers(rows: SassRows, instruction: Instruction, record: np.void
 @encodes("EXIT")
 def _exit(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = Kind.EXIT
-    for condition in instruction.srcs:
-        if is_predicate(condition):
-            _encode_condition(rows, record, condition)
-
-
-@encodes("BPT", "KILL")
-def _trap(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    record["kind"] = Kind.TRAP
+    _encode_condition(rows, instruction, record)
 
 
 def _barrier_register(rows: SassRows, operand: Operand) -> int:
@@ -114,9 +105,7 @@ def _set_meeting(rows: SassRows, instruction: Instruction, record: np.void) -> N
 def _meet(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["kind"] = SassKind.BSYNC
     record["barrier"] = _barrier_register(rows, next(s for s in instruction.srcs if not is_predicate(s)))
-    for condition in instruction.srcs:
-        if is_predicate(condition):
-            _encode_condition(rows, record, condition)
+    _encode_condition(rows, instruction, record)
 
 
 @encodes("BREAK")
@@ -125,9 +114,7 @@ def _leave_meeting(rows: SassRows, instruction: Instruction, record: np.void) ->
     record["barrier"] = _barrier_register(
         rows, next(reg for reg in (*instruction.dsts, *instruction.srcs) if not is_predicate(reg))
     )
-    for condition in instruction.srcs:
-        if is_predicate(condition):
-            _encode_condition(rows, record, condition)
+    _encode_condition(rows, instruction, record)
 
 
 @encodes("BMOV")
@@ -147,42 +134,14 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
     modifiers = instruction.op.modifiers
     record["kind"] = next((_GROUPS[word] for word in modifiers if word in _GROUPS), SassKind.WARPSYNC)
     operands = [*(dst for dst in instruction.dsts), *instruction.srcs]
-    if any(is_predicate(operand) for operand in operands):
-        raise rows.trouble("the emulator does not know its predicate")
+    rows.require(not any(map(is_predicate, operands)), "the emulator does not know its predicate")
     record["rows"][0] = rows.word(operands[0]) if operands and "ALL" not in modifiers else rows.constant(0xFFFFFFFF)
 
 
 @encodes("ENDCOLLECTIVE")
 def _end_collective(rows: SassRows, instruction: Instruction, record: np.void) -> None:
-    if instruction.srcs:
-        raise rows.trouble("the emulator does not know its predicate")
+    rows.require(not instruction.srcs, "the emulator does not know its predicate")
     record["kind"] = SassKind.END_COLLECTIVE
-
-
-@encodes("UCGABAR_ARV")
-def _arrive_in_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    record["kind"] = SassKind.CLUSTER_ARRIVE
-
-
-@encodes("UCGABAR_WAIT")
-def _wait_for_cluster(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    record["kind"] = SassKind.CLUSTER_WAIT
-
-
-@encodes("YIELD")
-def _yield(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    record["kind"] = SassKind.YIELD
-
-
-@encodes("NANOSLEEP")
-def _sleep(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    record["kind"] = Kind.SLEEP
-
-
-@encodes("NOP")
-def encode_nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    """Also what compile-time passes of designs insert."""
-    record["kind"] = Kind.NOTHING
 
 
 @encodes("BAR")
@@ -198,15 +157,14 @@ def _barrier(rows: SassRows, instruction: Instruction, record: np.void) -> None:
         record["write_rows"][0] = rows.reduced_row
         _encode_barrier_number(rows, record, operands)
         return
-    if "SYNC" not in modifiers and "ARV" not in modifiers:
-        raise rows.trouble("the emulator does not know this barrier")
+    rows.require("SYNC" in modifiers or "ARV" in modifiers, "the emulator does not know this barrier")
     record["operation"] = BarrierOperation.SYNC if "SYNC" in modifiers else BarrierOperation.ARRIVE
     _encode_barrier_number(rows, record, operands)
 
 
 def _encode_barrier_number(rows: SassRows, record: np.void, operands: list[Operand]) -> None:
-    if any(not isinstance(operand, Imm | Reg) for operand in operands):
-        raise rows.trouble("its operands are neither numbers nor registers")
+    known = all(isinstance(operand, Imm | Reg) for operand in operands)
+    rows.require(known, "its operands are neither numbers nor registers")
     record["rows"][0] = rows.row(operands[0])
     record["rows"][1] = rows.row(operands[1]) if len(operands) > 1 else rows.constant(0)
 
@@ -214,8 +172,7 @@ def _encode_barrier_number(rows: SassRows, record: np.void, operands: list[Opera
 @encodes("B2R")
 def _fetch_reduction(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """What a reducing barrier has found: a count into a register, an answer into a predicate."""
-    if "RESULT" not in instruction.op.modifiers:
-        raise rows.trouble("the emulator does not know this form")
+    rows.require("RESULT" in instruction.op.modifiers)
     for dst in instruction.dsts:
         if dst.bank is Bank.R:
             rows.emit("mov.32", [rows.reduced_row], rows.row(dst))

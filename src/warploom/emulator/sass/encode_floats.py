@@ -44,11 +44,15 @@ def float_of(rows: SassRows, operand: Operand, kind: str, flush: bool) -> int:
     return rows.single(operand, flush) if kind == "f32" else rows.double(operand)
 
 
+def _form(instruction: Instruction) -> tuple[str, tuple[str, ...], bool]:
+    """Which numbers, the modifiers, and whether subnormal numbers are flushed."""
+    modifiers = instruction.op.modifiers
+    return "f64" if instruction.op.name[0] == "D" else "f32", modifiers, "FTZ" in modifiers
+
+
 @encodes("FADD", "DADD", only=("FTZ", "SAT", *_ROUNDED))
 def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind = "f32" if instruction.op.name == "FADD" else "f64"
-    modifiers = instruction.op.modifiers
-    flush = "FTZ" in modifiers
+    kind, modifiers, flush = _form(instruction)
     x, y = instruction.srcs
     out = rows.result(instruction.dsts[0])
     if _negative(y):
@@ -63,9 +67,7 @@ def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
 
 @encodes("FMUL", "DMUL", only=("FTZ", "SAT", *_SCALES, *_ROUNDED))
 def _multiply(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind = "f32" if instruction.op.name == "FMUL" else "f64"
-    modifiers = instruction.op.modifiers
-    flush = "FTZ" in modifiers
+    kind, modifiers, flush = _form(instruction)
     x, y = instruction.srcs
     out = rows.result(instruction.dsts[0])
     sources = [float_of(rows, x, kind, flush), float_of(rows, y, kind, flush)]
@@ -80,9 +82,8 @@ def _multiply(rows: SassRows, instruction: Instruction, _record: np.void) -> Non
 
 @encodes("FFMA", "DFMA", only=("FTZ", "SAT", *_ROUNDED))
 def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind = "f32" if instruction.op.name == "FFMA" else "f64"
-    modifiers = instruction.op.modifiers
-    flush, rounding = "FTZ" in modifiers, rounding_of(modifiers)
+    kind, modifiers, flush = _form(instruction)
+    rounding = rounding_of(modifiers)
     x, y, z = instruction.srcs
     out = rows.result(instruction.dsts[0])
     product, addend = _negative(x) != _negative(y), _negative(z)
@@ -100,9 +101,7 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
 
 @encodes("FSETP", "DSETP")
 def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    kind = "f32" if instruction.op.name == "FSETP" else "f64"
-    modifiers = instruction.op.modifiers
-    flush = "FTZ" in modifiers
+    kind, modifiers, flush = _form(instruction)
     x, y, other = instruction.srcs
     name = next(word for word in modifiers if word in (*COMPARISONS, "MIN", "MAX", "T", "F"))
     result = rows.spare_predicate()
@@ -110,18 +109,14 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     if name in ("T", "F"):
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
     elif name in ("MIN", "MAX"):
-        if "AND" not in modifiers:
-            raise rows.trouble("it is combined with another predicate")
+        rows.require("AND" in modifiers, "it is combined with another predicate")
         # Whether the first number is the one to take, and whether both are NaNs; code chooses by these two.
         first, second = (rows.predicate_result(dst) for dst in instruction.dsts)
         rows.emit(f"take.{name.lower()}.{kind}", sources, predicate_out=result)
-        if rows.predicate(other) != rows.always:
-            raise rows.trouble("it is combined with another predicate")
+        rows.require(rows.predicate(other) == rows.always, "it is combined with another predicate")
         both = rows.spare_predicate()
         rows.emit(f"nans.{kind}", sources, predicate_out=both)
-        for answer, place in ((result, first), (both, second)):
-            if place >= 0:
-                rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+        rows.answer((result, both), (first, second))
         return
     else:
         rows.emit(f"{name.lower()}.{kind}", sources, predicate_out=result)
@@ -135,8 +130,8 @@ def _set(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     flush = "FTZ" in modifiers
     x, y, other = instruction.srcs
     name = next(word for word in modifiers if word in COMPARISONS)
-    if "AND" not in modifiers or rows.predicate(other) != rows.always:
-        raise rows.trouble("it is combined with another predicate")
+    plain = "AND" in modifiers and rows.predicate(other) == rows.always
+    rows.require(plain, "it is combined with another predicate")
     result = rows.spare_predicate()
     rows.emit(f"{name.lower()}.f32", [rows.single(x, flush), rows.single(y, flush)], predicate_out=result)
     true = rows.constant(0x3F800000 if "BF" in modifiers else 0xFFFFFFFF)

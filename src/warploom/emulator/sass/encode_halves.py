@@ -13,7 +13,7 @@ from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
 
 _ONE = {"f16": 0x3C00, "bf16": 0x3F80}
-_KNOWN = frozenset(("MMA", "BF16_V2", "F32", "RELU", "SAT", "FTZ"))
+_KNOWN = ("BF16_V2", "FTZ", *COMPARISONS, *COMBINERS)  # modifiers of comparisons
 _ARITHMETIC = {"HADD2": "add2", "HMUL2": "mul2", "HFMA2": "fma2"}
 
 
@@ -31,12 +31,10 @@ def _is_constant(instruction: Instruction) -> bool:
     return len(sources) == 3 and _is_negative_zero(sources[0]) and _is_positive_zero(sources[1]) and isinstance(sources[2], Imm)
 
 
-@encodes("HADD2", "HMUL2", "HFMA2")
+@encodes("HADD2", "HMUL2", "HFMA2", only=("MMA", "BF16_V2", "F32", "RELU", "SAT", "FTZ"))
 def _arithmetic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Sums and products of pairs. With F32, the lower result is rounded to its format and then stored as f32."""
     modifiers = instruction.op.modifiers
-    if not set(modifiers) <= _KNOWN:
-        raise rows.trouble("the emulator does not know this form of half precision")
     kind = half_format(modifiers) or "f16"
     out = rows.result(instruction.dsts[0])
     if instruction.op.name == "HFMA2" and _is_constant(instruction) and not set(modifiers) - {"MMA", "BF16_V2"}:
@@ -65,18 +63,15 @@ def _widens_only(rows: SassRows, instruction: Instruction, out: int) -> bool:
     return True
 
 
-@encodes("HMNMX2", "VHMNMX")
+@encodes("HMNMX2", "VHMNMX", only=("BF16_V2", "NAN", "FTZ"))
 def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """The least numbers where the last operand holds, else the greatest; a NaN loses unless NAN is asked for."""
     modifiers = instruction.op.modifiers
-    if not set(modifiers) <= {"BF16_V2", "NAN", "FTZ"}:
-        raise rows.trouble("the emulator does not know this form of half precision")
     kind = half_format(modifiers) or "f16"
     *numbers, least = instruction.srcs
     first, *others = [half_pair(rows, source, kind) for source in numbers]
     condition = rows.predicate(least)
-    if condition not in (rows.always, rows.never):
-        raise rows.trouble("a predicate chooses between the lesser and the greater")
+    rows.require(condition in (rows.always, rows.never), "a predicate chooses between the lesser and the greater")
     name = f"{'min2' if condition == rows.always else 'max2'}.{'NaN.' if 'NAN' in modifiers else ''}{kind}"
     out = rows.result(instruction.dsts[0])
     chosen = first
@@ -106,25 +101,17 @@ def _compared(rows: SassRows, instruction: Instruction, kind: str) -> tuple[int,
     return answers[0], answers[1]
 
 
-@encodes("HSETP2")
+@encodes("HSETP2", only=_KNOWN)
 def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Two comparisons with a predicate each."""
-    modifiers = instruction.op.modifiers
-    if not set(modifiers) <= {"BF16_V2", "FTZ", *COMPARISONS, *COMBINERS}:
-        raise rows.trouble("the emulator does not know this comparison")
-    answers = _compared(rows, instruction, half_format(modifiers) or "f16")
-    for answer, register in zip(answers, instruction.dsts, strict=True):
-        place = rows.predicate_result(register)
-        if place >= 0:
-            rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+    answers = _compared(rows, instruction, half_format(instruction.op.modifiers) or "f16")
+    rows.answer(answers, [rows.predicate_result(register) for register in instruction.dsts])
 
 
-@encodes("HSET2")
+@encodes("HSET2", only=("BF", *_KNOWN))
 def _set(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Two comparisons whose answers are 1.0, or all ones, or zero."""
     modifiers = instruction.op.modifiers
-    if not set(modifiers) <= {"BF", "BF16_V2", "FTZ", *COMPARISONS, *COMBINERS}:
-        raise rows.trouble("the emulator does not know this comparison")
     kind = half_format(modifiers) or "f16"
     low, high = _compared(rows, instruction, kind)
     true = _ONE[kind] if "BF" in modifiers else 0xFFFF

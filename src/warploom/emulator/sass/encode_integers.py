@@ -24,6 +24,18 @@ def registers_of(instruction: Instruction) -> tuple[Reg, list[Reg]]:
     return (others[0] if others else Reg(0, Bank.RZ)), predicates
 
 
+def parts_of(instruction: Instruction) -> tuple[Reg, list[Reg], list[Operand], list[Operand]]:
+    """Its result, the predicates that it writes, its sources, and the predicates that it reads."""
+    register, written = registers_of(instruction)
+    read = [source for source in instruction.srcs if is_predicate(source)]
+    return register, written, [source for source in instruction.srcs if source not in read], read
+
+
+def _carries(rows: SassRows, read: list[Operand], written: list[Reg]) -> tuple[int, int]:
+    """The predicates of the carries that come in and go out; one that is not there is never true, or -1."""
+    return rows.predicate(read[0]) if read else rows.never, rows.predicate_result(written[0]) if written else -1
+
+
 def is_predicate(operand: Operand) -> bool:
     inner = operand.operand if isinstance(operand, Modified) else operand
     return isinstance(inner, Reg) and inner.bank in (Bank.P, Bank.UP, Bank.PT, Bank.UPT)
@@ -46,20 +58,16 @@ def _plain(operand: Operand) -> Operand:
 
 @encodes("MOV", "UMOV", only=("COMPACT",))  # the mark of a move that the pass of a design has put in
 def _move(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    if instruction.srcs[1:] not in ((), (_WHOLE_WORD,)):
-        raise rows.trouble("the emulator moves whole words only")
+    rows.require(instruction.srcs[1:] in ((), (_WHOLE_WORD,)), "the emulator moves whole words only")
     rows.emit("mov.32", [rows.row(instruction.srcs[0])], rows.result(instruction.dsts[0]))
 
 
 @encodes("IADD3", "UIADD3", only=("X", "64"))
 def _add3(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    register, carries_out = registers_of(instruction)
-    sources = [source for source in instruction.srcs if not is_predicate(source)]
-    carries_in = [source for source in instruction.srcs if is_predicate(source)]
+    register, carries_out, sources, carries_in = parts_of(instruction)
     out = rows.result(register)
     if "64" in instruction.op.modifiers:
-        if carries_in or carries_out or any(_negated(source) for source in sources):
-            raise rows.trouble("the emulator does not know this sum")
+        rows.require(not (carries_in or carries_out or any(map(_negated, sources))), "the emulator does not know this sum")
         first, second, third = (rows.row(source, 2) for source in sources)
         both = rows.emit("add.64", [first, second], rows.temporary())
         rows.emit("add.64", [both, third], out)
@@ -137,37 +145,15 @@ def _add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
 
 @encodes("IMAD", "UIMAD")
 def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    register, carries_out = registers_of(instruction)
-    sources = [source for source in instruction.srcs if not is_predicate(source)]
-    carries_in = [source for source in instruction.srcs if is_predicate(source)]
+    register, _, sources, carries_in = parts_of(instruction)
     modifiers = instruction.op.modifiers
     out = rows.result(register)
-    sign = "u" if "U32" in modifiers else "s"
-    if "WIDE" in modifiers:
-        factors, addend = [rows.word(sources[0]), rows.word(sources[1])], _pair(rows, sources[2])
-        if carries_in or any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
-            carry = rows.predicate(carries_in[0]) if carries_in else rows.never
-            carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
-            rows.emit(f"madwide.carry.{sign}", [*factors, addend], out, predicate=carry, predicate_out=carry_out)
-        elif is_zero(sources[2]):
-            rows.emit(f"mulwide.{sign}", factors, out)
-        else:
-            rows.emit(f"madwide.{sign}", [*factors, addend], out)
-        return
-    if "HI" in modifiers:
-        factors = [rows.word(sources[0]), rows.word(sources[1])]
-        carry = rows.predicate(carries_in[0]) if carries_in else rows.never
-        carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
-        total = rows.temporary()
-        operands = [*factors, _pair(rows, sources[2])]
-        rows.emit(f"madwide.carry.{sign}", operands, total, predicate=carry, predicate_out=carry_out)
-        rows.emit("mov.32", [total + ROW_BYTES], out)
-        return
-    if carries_in:
+    if "WIDE" in modifiers or "HI" in modifiers:
+        _wide_product(rows, instruction, out)
+    elif carries_in:
         words = [_turned(rows, source) for source in sources]
         rows.emit("madc", words, out, predicate=rows.predicate(carries_in[0]))
-        return
-    if is_zero(sources[0]) or is_zero(sources[1]):
+    elif is_zero(sources[0]) or is_zero(sources[1]):
         plain_sum(rows, [source for source in sources[2:] if not is_zero(source)], out)
     elif sources[1] == Imm(1) or sources[0] == Imm(1):
         factor = sources[0] if sources[1] == Imm(1) else sources[1]
@@ -176,6 +162,24 @@ def _multiply_add(rows: SassRows, instruction: Instruction, _record: np.void) ->
         rows.emit("mul.32", [rows.word(sources[0]), rows.word(sources[1])], out)
     else:
         rows.emit("mad.32", [rows.word(source) for source in sources], out)
+
+
+def _wide_product(rows: SassRows, instruction: Instruction, out: int) -> None:
+    """All 64 bits of a product and what is added, or the upper half."""
+    _, carries_out, sources, carries_in = parts_of(instruction)
+    sign, high = "u" if "U32" in instruction.op.modifiers else "s", "WIDE" not in instruction.op.modifiers
+    factors = [rows.word(sources[0]), rows.word(sources[1])]
+    total = rows.temporary() if high else out
+    addend = _pair(rows, sources[2])
+    if high or carries_in or any(dst.bank in (Bank.P, Bank.UP) for dst in carries_out):
+        carry, carry_out = _carries(rows, carries_in, carries_out)
+        rows.emit(f"madwide.carry.{sign}", [*factors, addend], total, predicate=carry, predicate_out=carry_out)
+        if high:
+            rows.emit("mov.32", [total + ROW_BYTES], out)
+    elif is_zero(sources[2]):
+        rows.emit(f"mulwide.{sign}", factors, out)
+    else:
+        rows.emit(f"madwide.{sign}", [*factors, addend], out)
 
 
 def _turned(rows: SassRows, operand: Operand) -> int:
@@ -218,20 +222,15 @@ def _add_with_carry(
 
 @encodes("LEA", "ULEA")
 def _load_effective_address(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    register, carries_out = registers_of(instruction)
+    register, carries_out, sources, carries_in = parts_of(instruction)
     out = rows.result(register)
     modifiers = instruction.op.modifiers
-    sources = [source for source in instruction.srcs if not is_predicate(source)]
-    carries_in = [source for source in instruction.srcs if is_predicate(source)]
-    amount = rows.row(sources[-1])
-    carry = rows.predicate(carries_in[0]) if carries_in else rows.never
-    carry_out = rows.predicate_result(carries_out[0]) if carries_out else -1
-    x, y = sources[0], sources[1]
+    x, y, amount = sources[0], sources[1], rows.row(sources[-1])
+    carry, carry_out = _carries(rows, carries_in, carries_out)
     if "HI" in modifiers:
         high = rows.emit("sign", [rows.word(x)], rows.temporary()) if "SX32" in modifiers else rows.row(sources[2])
         if carry_out >= 0:
-            if _is_turned(x):
-                raise rows.trouble("a carry leaves the upper half of a negative number")
+            rows.require(not _is_turned(x), "a carry leaves the upper half of a negative number")
             shifted = rows.emit("lea.hi", [rows.row(x), rows.constant(0), high, amount], rows.temporary(), predicate=rows.never)
             _add_with_carry(rows, [(shifted, x), (rows.row(_plain(y)), y)], "X" in modifiers, carry, carry_out, out)
             return
@@ -251,8 +250,7 @@ def _compare(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     x, y, *others = instruction.srcs
     name = next(word for word in modifiers if word in (*_COMPARISONS, "T", "F"))
     result = rows.spare_predicate()
-    if len(others) > 1 and "EX" not in modifiers:
-        raise rows.trouble("a predicate comes in although nothing is extended")
+    rows.require(len(others) == 1 or "EX" in modifiers, "a predicate comes in although nothing is extended")
     if name in ("T", "F"):
         rows.emit_predicate(PredicateOperation.MOVE, [rows.always if name == "T" else rows.never], result)
     elif "EX" in modifiers:
@@ -296,19 +294,15 @@ def _retarget(rows: SassRows, temporary: int, place: int) -> None:
 
 @encodes("LOP3", "ULOP3", only=("LUT", "PAND"))
 def _logic(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    register, predicates = registers_of(instruction)
-    *sources, table = [source for source in instruction.srcs if not is_predicate(source)]
-    further = [source for source in instruction.srcs if is_predicate(source)]
+    register, predicates, (*sources, table), further = parts_of(instruction)
     assert isinstance(table, Imm)
-    wants = predicates and predicates[0].bank in (Bank.P, Bank.UP)
     out = rows.result(register)
     words = [rows.word(source) for source in sources]
     if table.bits in COMMON_TABLES:
         rows.emit(f"lop3.{table.bits:02x}", words, out)
     else:
         rows.emit("lop3", [*words, rows.constant(table.bits)], out)
-    if wants:
-        place = rows.predicate_result(predicates[0])
+    if predicates and (place := rows.predicate_result(predicates[0])) >= 0:
         other = rows.predicate(further[0]) if further else rows.never
         combiner = PredicateOperation.AND if "PAND" in instruction.op.modifiers else PredicateOperation.OR
         if combiner is PredicateOperation.OR and other == rows.never:
@@ -350,11 +344,8 @@ def _shift(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
         )
         rows.emit(name, [low, amount, high], out)
         return
-    if left and upper:
-        rows.emit(f"shf.l.{'wrap' if wrap else 'clamp'}", [low, high, amount], out)
-        return
-    if not left and not upper:
-        rows.emit(f"shf.r.{'wrap' if wrap else 'clamp'}", [low, high, amount], out)
+    if left == upper:
+        rows.emit(f"shf.{'l' if left else 'r'}.{'wrap' if wrap else 'clamp'}", [low, high, amount], out)
         return
     if wrap:
         amount = rows.emit("and.32", [amount, rows.constant(31)], rows.temporary())
@@ -364,54 +355,11 @@ def _shift(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
         rows.emit("shr.s32" if signed else "shr.u32", [high, amount], out)
 
 
-@encodes("PRMT", "UPRMT")
-def _permute(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    first, selector, second = instruction.srcs
-    mode = next((word.lower() for word in instruction.op.modifiers if word in ("F4E", "B4E", "RC8", "ECL", "ECR", "RC16")), "")
-    name = f"prmt.{mode}" if mode else "prmt"
-    rows.emit(name, [rows.word(first), rows.word(second), rows.word(selector)], rows.result(instruction.dsts[0]))
-
-
 @encodes("SEL", "USEL", only=())
 def _select(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     x, y, condition = instruction.srcs
     words = [rows.word(x), rows.word(y)]
     rows.emit("selp.32", words, rows.result(instruction.dsts[0]), predicate=rows.predicate(condition))
-
-
-@encodes("IABS", only=())
-def _absolute(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    rows.emit("abs.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
-
-
-@encodes("POPC", "UPOPC", only=())
-def _count(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    rows.emit("popc.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
-
-
-@encodes("FLO", "UFLO", only=("U32", "SH"))
-def _find_leading_one(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    modifiers = instruction.op.modifiers
-    name = f"bfind.{'shiftamt.' if 'SH' in modifiers else ''}{'u' if 'U32' in modifiers else 's'}32"
-    rows.emit(name, [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
-
-
-@encodes("BREV", "UBREV")
-def _reverse(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    rows.emit("brev.32", [rows.word(instruction.srcs[0])], rows.result(instruction.dsts[0]))
-
-
-@encodes("BMSK", "UBMSK")
-def _bit_mask(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    name = "bmsk.wrap" if "W" in instruction.op.modifiers else "bmsk.clamp"
-    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
-
-
-@encodes("SGXT", "USGXT")
-def _extend(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    modifiers = instruction.op.modifiers
-    name = f"szext.{'wrap' if 'W' in modifiers else 'clamp'}.{'u' if 'U32' in modifiers else 's'}"
-    rows.emit(name, [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
 
 
 def _byte_of(rows: SassRows, instruction: Instruction) -> tuple[int, int]:

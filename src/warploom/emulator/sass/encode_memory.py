@@ -41,10 +41,9 @@ def _encode_size(rows: SassRows, record: np.void, modifiers: tuple[str, ...], da
 
 def _encode_access(rows: SassRows, instruction: Instruction, record: np.void) -> Address:
     address = next(source for source in instruction.srcs if isinstance(source, Address))
-    if has_wide_addresses(instruction.op.name) and "E" not in instruction.op.modifiers:
-        raise rows.trouble("its addresses have 32 bits")
-    if any(is_predicate(source) and source != Reg(0, Bank.PT) for source in instruction.srcs):
-        raise rows.trouble("the emulator does not know its predicate")
+    rows.require("E" in instruction.op.modifiers or not has_wide_addresses(instruction.op.name), "its addresses have 32 bits")
+    predicates = filter(is_predicate, instruction.srcs)
+    rows.require(all(one == Reg(0, Bank.PT) for one in predicates), "the emulator does not know its predicate")
     record["space"] = _SPACES[SASS_SPACES[instruction.op.name]]
     record["polling"] = any(word in _STRONG for word in instruction.op.modifiers)
     encode_address(rows, record, address)
@@ -65,8 +64,7 @@ def _load(rows: SassRows, instruction: Instruction, record: np.void) -> None:
 def _encode_matrices(rows: SassRows, instruction: Instruction, record: np.void, kind: Kind, data: Reg) -> None:
     """Matrices of 16-bit elements between shared memory and registers, as they are or transposed."""
     modifiers = instruction.op.modifiers
-    if "16" not in modifiers or not set(modifiers) & {"M88", "MT88"}:
-        raise rows.trouble("the emulator does not know these matrices")
+    rows.require("16" in modifiers and ("M88" in modifiers or "MT88" in modifiers), "the emulator does not know these matrices")
     record["kind"] = kind
     _encode_access(rows, instruction, record)
     record["size"], record["elements"] = 4, 4
@@ -165,11 +163,10 @@ def _load_constant(rows: SassRows, instruction: Instruction, record: np.void) ->
         record["space"], record["address"] = Space.PARAM, index
     else:
         assert rows.code.binary is not None
-        name = dict(rows.code.binary.banks).get(source.bank)
-        if name is None:
-            raise rows.trouble(f"there is no constant bank {source.bank}")
+        banks = dict(rows.code.binary.banks)
+        rows.require(source.bank in banks, f"there is no constant bank {source.bank}")
         record["space"] = Space.CONST
-        record["address"] = rows.emit("add.32", [index, rows.row(Symbol(name))], rows.temporary())
+        record["address"] = rows.emit("add.32", [index, rows.row(Symbol(banks[source.bank]))], rows.temporary())
     _encode_size(rows, record, modifiers, instruction.dsts[0])
 
 
@@ -199,8 +196,7 @@ def _atomic(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     size = 8 if "64" in modifiers or "F64" in modifiers or "U64" in modifiers or "S64" in modifiers else 4
     record["size"] = size
     name = next((word for word in modifiers if word in AtomicOperation.__members__), "CAS" if "CAST" in modifiers else "")
-    if not name:
-        raise rows.trouble("the emulator does not know this atomic operation")
+    rows.require(bool(name), "the emulator does not know this atomic operation")
     kind = next((_ATOMIC_TYPES[word, size] for word in modifiers if (word, size) in _ATOMIC_TYPES), None)
     floating = kind in (AtomicType.F16X2, AtomicType.BF16X2, AtomicType.F32, AtomicType.F64)
     if (kind is None and any(word.startswith(("F", "BF")) for word in modifiers if word != "FTZ")) or (
@@ -225,8 +221,7 @@ def _atomic_vector(rows: SassRows, instruction: Instruction, record: np.void, ve
     """Words that lie beside each other. Rows: the result (or -1), the operand, the value to swap in."""
     known = _OF_VECTORS.get(vector, ("ADD",))
     name = next((word for word in instruction.op.modifiers if word in known), "")
-    if not name:
-        raise rows.trouble("the emulator does not know this atomic operation")
+    rows.require(bool(name), "the emulator does not know this atomic operation")
     record["type"], record["elements"] = _VECTORS[vector]
     record["size"], record["operation"] = 4, AtomicOperation[name]
     _tell_device_memory(rows, instruction, record)
@@ -277,8 +272,8 @@ def _ask_space(rows: SassRows, instruction: Instruction, _record: np.void) -> No
     if "G" in modifiers:
         rows.emit("lt.u64", [base, rows.constant(shared, 2)], predicate_out=place)
         return
-    if not {"S", "D", "L"} & set(modifiers):  # D: of any CTA of the cluster, whose addresses are among those of shared memory
-        raise rows.trouble("the emulator does not know this space")
+    # D: of any CTA of the cluster, whose addresses are among those of shared memory
+    rows.require(not {"S", "D", "L"}.isdisjoint(modifiers), "the emulator does not know this space")
     start = rows.constant(local if "L" in modifiers else shared, 2)
     offset = rows.emit("sub.64", [base, start], rows.temporary())
     rows.emit("lt.u64", [offset, rows.constant(size, 2)], predicate_out=place)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.compiler.code.instruction import Bank, Instruction, Operand, Reg
-from warploom.emulator.records import PredicateOperation
 from warploom.emulator.sass.encode_integers import is_zero, plain_sum, two_integers
 from warploom.emulator.sass.registry import encodes
 from warploom.emulator.sass.rows import SassRows
@@ -35,25 +34,17 @@ def _minimum(rows: SassRows, instruction: Instruction, _record: np.void) -> None
     answers = [_is_first(rows, instruction, first, second, least, part) for part in range(len(places))]
     _extreme(rows, instruction, first, second, least, rows.result(register))
     _rectify(rows, instruction, rows.result(register))
-    for answer, place in zip(answers, places, strict=True):
-        if place >= 0:
-            rows.emit_predicate(PredicateOperation.MOVE, [answer], place)
+    rows.answer(answers, places)
 
 
 def _is_first(rows: SassRows, instruction: Instruction, x: int, y: int, least: Operand, part: int) -> int:
     """Whether the first is the lesser or greater, or equal; of halves, one of them is moved to the top to compare it."""
     kind = _kind(instruction)
     if kind.endswith("x2"):
-        moved = []
-        for row in (x, y):
-            if part == 1:
-                moved.append(rows.emit("and.32", [row, rows.constant(0xFFFF0000)], rows.temporary()))
-            else:
-                moved.append(rows.emit("shl.32", [row, rows.constant(16)], rows.temporary()))
-        x, y = moved
+        name, by = ("and.32", 0xFFFF0000) if part == 1 else ("shl.32", 16)
+        x, y = (rows.emit(name, [row, rows.constant(by)], rows.temporary()) for row in (x, y))
     condition = rows.predicate(least)
-    if condition not in (rows.always, rows.never):
-        raise rows.trouble("the emulator does not know this form of it")
+    rows.require(condition in (rows.always, rows.never))
     answer = rows.spare_predicate()
     rows.emit(f"{'le' if condition == rows.always else 'ge'}.{kind[0]}32", [x, y], predicate_out=answer)
     return answer
@@ -99,25 +90,16 @@ def _sum_and_minimum(rows: SassRows, instruction: Instruction, _record: np.void)
     _rectify(rows, instruction, out)
 
 
-@encodes("VABSDIFF", only=("U32",))
-def _absolute_difference(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
-    sign = "u" if "U32" in instruction.op.modifiers else "s"
-    rows.emit(f"sad.{sign}32", [rows.word(source) for source in instruction.srcs], rows.result(instruction.dsts[0]))
-
-
-@encodes("VABSDIFF4")
+@encodes("VABSDIFF4", only=("U8", "ACC"))
 def _absolute_differences(rows: SassRows, instruction: Instruction, _record: np.void) -> None:
     """Of four bytes each; or the sum of these differences and a third operand."""
-    modifiers = set(instruction.op.modifiers)
+    modifiers = instruction.op.modifiers
     first, second, third = (rows.word(source) for source in instruction.srcs)
-    if not modifiers <= {"U8", "ACC"} or ("ACC" not in modifiers and instruction.srcs[2] != Reg(0, Bank.RZ)):
-        raise rows.trouble("the emulator does not know this difference")
-    sign, out = "u" if "U8" in modifiers else "s", rows.result(instruction.dsts[0])
-    if "ACC" not in modifiers:
-        rows.emit(f"differences.{sign}8", [first, second], out)
-        return
-    bytes_ = rows.emit(f"differences.{sign}8", [first, second], rows.temporary())
-    rows.emit("dp4a.uu", [bytes_, rows.constant(0x01010101), third], out)
+    rows.require("ACC" in modifiers or instruction.srcs[2] == Reg(0, Bank.RZ), "the emulator does not know this difference")
+    name, out = f"differences.{'u' if 'U8' in modifiers else 's'}8", rows.result(instruction.dsts[0])
+    bytes_ = rows.emit(name, [first, second], rows.temporary() if "ACC" in modifiers else out)
+    if "ACC" in modifiers:
+        rows.emit("dp4a.uu", [bytes_, rows.constant(0x01010101), third], out)
 
 
 @encodes("IDP")

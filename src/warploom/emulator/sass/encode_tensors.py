@@ -6,7 +6,6 @@ import numpy as np
 
 from warploom.compiler.code.instruction import Address, Instruction
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import Kind
 from warploom.emulator.sass.encode_transactions import encode_reduction
 from warploom.emulator.sass.records import SassKind
 from warploom.emulator.sass.registry import encodes
@@ -44,9 +43,3 @@ def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     record["rows"][4] = rows.row(others[0]) if "MULTICAST" in modifiers else -1
     if copy is TensorCopy.REDUCE:  # of what type, the map tells
         encode_reduction(rows, record, tuple(further))
-
-
-@encodes("UTMACCTL", "UTMAPF", "UBLKPF")
-def _prepare(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    """Caches are told of what is to come."""
-    record["kind"] = Kind.NOTHING

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.compiler.code.instruction import Address, Bank, Instruction, Reg
 from warploom.compiler.code.table import Space
 from warploom.emulator.lanes import ROW_BYTES
-from warploom.emulator.records import AtomicOperation, AtomicType, Kind
+from warploom.emulator.records import AtomicOperation, AtomicType
 from warploom.emulator.sass.addresses import encode_address
 from warploom.emulator.sass.records import SassKind, UniformOperation
 from warploom.emulator.sass.registry import encodes
@@ -51,10 +51,7 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
         record["polling"] = SUSPENDS if "TRYWAIT" in modifiers else 1
         record["rows"][1] = rows.word(instruction.srcs[1])
         return
-    if modifiers[:2] != ("ARRIVE", "TRANS64"):
-        raise rows.trouble("the emulator does not know this form")
-    if "TMASK" in modifiers:
-        raise rows.trouble("the emulator does not know this form")
+    rows.require(modifiers[:2] == ("ARRIVE", "TRANS64") and "TMASK" not in modifiers)
     _begin(rows, instruction, record, Transaction.ARRIVE)
     amounts = next((word for word in modifiers if len(word) == 4 and word[0] == "A" and word[2] == "T"), _USUAL)
     record["type"], record["elements"] = _ARRIVALS[amounts[1]], _BYTES[amounts[3]]
@@ -66,8 +63,7 @@ def _synchronise(rows: SassRows, instruction: Instruction, record: np.void) -> N
 
 def _exchange(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """A barrier is given its first state; nobody looks at the one before."""
-    if instruction.dsts[0].bank not in (Bank.RZ, Bank.URZ):
-        raise rows.trouble("it wants what was there before")
+    rows.require(instruction.dsts[0].bank in (Bank.RZ, Bank.URZ), "it wants what was there before")
     _begin(rows, instruction, record, Transaction.BEGIN)
     record["rows"][1] = rows.row(instruction.srcs[1], 2)
 
@@ -76,8 +72,7 @@ def _exchange(rows: SassRows, instruction: Instruction, record: np.void) -> None
 def _arrive_after_copies(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """Copies are done at once, so who arrives behind them arrives now."""
     modifiers = instruction.op.modifiers
-    if modifiers[:2] != ("LDGSTSBAR", "64"):
-        raise rows.trouble("the emulator does not know this form")
+    rows.require(modifiers[:2] == ("LDGSTSBAR", "64"))
     _begin(rows, instruction, record, Transaction.ARRIVE)
     record["rows"][1] = rows.constant(1)
     if "TRANSCNT" in modifiers:
@@ -108,8 +103,7 @@ def _store_and_count(rows: SassRows, instruction: Instruction, record: np.void) 
     record["rows"][:words] = [first + word * ROW_BYTES for word in range(words)]
     if not stores:
         name = next((word for word in modifiers if word in AtomicOperation.__members__), "")
-        if not name or words > 1:
-            raise rows.trouble("the emulator does not know this reduction")
+        rows.require(bool(name) and words == 1, "the emulator does not know this reduction")
         record["type"] = AtomicOperation[name]
         record["signed"] = next((_REDUCED_TYPES[word] for word in modifiers if word in _REDUCED_TYPES), AtomicType.U32)
 
@@ -118,8 +112,7 @@ def _store_and_count(rows: SassRows, instruction: Instruction, record: np.void) 
 def _copy(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """A copy for the warp, done at once. The register behind the target in shared memory holds the address of a barrier."""
     modifiers = instruction.op.modifiers
-    if modifiers not in _COPIES:
-        raise rows.trouble("the emulator does not know this copy")
+    rows.require(modifiers in _COPIES, "the emulator does not know this copy")
     target, source, size = instruction.srcs[:3]
     assert isinstance(target, Address) and isinstance(source, Address)
     if target.uniform is None or source.uniform is None or target.offset or source.offset:
@@ -149,8 +142,8 @@ def encode_reduction(rows: SassRows, record: np.void, words: tuple[str, ...]) ->
     """Which operation on which words: `signed`, `type`, `elements` (bytes of one)."""
     name = next((word for word in words if word in AtomicOperation.__members__), "")
     types = [word for word in words if word != name]
-    if not name or len(types) > 1 or (types and types[0] not in _BULK_TYPES):
-        raise rows.trouble("the emulator does not know this reduction")
+    known = bool(name) and len(types) <= 1 and set(types) <= set(_BULK_TYPES)
+    rows.require(known, "the emulator does not know this reduction")
     record["signed"] = AtomicOperation[name]
     record["type"], record["elements"] = _BULK_TYPES[types[0]] if types else (AtomicType.U32, 4)
 
@@ -159,13 +152,6 @@ def encode_reduction(rows: SassRows, record: np.void, words: tuple[str, ...]) ->
 def _elect(rows: SassRows, instruction: Instruction, record: np.void) -> None:
     """One of the lanes: the first."""
     predicate, number = instruction.dsts
-    if instruction.srcs[0] != Reg(0, Bank.PT):
-        raise rows.trouble("the emulator does not know its predicate")
+    rows.require(instruction.srcs[0] == Reg(0, Bank.PT), "the emulator does not know its predicate")
     record["kind"], record["operation"] = SassKind.UNIFORM, UniformOperation.ELECT
     record["predicate_out"], record["rows"][0] = rows.predicate_result(predicate), rows.result(number)
-
-
-@encodes("FENCE", "UTMACMDFLUSH")
-def _order(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    """Copies are done at once and in order."""
-    record["kind"] = Kind.NOTHING

@@ -34,8 +34,7 @@ def _encode_product(rows: SassRows, instruction: Instruction, record: np.void, k
     described, behind = instruction.srcs[at], instruction.srcs[at + 1 :]
     assert isinstance(described, Modified)
     words = set(described.part.split(".")[1:])
-    if not words <= _WORDS:
-        raise rows.trouble("the emulator does not know this description of matrices")
+    rows.require(words <= _WORDS, "the emulator does not know this description of matrices")
     counts = next(number for number, source in enumerate(behind) if not _is_register(source))
     record["kind"], record["matrix_rows"], record["elements"] = SassKind.WARPGROUP_PRODUCT, ROWS, shape.columns
     record["rows"][0] = rows.row(instruction.dsts[0])
@@ -92,12 +91,3 @@ def _count_bits(rows: SassRows, instruction: Instruction, record: np.void) -> No
     _encode_product(rows, instruction, record, {"AND", "POPC"}, 1)
     record["operation"] = record["second_operation"] = Element.BITS_AND
     record["size"] = 32  # a word of bits is one element
-
-
-@encodes("WARPGROUP", "USETMAXREG", "ACQBULK", "PREEXIT")
-def _nothing(_rows: SassRows, _instruction: Instruction, record: np.void) -> None:
-    """Products are done at once, so nobody waits for them; registers that a warp gives away or asks for are there anyway.
-
-    Launches come one after the other, so none has to wait for another or lets one begin (ACQBULK, PREEXIT).
-    """
-    record["kind"] = Kind.NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -148,6 +149,12 @@ class SassRows(Rows):
     def predicate_result(self, register: Reg) -> int:
         """The predicate that is written; -1 for one that holds nothing."""
         return predicate_number(register) if register.bank in (Bank.P, Bank.UP) else -1
+
+    def answer(self, answers: Sequence[int], places: Sequence[int]) -> None:
+        """Put temporary predicates where they belong; a place of -1 holds nothing."""
+        for answer, place in zip(answers, places, strict=True):
+            if place >= 0:
+                self.emit_predicate(PredicateOperation.MOVE, [answer], place)
 
     def emit(
         self,

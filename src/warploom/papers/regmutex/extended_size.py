@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 SHARES = tuple(Fraction(share, 100) for share in (10, 15, 20, 25, 30, 35))  # regmutex, section III-A.2
-WIDEST = Fraction(40, 100)  # the largest share in table I of the same paper, which has sizes that these shares do not give
 
 
 def candidate_sizes(registers: int) -> list[int]:
@@ -17,8 +16,13 @@ def candidate_sizes(registers: int) -> list[int]:
 
 
 def further_sizes(registers: int) -> list[int]:
-    """The sizes that are looked at where no candidate is of use: even numbers up to the widest share of the rounded number."""
-    return list(range(2, math.floor(registers * WIDEST) + 1, 2))
+    """The sizes that are looked at where no candidate is of use: shares of the rounded number, odd ones taken up to the next.
+
+    With them the extended sets of all sixteen kernels of table I are looked at. They are no candidates of the first choice, for
+    then more warps would be resident in seven of the sixteen than the published sets allow.
+    """
+    shares = (math.floor(registers * share) for share in SHARES)
+    return sorted({share + share % 2 for share in shares if share > 0})
 
 
 def pool_sections(entries: int, base: int, extended: int, warps: int, most: int) -> int:

@@ -17,10 +17,12 @@ from warploom.designs import parse_design, storage_bits
 from warploom.papers.regmutex import PAPER
 from warploom.runs.result import Result
 from warploom.runs.spec import RunSpec
-from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.experiment import Chart, Experiment, Figure, Help, Outcome, Results, Row, run_named
+from warploom.studies.reproduce.helps import without_shaped
 
 MACHINE = "regmutex"
 WIDE = "regmutex-wide"  # twice the file
+THREE = "regmutex-memory-3"  # the memory system of the simulator's version that the paper names
 FREE = "regmutex-free-memory"  # DRAM four times as fast, and four times the misses under way
 SMS = {"tiny": 1, "small": 3}
 LIMITED = ("bfs-queue", "cutcp", "dwt2d", "hotspot3d", "mri-q", "particlefilter", "radixsort", "sad")  # by the full file
@@ -210,11 +212,17 @@ def _reduction(results: Results, size: str) -> Outcome:
 def _rival_runs(size: str) -> Sequence[RunSpec]:
     designs = [*TECHNIQUES.values(), *VARIANTS.values()]
     full, half = _runs(_full, LIMITED, *designs), _runs(_half, OTHERS, "baseline", *designs, SHARING_RFV, IDEAL_RFV)
-    return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size)]))
+    return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size), *_version_3_runs(size)]))
 
 
 def _bound_runs(size: str) -> Sequence[RunSpec]:
-    return [_run(name, "baseline", size, WIDE) for name in LIMITED]
+    return [_run(name, "baseline", size, WIDE) for name in (*LIMITED, *OTHERS)]
+
+
+def _unlimited(results: Results, size: str) -> list[str]:
+    """The programs of the half file that meet the paper's condition: the whole file does not limit their occupancy."""
+    whole, wide = ({name: results[_run(name, "baseline", size, machine)] for name in OTHERS} for machine in (MACHINE, WIDE))
+    return [name for name in OTHERS if wide[name].occupancy <= whole[name].occupancy]
 
 
 def _bound(results: Results, size: str) -> dict[str, float]:
@@ -245,7 +253,30 @@ def _rivals(results: Results, size: str) -> Outcome:
     experiments = {key: _without_limit(results, size) for key in measured if key.startswith("full")}
     experiments["half-rfv"], reason = _sharing_rfv(results, size)
     experiments["half-regmutex"] = Experiment("sections for which warps wait too long", WEIGHED, facts["half-regmutex, weighed"])
-    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason})
+    return Outcome(rows, measured, chart, experiments, {"half-rfv": reason}, _leaning(results, size))
+
+
+def _leaning(results: Results, size: str) -> dict[str, Sequence[Help]]:
+    """What the means of RegMutex lean on: shaped kernels, and programs that the half file should not be tried with."""
+    full = {name: -value for name, value in _added(results, size, _full, LIMITED, "regmutex").items()}
+    half = _added(results, size, _half, OTHERS, "regmutex")
+    meeting = _unlimited(results, size)
+    others = [Help("programs that the whole file limits", _mean(half[name] for name in meeting))] if meeting else []
+    old = _of_version_3(results, size)
+    return {"full-regmutex": [*without_shaped(full), old], "half-regmutex": [*without_shaped(half), *others]}
+
+
+def _version_3_runs(size: str) -> Sequence[RunSpec]:
+    return [_run(name, design, size, THREE) for name in LIMITED for design in ("baseline", "regmutex")]
+
+
+def _of_version_3(results: Results, size: str) -> Help:
+    """Cycles saved on the full file with the memory system of GPGPU-Sim 3.2.2."""
+    runs = _version_3_runs(size)
+    saved = [
+        100 * (1 - results[shared].cycles / results[plain].cycles) for plain, shared in zip(runs[::2], runs[1::2], strict=True)
+    ]
+    return Help("the memory system of GPGPU-Sim 4.0", _mean(saved))
 
 
 def _sharing_rfv(results: Results, size: str) -> tuple[Experiment, str]:
@@ -308,7 +339,7 @@ def _acquires_by_size(results: Results, size: str) -> Outcome:
 
 def _paired_runs(size: str) -> Sequence[RunSpec]:
     full, half = _runs(_full, LIMITED, "regmutex-paired", "regmutex"), _runs(_half, OTHERS, "regmutex-paired", "regmutex")
-    return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size)]))
+    return list(dict.fromkeys([*full(size), *half(size), *_bound_runs(size), *_version_3_runs(size)]))
 
 
 def _paired(results: Results, size: str) -> Outcome:

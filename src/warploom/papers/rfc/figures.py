@@ -457,7 +457,8 @@ def _wire_table(results: Results, size: str) -> Outcome:
     facts = _energies(results, size)
     rows.append({"group": "if every access hit", "energy": 1 - facts["access-energy-bound"] / 100})
     rows.append({"group": "chip", "watts": facts["chip-watts"]})
-    return Outcome(rows, facts, experiments=_plain_experiments(_energies, _runs(_combined())(size), results, size))
+    experiments = _plain_experiments(_energies, _runs(_combined())(size), results, size)
+    return Outcome(rows, facts, experiments=experiments, reasons={"headline": MORE_READS})
 
 
 def _energies(results: Results, size: str) -> dict[str, float]:

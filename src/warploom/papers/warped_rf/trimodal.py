@@ -22,6 +22,7 @@ from warploom.designs.energy import RunFacts, Technology
 from warploom.papers.warped_rf.ratios import savings_by_ratio
 
 STATE_BITS = 2
+IN_COLLECTOR = 0  # where an instruction waits for its registers
 
 
 class State(Record):
@@ -77,10 +78,11 @@ def _foreseen(sm: Sm, entry: int) -> bool:
 class Trimodal(NamedTuple):
     """Entries without a register are off and the others drowsy; an access keeps its entry on until it is done.
 
-    The scheduler sends the signal: a source is on from the issue of its instruction until it has been read, a destination until
-    it has been written. The instruction takes a collector only when its sources can be read in the next cycle. States are
-    kept for each bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and
-    of a compressed register only those that hold data are not off. Registers in an upper level have no state of their own.
+    When an instruction is assigned to a collector its registers are switched on: a source until it has been read, a
+    destination until it has been written; the collector is held while they wake. With `hold=stages` the scheduler sends the
+    signal at issue, and the instruction takes a collector only when its sources can be read in the next cycle. States are kept
+    for each bank entry: one for a register where banks are as wide as a register, more where it spans narrow banks, and of a
+    compressed register only those that hold data are not off. Registers in an upper level have no state of their own.
     """
 
     CHOICE = "power"
@@ -88,14 +90,16 @@ class Trimodal(NamedTuple):
     SOURCE = "Abdel-Majeed and Annavaram, Warped Register File, HPCA 2013, section 4"
     MEANING = {
         "wakeup": "cycles from drowsy to on; the first is hidden between scheduling and read",
+        "hold": "where an instruction waits for its registers: in its collector (section 4), or in stages in front of it",
         "lookahead": "cycles ahead of a warp's turn that its sources are woken, where the scheduler knows the turn (section 4.2)",
     }
     GIVEN = ("wakeup",)
-    LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100)}
+    LIMITS = {"wakeup": (0, 100), "lookahead": (0, 100), "hold": ("collector", "stages")}
     STATE = State
 
     wakeup: int = 3
     lookahead: int = 0
+    hold: str = "collector"
 
     COUNTERS = {
         "wakeups": CounterMeaning("entries", "Drowsy entries that were woken up."),
@@ -122,7 +126,12 @@ class Trimodal(NamedTuple):
         state.width[entry] = 0
 
     def issue_stages(policy) -> int:
+        if policy.hold == IN_COLLECTOR:
+            return 0
         return max(0, policy.wakeup - 1)  # the first cycle of waking is the one between scheduling and read
+
+    def wakes_in_collectors(policy) -> bool:
+        return policy.hold == IN_COLLECTOR
 
     def looks_ahead(policy) -> int:
         # A warp whose turn comes in the next cycle is given a collector in the one after: it is known two cycles ahead.

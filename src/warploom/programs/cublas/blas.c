@@ -65,72 +65,89 @@ static status finished(const char *caller, struct gemm *gemm, int compute) {
     return multiply(caller, gemm);
 }
 
-API status cublasGemmStridedBatchedEx(SHAPE, const void *alpha, const void *a, int a_type, int lda, long long a_step, const void *b, int b_type,
-                                      int ldb, long long b_step, const void *beta, void *c, int c_type, int ldc, long long c_step,
-                                      int batches, int compute, int algorithm) {
+static status strided(const char *caller, SHAPE, const void *alpha, const void *a, int a_type, int lda, long long a_step, const void *b,
+                      int b_type, int ldb, long long b_step, const void *beta, void *c, int c_type, int ldc, long long c_step, int batches,
+                      int compute) {
     BATCHED(batches, 0);
-    (void)algorithm;
     FACTORS(alpha, beta);
     MATRIX(a, a, a_type, lda, a_step);
     MATRIX(b, b, b_type, ldb, b_step);
     MATRIX(out, c, c_type, ldc, c_step);
-    return finished("cublasGemmStridedBatchedEx", &gemm, compute);
+    return finished(caller, &gemm, compute);
 }
 
-API status cublasGemmBatchedEx(SHAPE, const void *alpha, const void *const *a, int a_type, int lda, const void *const *b, int b_type, int ldb,
-                               const void *beta, void *const *c, int c_type, int ldc, int batches, int compute, int algorithm) {
+static status alone(const char *caller, SHAPE, const void *alpha, const void *a, int a_type, int lda, const void *b, int b_type, int ldb,
+                    const void *beta, void *c, int c_type, int ldc, int compute) {
+    return strided(caller, handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, 0, b, b_type, ldb, 0, beta, c, c_type, ldc, 0, 1, compute);
+}
+
+static status listed(const char *caller, SHAPE, const void *alpha, const void *const *a, int a_type, int lda, const void *const *b, int b_type,
+                     int ldb, const void *beta, void *const *c, int c_type, int ldc, int batches, int compute) {
     BATCHED(batches, 1);
-    (void)algorithm;
     FACTORS(alpha, beta);
     MATRIX(a, a, a_type, lda, 0);
     MATRIX(b, b, b_type, ldb, 0);
     MATRIX(out, c, c_type, ldc, 0);
-    return finished("cublasGemmBatchedEx", &gemm, compute);
+    return finished(caller, &gemm, compute);
 }
 
+API status cublasGemmStridedBatchedEx(SHAPE, const void *alpha, const void *a, int a_type, int lda, long long a_step, const void *b, int b_type,
+                                      int ldb, long long b_step, const void *beta, void *c, int c_type, int ldc, long long c_step,
+                                      int batches, int compute, int algorithm) {
+    (void)algorithm;
+    return strided("cublasGemmStridedBatchedEx", handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, a_step, b, b_type, ldb, b_step, beta, c,
+                   c_type, ldc, c_step, batches, compute);
+}
+API status cublasGemmBatchedEx(SHAPE, const void *alpha, const void *const *a, int a_type, int lda, const void *const *b, int b_type, int ldb,
+                               const void *beta, void *const *c, int c_type, int ldc, int batches, int compute, int algorithm) {
+    (void)algorithm;
+    return listed("cublasGemmBatchedEx", handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, batches,
+                  compute);
+}
 API status cublasGemmEx(SHAPE, const void *alpha, const void *a, int a_type, int lda, const void *b, int b_type, int ldb, const void *beta,
                         void *c, int c_type, int ldc, int compute, int algorithm) {
-    return cublasGemmStridedBatchedEx(handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, 0, b, b_type, ldb, 0, beta, c, c_type, ldc, 0, 1,
-                                      compute, algorithm);
+    (void)algorithm;
+    return alone("cublasGemmEx", handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, compute);
 }
 
-enum { COMPUTE_32F = 68, DEFAULT_ALGORITHM = -1 };
+enum { COMPUTE_32F = 68 };
 
 API status cublasSgemmEx(SHAPE, const float *alpha, const void *a, int a_type, int lda, const void *b, int b_type, int ldb, const float *beta,
                          void *c, int c_type, int ldc) {
-    return cublasGemmEx(handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, COMPUTE_32F,
-                        DEFAULT_ALGORITHM);
+    return alone("cublasSgemmEx", handle, turn_a, turn_b, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, COMPUTE_32F);
 }
 
 /* The same for one type each, with vectors as matrices of one column. */
-#define ONE_TYPE(letter, type, number, compute)                                                                                    \
+#define NAMED(name) #name
+#define NAME_OF(name) NAMED(name)
+#define ONE_TYPE(letter, type, number, compute) \
     API status cublas##letter##gemmStridedBatched(SHAPE, const type *alpha, const type *a, int lda, long long a_step, const type *b, int ldb, \
                                                   long long b_step, const type *beta, type *c, int ldc, long long c_step, int batches) { \
-        return cublasGemmStridedBatchedEx(handle, turn_a, turn_b, m, n, k, alpha, a, number, lda, a_step, b, number, ldb, b_step, beta, c, \
-                                          number, ldc, c_step, batches, compute, DEFAULT_ALGORITHM);                             \
-    }                                                                                                                              \
-    API status cublas##letter##gemmBatched(SHAPE, const type *alpha, const type *const *a, int lda, const type *const *b, int ldb,  \
-                                           const type *beta, type *const *c, int ldc, int batches) {                               \
-        return cublasGemmBatchedEx(handle, turn_a, turn_b, m, n, k, alpha, (const void *const *)a, number, lda, (const void *const *)b, \
-                                   number, ldb, beta, (void *const *)c, number, ldc, batches, compute, DEFAULT_ALGORITHM);        \
-    }                                                                                                                              \
+        return strided("cublas" #letter "gemmStridedBatched", handle, turn_a, turn_b, m, n, k, alpha, a, number, lda, a_step, b, number, ldb, \
+                       b_step, beta, c, number, ldc, c_step, batches, compute); \
+    } \
+    API status cublas##letter##gemmBatched(SHAPE, const type *alpha, const type *const *a, int lda, const type *const *b, int ldb, \
+                                           const type *beta, type *const *c, int ldc, int batches) { \
+        return listed("cublas" #letter "gemmBatched", handle, turn_a, turn_b, m, n, k, alpha, (const void *const *)a, number, lda, \
+                      (const void *const *)b, number, ldb, beta, (void *const *)c, number, ldc, batches, compute); \
+    } \
     API status JOINED(letter, gemm)(SHAPE, const type *alpha, const type *a, int lda, const type *b, int ldb, const type *beta, type *c, \
-                                    int ldc) {                                                                                     \
-        return cublasGemmEx(handle, turn_a, turn_b, m, n, k, alpha, a, number, lda, b, number, ldb, beta, c, number, ldc, compute,  \
-                            DEFAULT_ALGORITHM);                                                                                    \
+                                    int ldc) { \
+        return alone(NAME_OF(JOINED(letter, gemm)), handle, turn_a, turn_b, m, n, k, alpha, a, number, lda, b, number, ldb, beta, c, number, \
+                     ldc, compute); \
     }
 
 /* The transposed product, a row of results: its elements may lie apart. */
-#define WITH_VECTORS(letter, type, number, compute)                                                                                \
-    API status cublas##letter##gemv_v2(struct handle *handle, int turned, int m, int n, const type *alpha, const type *a, int lda,  \
-                                       const type *x, int x_step, const type *beta, type *y, int y_step) {                         \
-        int rows = turned ? n : m, between = turned ? m : n;                                                                       \
-        if (x_step < 0 || y_step < 0) return UNSUPPORTED("cublas" #letter "gemv", "with vectors that run backwards");              \
-        return cublasGemmEx(handle, 0, !turned, 1, rows, between, alpha, x, number, x_step, a, number, lda, beta, y, number, y_step, compute, \
-                            DEFAULT_ALGORITHM);                                                                                    \
-    }                                                                                                                              \
+#define WITH_VECTORS(letter, type, number, compute) \
+    API status cublas##letter##gemv_v2(struct handle *handle, int turned, int m, int n, const type *alpha, const type *a, int lda, \
+                                       const type *x, int x_step, const type *beta, type *y, int y_step) { \
+        int rows = turned ? n : m, between = turned ? m : n; \
+        if (x_step < 0 || y_step < 0) return UNSUPPORTED("cublas" #letter "gemv_v2", "with vectors that run backwards"); \
+        return alone("cublas" #letter "gemv_v2", handle, 0, !turned, 1, rows, between, alpha, x, number, x_step, a, number, lda, beta, y, \
+                     number, y_step, compute); \
+    } \
     API status cublas##letter##dot_v2(struct handle *handle, int n, const type *x, int x_step, const type *y, int y_step, type *result) { \
-        return dot("cublas" #letter "dot", handle, n, x, x_step, y, y_step, result, number, compute);                              \
+        return dot("cublas" #letter "dot_v2", handle, n, x, x_step, y, y_step, result, number, compute); \
     }
 
 /* A result in host memory comes from the device's, which is here as well once the kernel has run. */

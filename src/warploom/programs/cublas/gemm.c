@@ -14,6 +14,7 @@ PTX(f64);
 PTX(f16);
 PTX(bf16);
 
+enum { SMALL_STAGES = 64 << 10, LARGE_STAGES = 96 << 10 }; /* bytes of shared memory that kernels for tensor cores fill in advance */
 enum { TILES = 2, LAYOUTS = 4, SMALL = 64, LARGE = 128, MOST_BATCHES = 65535, SMS = 16 };
 
 static struct family { const char *name; int bytes, tensors; struct image image; struct kernel *kernels[TILES][LAYOUTS]; } families[] = {
@@ -84,8 +85,9 @@ static struct product described(const struct gemm *g, const struct family *famil
         .out_step = g->out.step, .bias_step = g->bias_step, .left_pitch = g->b.pitch, .right_pitch = g->a.pitch,
         .addend_pitch = g->addend.pitch, .out_pitch = g->out.pitch, .rows = g->n, .columns = g->m, .depth = g->k,
         .left_by_k = !g->b_turned, .right_by_k = g->a_turned, .listed = g->listed, .activation = g->activation, .single_out = single_out};
-    p.left_wide = !g->listed && divides(16, p.left, p.left_pitch, p.left_step, bytes);
-    p.right_wide = !g->listed && divides(16, p.right, p.right_pitch, p.right_step, bytes);
+    int piece = 16 / bytes, left_side = p.left_by_k ? p.depth : p.rows, right_side = p.right_by_k ? p.depth : p.columns;
+    p.left_wide = !g->listed && left_side % piece == 0 && divides(16, p.left, p.left_pitch, p.left_step, bytes);
+    p.right_wide = !g->listed && right_side % piece == 0 && divides(16, p.right, p.right_pitch, p.right_step, bytes);
     p.out_wide = !g->listed && divides(out_bytes == 2 ? 8 : 16, p.out, p.out_pitch, p.out_step, out_bytes);
     if (g->on_device) {
         p.alpha_at = AS_WORD(g->alpha);
@@ -100,6 +102,7 @@ static struct product described(const struct gemm *g, const struct family *famil
 /* A grid has no more than so many layers: a longer batch is several launches. */
 static status launch_batches(struct family *family, struct product p, int64_t batches, int large, int out_bytes, void *stream) {
     unsigned tile = large ? LARGE : SMALL, threads = family->tensors ? (large ? 256 : 128) : (large ? 256 : 128);
+    word shared = family->tensors ? (large ? LARGE_STAGES : SMALL_STAGES) : 0;
     struct kernel *kernel = kernel_of(family, large, &p);
     for (int64_t done = 0; done < batches; done += MOST_BATCHES) {
         unsigned now = batches - done < MOST_BATCHES ? batches - done : MOST_BATCHES;
@@ -109,7 +112,7 @@ static status launch_batches(struct family *family, struct product p, int64_t ba
         part.addend += done * (p.listed ? 8 : p.addend_step * out_bytes);
         part.out += done * (p.listed ? 8 : p.out_step * out_bytes);
         if (p.bias) part.bias += done * p.bias_step * family->bytes;
-        struct shape shape = {{(p.columns + tile - 1) / tile, (p.rows + tile - 1) / tile, now}, {threads, 1, 1}, {0, 0, 0}, 0, stream, 0};
+        struct shape shape = {{(p.columns + tile - 1) / tile, (p.rows + tile - 1) / tile, now}, {threads, 1, 1}, {0, 0, 0}, shared, stream, 0};
         void *arguments[] = {&part};
         status outcome = launch(kernel, &shape, arguments);
         if (outcome) return BLAS_EXECUTION_FAILED;

@@ -14,7 +14,7 @@ struct product {
     long long left_pitch, right_pitch, addend_pitch, out_pitch;        /* elements from one row (or k) to the next */
     int rows, columns, depth;
     int left_by_k, right_by_k; /* whether neighbours along k are neighbours in memory, else those along the other side */
-    int left_wide, right_wide, out_wide; /* whether 16 bytes can be read at once, and four neighbours written */
+    int left_wide, right_wide, out_wide; /* whether all can be read in pieces of 16 bytes, and four neighbours written at once */
     int listed, activation, single_out; /* single_out: addend and out are 32 bits wide where the factors are 16 */
 };
 

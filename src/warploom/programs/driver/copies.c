@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "copies.h"
 
 /* Whether an address is the device's or the host's follows from it, except for what programs say of it. */
 static status plain(word to, word from, size_t bytes, int kind) {
@@ -31,10 +32,6 @@ API status cuMemcpyPeerAsync(address to, void *to_context, address from, void *f
     return IN_STREAM(stream, cuMemcpyPeer(to, to_context, from, from_context, bytes));
 }
 
-/* Where a block of rows begins: CUDA's description of one side of a copy. */
-struct side { size_t x, y, z, layer; unsigned type; const void *host; address device; const struct array *array; void *reserved; size_t pitch, height; };
-enum { ON_HOST = 1, ON_DEVICE, IN_ARRAY, UNIFIED };
-
 static void place(const struct side *side, word *start, word *pitch, word *slice) {
     word base = side->type == ON_HOST ? AS_WORD(side->host) : side->device;
     *pitch = side->pitch;
@@ -57,14 +54,6 @@ static status blocks(const struct side *from, const struct side *to, size_t widt
     place(from, &start, &pitch, &slice);
     place(to, &target, &target_pitch, &target_slice);
     return checked(transfer(target, target_pitch, target_slice, start, pitch, slice, width, height, depth, kind));
-}
-
-struct flat_side { size_t x, y; unsigned type; const void *host; address device; const struct array *array; size_t pitch; };
-struct flat_copy { struct flat_side from, to; size_t width, height; };
-struct deep_copy { struct side from, to; size_t width, height, depth; };
-
-static struct side of_flat(const struct flat_side *flat) {
-    return (struct side){flat->x, flat->y, 0, 0, flat->type, flat->host, flat->device, flat->array, NULL, flat->pitch, 0};
 }
 
 API status cuMemcpy2D_v2(const struct flat_copy *how) {

@@ -4,7 +4,9 @@
 
 #include "driver.h"
 
-static int initialised;
+static int initialised; /* by cuInit; the runtime does the same */
+
+static int is_initialised(void) { return initialised || has_been_used(); }
 
 /* The simulator is called here, so that a program hears of what is wrong where it expects to. */
 API status cuInit(unsigned flags) {
@@ -14,12 +16,12 @@ API status cuInit(unsigned flags) {
     return outcome;
 }
 
-static status on_device(int device) { return !initialised ? NOT_INITIALIZED : device ? INVALID_DEVICE : SUCCESS; }
+static status on_device(int device) { return !is_initialised() ? NOT_INITIALIZED : device ? INVALID_DEVICE : SUCCESS; }
 
-status in_context(void) { return !initialised && !current_context() ? NOT_INITIALIZED : current_context() ? SUCCESS : INVALID_CONTEXT; }
+status in_context(void) { return current_context() ? SUCCESS : is_initialised() ? INVALID_CONTEXT : NOT_INITIALIZED; }
 
 API status cuDriverGetVersion(int *version) { return version ? *version = VERSION, SUCCESS : INVALID_VALUE; }
-API status cuDeviceGetCount(int *count) { return initialised ? *count = 1, SUCCESS : NOT_INITIALIZED; }
+API status cuDeviceGetCount(int *count) { return is_initialised() ? *count = 1, SUCCESS : NOT_INITIALIZED; }
 API status cuDeviceGet(int *device, int number) {
     status outcome = on_device(number);
     return outcome ? outcome : (*device = 0, SUCCESS);

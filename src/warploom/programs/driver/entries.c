@@ -1,4 +1,6 @@
 /* How programs find the functions of this library, besides by linking. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,10 +33,14 @@ API status cuGetProcAddress(const char *name, void **function, int version, uint
 /* Private tables, which CUDA's own runtime asks for when it stands inside a program or a library. There are none. */
 API status cuGetExportTable(const void **table, const void *id) {
     static int said;
+    Dl_info caller;
     (void)id;
     *table = NULL;
-    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-        fprintf(stderr, "warploom: a copy of CUDA's runtime in this program or one of its libraries asks the driver for what only "
-                        "NVIDIA's has; link it with: nvcc -cudart shared\n");
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
+        const char *home = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname ? caller.dli_fname : "";
+        const char *name = strrchr(home, '/') ? strrchr(home, '/') + 1 : home;
+        fprintf(stderr, "warploom: a copy of CUDA's runtime in this program or one of its libraries (%s) asks the driver for what only "
+                        "NVIDIA's has; link it with: nvcc -cudart shared\n", name);
+    }
     return NOT_FOUND;
 }

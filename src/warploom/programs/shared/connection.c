@@ -115,13 +115,19 @@ static void connect_once(void) {
     if (!reply.words[1]) return; /* the device is a real one, with memory of its own */
     int file = receive_file();
     void *wanted = AS_POINTER(reply.words[0]);
+    errno = 0;
     void *got = mmap(wanted, reply.words[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
+    int why = errno;
     close(file);
     device_start = reply.words[0];
     device_end = device_start + reply.words[1];
     if (got != wanted) {
-        fprintf(stderr, "warploom: the program uses addresses from %p on, where device memory must lie; build it with -fPIE -pie\n",
-                wanted);
+        if (got == MAP_FAILED && why != EEXIST)
+            fprintf(stderr, "warploom: %llu MiB of device memory cannot be mapped (%s); allow the program more addresses: ulimit -v\n",
+                    (unsigned long long)reply.words[1] >> 20, strerror(why));
+        else
+            fprintf(stderr, "warploom: the program uses addresses from %p on, where device memory must lie; build it with -fPIE -pie\n",
+                    wanted);
         close(line);
         line = -1;
         refusal = INITIALIZATION;

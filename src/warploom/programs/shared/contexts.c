@@ -7,6 +7,9 @@ static struct context primary = {.primary = 1};
 static _Thread_local struct context *stack[DEEPEST];
 static _Thread_local unsigned depth;
 
+static int used; /* whether any thread has had a context, which is after CUDA's initialisation */
+
+int has_been_used(void) { return __atomic_load_n(&used, __ATOMIC_ACQUIRE); }
 struct context *primary_context(void) { return &primary; }
 struct context *current_context(void) { return depth ? stack[depth - 1] : NULL; }
 
@@ -14,6 +17,7 @@ struct context *current_context(void) { return depth ? stack[depth - 1] : NULL; 
 void set_context(struct context *context) {
     if (depth) depth--;
     if (context) stack[depth++] = context;
+    if (context) __atomic_store_n(&used, 1, __ATOMIC_RELEASE);
 }
 
 status push_context(struct context *context) {

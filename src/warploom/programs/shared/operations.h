@@ -33,5 +33,7 @@ OPERATION(LIMIT, 2, 0)          /* number, value */
 OPERATION(PLACED, 3, 1)      /* module, address, bytes; name of a variable */
 OPERATION(ALLOCATED, 3, 0)   /* address, bytes, kind of memory */
 OPERATION(WROTE, 6, 1)       /* address, pitch, slice, width, rows, slices; the rows one after the other */
+OPERATION(WANTED, 2, 1)      /* kernel, 1: what was wanted before has been shown, 2: the launch has been made; its parameters -> how many
+                                ranges of memory are wanted, whether the launch is noted; address and bytes of each */
 OPERATION(READ_BACK, 6, 1)   /* the same, for what the program got from the device */
 OPERATION(MOVED, 9, 0)       /* target, pitch, slice, source, pitch, slice, width, rows, slices */

@@ -111,6 +111,7 @@ status set_limit(int number, word value) SHARED(set_limit);
 
 struct context *primary_context(void) SHARED(primary_context);
 struct context *current_context(void) SHARED(current_context);
+int has_been_used(void) SHARED(has_been_used); /* by the runtime or the driver's interface, in any thread */
 void set_context(struct context *context) SHARED(set_context);
 status push_context(struct context *context) SHARED(push_context);
 status pop_context(struct context **context) SHARED(pop_context);

@@ -15,10 +15,9 @@ from warploom.programs.named import origin_named
 from warploom.programs.program import WorkloadOrigin
 from warploom.programs.recording import SUFFIX
 from warploom.programs.workloads.registry import workload_names
-from warploom.runs.engine import missing, perform, stored_results
+from warploom.runs.engine import Asked
 from warploom.runs.provenance import Provenance, described
 from warploom.runs.spec import RunSpec
-from warploom.runs.store import Store
 from warploom.studies.reproduce.experiment import Experiment, Figure, Help, Outcome
 from warploom.studies.reproduce.facts import REPRODUCED, VERDICTS, Fact, load_facts
 from warploom.studies.sweep.sweep import hire
@@ -139,21 +138,20 @@ def _as_asked(run: RunSpec, paper: str, code: str | None, programs: Mapping[str,
 def reproduce(
     selected: Sequence[tuple[str, Figure]],
     size: str,
-    store: Store,
+    wanted: Asked,
     jobs: int,
     step: Callable[[RunSpec], None],
     code: str | None = None,
     programs: Mapping[str, str] | None = None,
     scheduler: str | None = None,
 ) -> Iterator[Reproduction]:
-    """Make what is missing, then evaluate one experiment after the other.
+    """Make what is missing of the runs that are wanted (see `runs_of`), then evaluate one experiment after the other.
 
     ``jobs`` processes of this machine make it, one for each core where it is 0, or the workers of a Dask ``scheduler``.
     """
-    runs = runs_of(selected, size, code, programs)
-    with hire(jobs, scheduler if missing(runs, store) else None) as workers:  # what is stored needs no cluster
-        perform(runs, store, workers, step)
-    results = dict(zip(runs, stored_results(runs, store), strict=True))
+    with hire(jobs, scheduler if wanted.missing() else None) as workers:  # what is stored needs no cluster
+        wanted.make(workers, step)
+    results = dict(zip(wanted.specs, wanted.results, strict=True))
     wrong = {
         run: f"{run.program.name} with {run.design.name} as {result.spec.code}"
         for run, result in results.items()

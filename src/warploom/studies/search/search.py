@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from warploom.base.errors import WarploomError
+from warploom.base.extras import imported
 from warploom.base.files import replace_file
 from warploom.designs import Design, parse_design
 from warploom.designs.design import from_dict
 from warploom.programs.named import origin_named
-from warploom.runs.engine import perform, stored_results
-from warploom.runs.keys import keys_of
+from warploom.runs.engine import Asked
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
 from warploom.runs.workers import Workers
@@ -227,18 +227,18 @@ class Search:
     def _measure(self, designs: Sequence[Design], workloads: Sequence[str]) -> Iterator[dict[str, float] | WarploomError]:
         """The measures of designs on workloads, or why one cannot be run."""
         usual = self._specs(parse_design(self.chip.design), workloads)
-        asked = [self._specs(design, workloads) for design in designs]
+        asked = [Asked(self._specs(design, workloads), self.store) for design in designs]
         refused: dict[str, WarploomError] = {}
-        specs = [spec for group in asked for spec in group]
-        perform(usual, self.store, self.workers, lambda spec: None)
-        perform(specs, self.store, self.workers, lambda spec: None, lambda spec, error: refused.update({spec.key: error}))
-        references = stored_results(usual, self.store)
+        references = Asked(usual, self.store)
+        references.make(self.workers)
+        specs = Asked([spec for group in asked for spec in group.specs], self.store)
+        specs.make(self.workers, refused=lambda spec, error: refused.update({spec.key: error}))
         for design, group in zip(designs, asked, strict=True):
-            errors = [refused[key] for key in keys_of(group) if key in refused]
+            errors = [refused[key] for key in group.keys if key in refused]
             if errors:
                 yield errors[0]
             else:
-                yield measure(stored_results(group, self.store), references, design, self.chip, self.technology)
+                yield measure(group.results, references.results, design, self.chip, self.technology)
 
     def _specs(self, design: Design, workloads: Sequence[str]) -> list[RunSpec]:
         goal, programs = self.goal, [origin_named(name) for name in workloads]
@@ -281,9 +281,5 @@ class Search:
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-        import optuna.storages.journal
-    except ImportError:
-        raise WarploomError("a search needs Optuna: pip install 'warploom[search]'") from None
-    return optuna
+    imported("optuna.storages.journal", "a search needs", "search")
+    return imported("optuna", "a search needs", "search")

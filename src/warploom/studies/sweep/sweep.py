@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.base.errors import WarploomError
 from warploom.base.files import replace_file
-from warploom.runs.engine import missing, perform
-from warploom.runs.keys import keys_of
+from warploom.runs.engine import Asked
+from warploom.runs.result import tables
 from warploom.runs.rows import pyarrow
 from warploom.runs.spec import RunSpec
 from warploom.runs.store import Store
@@ -46,14 +47,19 @@ class Sweep:
         """Where the runs are."""
         return Store(self.folder / "runs")
 
+    @cached_property
+    def asked(self) -> Asked:
+        """The runs of all points, and where they are."""
+        return Asked((point.spec for point in self.points), self.store)
+
     @property
     def specs(self) -> list[RunSpec]:
         """The runs of all points."""
-        return [point.spec for point in self.points]
+        return self.asked.specs
 
     def missing(self) -> list[RunSpec]:
         """What has not been made yet."""
-        return missing(self.specs, self.store)
+        return self.asked.missing()
 
     def expectation(self) -> Expectation:
         """What the missing runs will take."""
@@ -61,11 +67,10 @@ class Sweep:
 
     def table(self) -> pandas.DataFrame:
         """One row for each run that is there, in the plan's order: its place in the plan, its numbers, where it is from."""
-        pandas = _pandas()
+        pandas = tables()
         stored = self.store.rows()
         rows = {key: row for row, key in enumerate(stored["key"].to_pylist())}
-        keys = keys_of(self.specs)
-        there = [(key, point) for key, point in zip(keys, self.points, strict=True) if key in rows]
+        there = [(key, point) for key, point in zip(self.asked.keys, self.points, strict=True) if key in rows]
         numbers = stored.take(pyarrow().array([rows[key] for key, _ in there], "int64")).to_pandas()
         numbers["design.name"] = [point.spec.design.name for _, point in there]
         axes = list(dict.fromkeys(name for _, point in there for name in point.coordinates))
@@ -73,26 +78,30 @@ class Sweep:
         used = numbers.dropna(axis="columns", how="all")  # other plans in the folder have columns of their own
         return pandas.concat([pandas.DataFrame(where), used.reset_index(drop=True)], axis="columns")
 
-    def summary(self) -> pandas.DataFrame:
-        """Means over seeds with the half widths of their 95% intervals, one row for each point but for its seed."""
-        table = self.table()
+    def summary(self, table: pandas.DataFrame | None = None) -> pandas.DataFrame:
+        """Means over seeds with the half widths of their 95% intervals, one row for each point but for its seed.
+
+        ``table`` is what `table` has given, where somebody has it.
+        """
+        table = self.table() if table is None else table
         axes = [name for name in table.columns if name.startswith(AXIS)]
         rows = table.to_dict("records")
-        return _pandas().DataFrame(
+        return tables().DataFrame(
             summarise(({name.removeprefix(AXIS): row[name] for name in axes if row[name] == row[name]}, row) for row in rows)
         )
 
-    def wrong_outputs(self) -> list[str]:
+    def wrong_outputs(self, table: pandas.DataFrame | None = None) -> list[str]:
         """The workloads whose output differed from the reference in some run."""
-        table = self.table()
+        table = self.table() if table is None else table
         return sorted(set(table.loc[table["verified"] == False, "workload"])) if "verified" in table else []  # noqa: E712 (a column)
 
     def write(self) -> None:
         """``results.parquet`` and ``summary.parquet`` in the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for name, table in ((RESULTS, self.table()), (SUMMARY, self.summary())):
+        table = self.table()
+        for name, content in ((RESULTS, table), (SUMMARY, self.summary(table))):
             with replace_file(self.folder / name) as draft:
-                _plain_columns(table).to_parquet(draft, index=False)
+                _plain_columns(content).to_parquet(draft, index=False)
 
 
 def sweep(
@@ -130,9 +139,9 @@ def make(planned: Sweep, workers: Workers, step: Callable[[RunSpec], None] = lam
         planned.refused[str(error)] += 1
 
     try:
-        perform(planned.specs, planned.store, workers, step, refuse)
+        planned.asked.make(workers, step, refuse)
     finally:
-        if not planned.store.keys().isdisjoint(keys_of(planned.specs)):
+        if not planned.store.keys().isdisjoint(planned.asked.keys):
             planned.write()
 
 
@@ -155,11 +164,3 @@ def _plain_columns(table: pandas.DataFrame) -> pandas.DataFrame:
         if table[name].dtype == object and len({type(value) for value in table[name].dropna()}) > 1:
             table[name] = table[name].map(lambda value: None if value is None or value != value else str(value))
     return table
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise WarploomError("tables need pandas: pip install 'warploom[report]'") from None
-    return pandas

@@ -11,7 +11,7 @@ from warploom.chip.result import TimedLaunch
 from warploom.designs import parse_design
 from warploom.programs.named import origin_named
 from warploom.runs.caches import COLD
-from warploom.runs.engine import load_results, perform
+from warploom.runs.engine import Asked
 from warploom.runs.kinds import kind_of
 from warploom.runs.simulate import simulate
 from warploom.runs.spec import RunSpec
@@ -48,15 +48,14 @@ def run_kernels(
 ) -> list[Compared]:  # fmt: skip
     """Every measured launch beside ours; a program that the model refuses is told of and left out."""
     specs = specs_of(measured, machine, design, caches)
-    perform(
-        list(specs.values()),
-        store,
+    asked = Asked(specs.values(), store)
+    asked.make(
         workers,
         lambda spec: step(f"{spec.program.name} {spec.size}"),
         lambda spec, error: refused(f"{spec.program.name} {spec.size}", error),
     )
     ours: dict[tuple[str, str, str, int | None], tuple[TimedLaunch, str]] = {}
-    for (program, size), result in zip(specs, load_results(list(specs.values()), store), strict=True):
+    for (program, size), result in zip(specs, asked.loaded(), strict=True):
         if result is not None:
             kind = kind_of(result)
             ours |= {(program, size, launch.kernel, launch.launch): (launch, kind) for launch in result.launches}

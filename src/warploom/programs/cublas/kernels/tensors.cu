@@ -2,7 +2,7 @@
 // in memory, several stages ahead, and are turned when they are read (ldmatrix.trans). NAME is the kernels', BRAIN says which type.
 #include "product.h"
 
-#define DEPTH 32
+#define DEPTH 64
 #define PIECE 8 // numbers in 16 bytes
 typedef unsigned short number;
 
@@ -29,41 +29,62 @@ __device__ __forceinline__ float widened(number value) {
 
 __device__ __forceinline__ unsigned shared_address(const void *place) { return (unsigned)__cvta_generic_to_shared(place); }
 
-// An operand's tile: rows of DEPTH numbers along k, or DEPTH rows along the other side. The gap keeps rows in different banks.
-template <int EXTENT, bool BY_K, int THREADS> struct tile {
-    static const int PITCH = (BY_K ? DEPTH : EXTENT) + PIECE, COUNT = EXTENT * DEPTH / PIECE / THREADS;
-    number data[(BY_K ? EXTENT : DEPTH) * PITCH];
+// An operand's tile: rows of DEPTH numbers along k, or DEPTH rows along the other side. Pieces of 16 bytes change places within a row, so
+// that those of neighbouring rows lie in different banks.
+template <int EXTENT, bool BY_K> struct tile {
+    static const int IN_ROW = (BY_K ? DEPTH : EXTENT) / PIECE;
+    number data[EXTENT * DEPTH];
 
-    __device__ __forceinline__ void fetch(const number *from, long long pitch, int wide, int first, int extent, int from_k, int depth) {
-        const int IN_ROW = (BY_K ? DEPTH : EXTENT) / PIECE;
-#pragma unroll
-        for (int which = 0; which < COUNT; which++) {
-            int piece = threadIdx.x + which * THREADS, major = piece / IN_ROW, minor = piece % IN_ROW * PIECE;
-            int side = first + (BY_K ? major : minor), k = from_k + (BY_K ? minor : major);
-            int left = BY_K ? (side < extent ? depth - k : 0) : (k < depth ? extent - side : 0);
-            const number *at = left > 0 ? from + (BY_K ? side * pitch + k : k * pitch + side) : from;
-            number *to = data + major * PITCH + minor;
-            if (wide) {
-                int bytes = left >= PIECE ? 16 : left > 0 ? left * 2 : 0;
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(at), "r"(bytes) : "memory");
-            } else {
-#pragma unroll
-                for (int i = 0; i < PIECE; i++) to[i] = i < left ? at[i] : (number)0;
-            }
-        }
-    }
+    __device__ __forceinline__ static int place(int row, int along) { return (row * IN_ROW + (along / PIECE ^ row % 8)) * PIECE; }
 
     // Four pieces of 8 x 8 numbers: of the left operand (ACROSS 0) beside each other along its side first, of the right along k first.
     template <int ACROSS> __device__ __forceinline__ void read(unsigned (&into)[4], int side, int k) const {
         int lane = threadIdx.x % 32, in = lane % 8, one = lane / 8 % 2 * 8, other = lane / 16 * 8;
         int by_side = ACROSS ? other : one, by_k = ACROSS ? one : other;
-        const number *at = BY_K ? data + (side + by_side + in) * PITCH + k + by_k : data + (k + by_k + in) * PITCH + side + by_side;
+        const number *at = data + (BY_K ? place(side + by_side + in, k + by_k) : place(k + by_k + in, side + by_side));
         if (BY_K)
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3]) : "r"(shared_address(at)));
         else
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3]) : "r"(shared_address(at)));
+    }
+};
+
+// What a thread brings of an operand, tile after tile: pieces of 16 bytes, whole ones or none where these can be read at once.
+template <int EXTENT, bool BY_K, int THREADS> struct source {
+    typedef tile<EXTENT, BY_K> target;
+    static const int COUNT = EXTENT * DEPTH / PIECE / THREADS;
+    const number *at[COUNT];
+    int inside[COUNT]; // numbers of a piece that the matrix has, to its side
+    long long step;
+
+    __device__ __forceinline__ static int major(int which) { return (threadIdx.x + which * THREADS) / target::IN_ROW; }
+    __device__ __forceinline__ static int minor(int which) { return (threadIdx.x + which * THREADS) % target::IN_ROW * PIECE; }
+
+    __device__ __forceinline__ source(const number *from, long long pitch, int first, int extent) : step(BY_K ? DEPTH : DEPTH * pitch) {
+#pragma unroll
+        for (int which = 0; which < COUNT; which++) {
+            int left = extent - first - (BY_K ? major(which) : minor(which));
+            inside[which] = left <= 0 ? 0 : BY_K ? PIECE : min(left, PIECE);
+            at[which] = from + (major(which) + (BY_K ? first : 0)) * pitch + minor(which) + (BY_K ? 0 : first);
+        }
+    }
+
+    __device__ __forceinline__ void fetch(target &to, int left_of_k, int wide) {
+#pragma unroll
+        for (int which = 0; which < COUNT; which++, at[which - 1] += step) {
+            number *place = to.data + target::place(major(which), minor(which));
+            int in_k = left_of_k - (BY_K ? minor(which) : major(which));
+            if (wide) {
+                int bytes = in_k > 0 && inside[which] ? 16 : 0;
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(place)), "l"(at[which]), "r"(bytes) : "memory");
+            } else {
+                int count = BY_K ? (inside[which] ? in_k : 0) : (in_k > 0 ? inside[which] : 0);
+#pragma unroll 1
+                for (int i = 0; i < PIECE; i++) place[i] = i < count ? at[which][i] : (number)0;
+            }
+        }
     }
 };
 
@@ -89,14 +110,14 @@ template <int ROWS, int COLUMNS, int ACROSS, int STAGES, bool LEFT_BY_K, bool RI
 __device__ __forceinline__ void multiply(const product &p) {
     const int DOWN = 2, THREADS = DOWN * ACROSS * 32, SLAB = 32, TALL = ROWS / DOWN / 16, BROAD = COLUMNS / ACROSS / 8;
     struct stages {
-        tile<ROWS, LEFT_BY_K, THREADS> lefts[STAGES];
-        tile<COLUMNS, RIGHT_BY_K, THREADS> rights[STAGES];
+        tile<ROWS, LEFT_BY_K> lefts[STAGES];
+        tile<COLUMNS, RIGHT_BY_K> rights[STAGES];
     };
     union room {
         stages tiles;
         float slab[DOWN * SLAB][COLUMNS + 8];
     };
-    __shared__ __align__(16) char shared[sizeof(room)];
+    extern __shared__ __align__(16) char shared[];
     auto &lefts = ((room *)shared)->tiles.lefts;
     auto &rights = ((room *)shared)->tiles.rights;
     const number *left = (const number *)of_batch(p.left, p.left_step, sizeof(number), p.listed);
@@ -105,14 +126,16 @@ __device__ __forceinline__ void multiply(const product &p) {
     int down = warp / ACROSS * TALL * 16, across = warp % ACROSS * BROAD * 8;
     float sums[TALL][BROAD][4] = {};
     int steps = (p.depth + DEPTH - 1) / DEPTH;
+    source<ROWS, LEFT_BY_K, THREADS> from_left(left, p.left_pitch, first_row, p.rows);
+    source<COLUMNS, RIGHT_BY_K, THREADS> from_right(right, p.right_pitch, first_column, p.columns);
     auto fetch = [&](int step) {
         if (step < steps) {
-            lefts[step % STAGES].fetch(left, p.left_pitch, p.left_wide, first_row, p.rows, step * DEPTH, p.depth);
-            rights[step % STAGES].fetch(right, p.right_pitch, p.right_wide, first_column, p.columns, step * DEPTH, p.depth);
+            from_left.fetch(lefts[step % STAGES], p.depth - step * DEPTH, p.left_wide);
+            from_right.fetch(rights[step % STAGES], p.depth - step * DEPTH, p.right_wide);
         }
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
-#pragma unroll
+#pragma unroll 1
     for (int step = 0; step < STAGES - 1; step++) fetch(step);
     for (int step = 0; step < steps; step++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
@@ -159,7 +182,7 @@ KERNEL(NAME, _64x64_nn, 64, 64, 2, 4, false, false)
 KERNEL(NAME, _64x64_nt, 64, 64, 2, 4, false, true)
 KERNEL(NAME, _64x64_tn, 64, 64, 2, 4, true, false)
 KERNEL(NAME, _64x64_tt, 64, 64, 2, 4, true, true)
-KERNEL(NAME, _128x128_nn, 128, 128, 4, 2, false, false)
-KERNEL(NAME, _128x128_nt, 128, 128, 4, 2, false, true)
-KERNEL(NAME, _128x128_tn, 128, 128, 4, 2, true, false)
-KERNEL(NAME, _128x128_tt, 128, 128, 4, 2, true, true)
+KERNEL(NAME, _128x128_nn, 128, 128, 4, 3, false, false)
+KERNEL(NAME, _128x128_nt, 128, 128, 4, 3, false, true)
+KERNEL(NAME, _128x128_tn, 128, 128, 4, 3, true, false)
+KERNEL(NAME, _128x128_tt, 128, 128, 4, 3, true, true)
