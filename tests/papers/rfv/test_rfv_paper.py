@@ -57,3 +57,12 @@ def test_leakage_is_a_third_of_the_baselines_power_as_figure_7_has_it() -> None:
     dynamic, leakage = 3.0 + 1.0, weight * (7.0 + 7.0)
     assert leakage / (dynamic + leakage) == pytest.approx(rfv.LEAKAGE_SHARE)
     assert (0.2 * dynamic + 0.5 * leakage) / (dynamic + leakage) == pytest.approx(0.3)
+
+
+def test_hotspot_has_the_resident_ctas_of_table_1_and_the_mean_without_that_is_a_choice_made_afterwards() -> None:
+    (figure,) = (figure for figure in rfv.FIGURES if figure.place == "figure 11")
+    most = {run.program.name: set[int]() for run in figure.runs("tiny")}
+    for run in figure.runs("tiny"):
+        most[run.program.name].add(run.machine.sm.ctas_per_sm)
+    assert most["hotspot"] == {3, 8}, "as table 1 has it, and as resources allow"
+    assert all(limits == {8} for name, limits in most.items() if name != "hotspot")
