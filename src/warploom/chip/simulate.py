@@ -31,7 +31,7 @@ from warploom.chip.result import (
     parts_of_entry,
     samples_of,
 )
-from warploom.chip.run_chip import CHIP_DTYPE, DONE, FAULTY, SAMPLED, STUCK, reset_chip, run_chip
+from warploom.chip.run_chip import CHIP_DTYPE, DONE, FAULTY, RUNNING, SAMPLED, STUCK, reset_chip, run_chip
 from warploom.chip.sm import CHOICES, Policies, at_run_time, check_policies
 from warploom.chip.sm.columns import NAMES, columns_record
 from warploom.chip.sm.context import Context
@@ -151,29 +151,39 @@ class Simulation:
         for number, observer in enumerate(self.observers):
             if hasattr(observer, "begin"):
                 observer.begin(own_records(sms, number), later)
-        status = 0
         drained: dict[str, list[Any]] = {}
-        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step, self.crew as crew:
-
-            def advance(until: int, leads: bool = True) -> int:
-                skip = not self.naive
-                return self.run_chip(context, self.memory, sms, self.ports, chip, crew.record, leads, until, skip)
-
-            advance(int(chip.cycle))  # so that it is compiled before others call it
-            crew.call(self._helpers(trace), lambda: advance(0, leads=False))
-            while status == 0:
-                status = advance(int(chip.cycle) + self.chunk)
-                self._drain(code, sms, drained)
-                given, cycles = int(chip.next_cta), int(chip.cycle - chip.start)
-                step.advance(given, trace.ctas, f"block {given:,} of {trace.ctas:,}, {cycles:,} cycles")
-                if progress is not None:
-                    progress(int(chip.next_cta), trace.ctas)
+        status = self._advance(code, trace, context, sms, drained, progress)
         if status == FAULTY:
             raise explain.fault(sms, code, self.design)
         if status == STUCK:
             raise explain.deadlock(sms, code, trace, self.design, int(chip.cycle))
         assert status == DONE
         return self._add(code, trace, fits, sms, drained)
+
+    def _advance(
+        self, code: Code, trace: Trace, context: Context, sms: Any, drained: dict[str, list[Any]], progress: Progress | None
+    ) -> int:
+        """Simulate a launch to its end, with the help of other threads where that is worth it; the status says how it ended."""
+        chip = self.chip
+        with activity(f"timing kernel {demangle(code.name).path}", code=COMPILED) as step, self.crew as crew:
+
+            def run(until: int, leads: bool = True) -> int:
+                skip = not self.naive
+                return self.run_chip(context, self.memory, sms, self.ports, chip, crew.record, leads, until, skip)
+
+            helpers = self._helpers(trace)
+            if helpers > 0:
+                run(int(chip.cycle))  # so that it is compiled before others call it
+                crew.call(helpers, lambda: run(0, leads=False))
+            status = RUNNING
+            while status == RUNNING:
+                status = run(int(chip.cycle) + self.chunk)
+                self._drain(code, sms, drained)
+                given, cycles = int(chip.next_cta), int(chip.cycle - chip.start)
+                step.advance(given, trace.ctas, f"block {given:,} of {trace.ctas:,}, {cycles:,} cycles")
+                if progress is not None:
+                    progress(given, trace.ctas)
+        return status
 
     def _helpers(self, trace: Trace) -> int:
         """How many threads are to help with a launch."""
