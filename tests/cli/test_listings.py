@@ -1,7 +1,9 @@
 """Commands that only look: inspect, machines, designs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,15 +44,15 @@ class Lowest(NamedTuple):
 
 
 @pytest.fixture
-def warploom(capsys: pytest.CaptureFixture[str]):
-    def run(*words):
+def warploom(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def run(*words: str) -> Any:
         assert run_command([*words, "--json"]) == 0, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
 
     return run
 
 
-def test_inspect_summarises_every_kernel(warploom) -> None:
+def test_inspect_summarises_every_kernel(warploom: Callable[..., Any]) -> None:
     kernels = warploom("inspect", "bfs")
     assert [kernel["name"] for kernel in kernels] == ["expand", "settle"]
     assert all(kernel.keys() >= SUMMARY for kernel in kernels)
@@ -59,7 +61,7 @@ def test_inspect_summarises_every_kernel(warploom) -> None:
     assert only == kernels[1]
 
 
-def test_inspect_under_a_register_limit(warploom) -> None:
+def test_inspect_under_a_register_limit(warploom: Callable[..., Any]) -> None:
     (free,) = warploom("inspect", "matrixmul")
     (limited,) = warploom("inspect", "matrixmul", "--max-registers", "10")
     assert limited["registers"] <= 10 < free["registers"]
@@ -97,14 +99,14 @@ def test_a_broken_file_is_one_sentence(
     assert captured.out == ""
 
 
-def test_machines_with_the_source_of_every_number(warploom) -> None:
+def test_machines_with_the_source_of_every_number(warploom: Callable[..., Any]) -> None:
     assert {"gtx480", "rfc", "rfv", "ampere"} <= {machine["name"] for machine in warploom("machines")}
     machine = warploom("machines", "gtx480")
     assert machine["sources"]["l1.sets"]
     assert machine["sm"]["warps_per_sm"] == 48
 
 
-def test_machine_keys_say_what_they_mean(warploom) -> None:
+def test_machine_keys_say_what_they_mean(warploom: Callable[..., Any]) -> None:
     keys = warploom("machines", "--keys")
     assert keys["l2.latency"] == {
         "unit": "cycles",
@@ -118,7 +120,7 @@ def test_machine_keys_say_what_they_mean(warploom) -> None:
     assert not any(key.startswith("sub_core.") for key in of_machine)
 
 
-def test_counters_say_what_they_mean_and_who_counts_them(warploom) -> None:
+def test_counters_say_what_they_mean_and_who_counts_them(warploom: Callable[..., Any]) -> None:
     (held,) = warploom("counters", "acquire_wait")
     assert held["unit"] == "cycles" and "allocation=regmutex" in held["counted_by"]
     assert {"rf_reads", "l1_hits", "mean_lifetime"} <= {counter["name"] for counter in warploom("counters")}

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,10 +48,10 @@ COUNTERS = {
 
 
 @pytest.fixture
-def warploom(capsys: pytest.CaptureFixture[str]):
+def warploom(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs a command and gives back what it printed as JSON."""
 
-    def run(*words, code: int = 0):
+    def run(*words: str, code: int = 0) -> Any:
         assert run_command([*words, "--json"]) == code, capsys.readouterr().err
         return json.loads(capsys.readouterr().out)
 
@@ -57,18 +59,18 @@ def warploom(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.fixture
-def scale(tmp_path: Path):
+def scale(tmp_path: Path) -> str:
     path = tmp_path / "scale.ptx"
     path.write_text(SCALE_PTX)
     return str(path)
 
 
-def same(first, second):
+def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
     """Whether two results agree in all but the time they took."""
     return first | NO_TIME == second | NO_TIME
 
 
-def test_a_run_gives_every_promised_number(warploom) -> None:
+def test_a_run_gives_every_promised_number(warploom: Callable[..., Any]) -> None:
     result = warploom("run", "vectoradd", "--size", "tiny", "--check")
     assert result.keys() >= KEYS
     assert result["counters"].keys() >= COUNTERS
@@ -81,7 +83,7 @@ def test_a_run_gives_every_promised_number(warploom) -> None:
     assert result["register_file_bytes"] == 131072
 
 
-def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path: Path) -> None:
+def test_a_design_fed_back_gives_the_same_counters(warploom: Callable[..., Any], tmp_path: Path) -> None:
     from warploom.designs import from_dict
 
     first = warploom("run", "vectoradd", "--size", "tiny", "--check")
@@ -90,24 +92,28 @@ def test_a_design_fed_back_gives_the_same_counters(warploom, tmp_path: Path) -> 
     assert same(warploom("run", "vectoradd", "--size", "tiny", "--check", "--design", str(path)), first)
 
 
-def test_several_designs_give_a_list_and_share_one_execution(warploom) -> None:
+def test_several_designs_give_a_list_and_share_one_execution(
+    warploom: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from warploom.programs import device
 
     made = []
     original = device.Device.__init__
-    device.Device.__init__ = lambda self, *args, **kwargs: (made.append(1), original(self, *args, **kwargs))[1]
-    try:
-        half = "register_file=0.5"
-        results = warploom("run", "vectoradd", "--size", "tiny", "--check", "--design", "baseline", "--design", half)
-    finally:
-        device.Device.__init__ = original
+
+    def counted(self: device.Device, *args: Any, **kwargs: Any) -> None:
+        made.append(1)
+        original(self, *args, **kwargs)
+
+    monkeypatch.setattr(device.Device, "__init__", counted)
+    half = "register_file=0.5"
+    results = warploom("run", "vectoradd", "--size", "tiny", "--check", "--design", "baseline", "--design", half)
     assert [result["design"]["name"] for result in results] == ["baseline", half]
     assert [result["register_file_bytes"] for result in results] == [131072, 65536]
     assert results[1]["energy_pj"]["leakage"] < results[0]["energy_pj"]["leakage"]
     assert len(made) == 1
 
 
-def test_a_register_limit_makes_the_compiler_spill(warploom) -> None:
+def test_a_register_limit_makes_the_compiler_spill(warploom: Callable[..., Any]) -> None:
     plain = warploom("run", "matrixmul", "--size", "tiny", "--check")
     limited = warploom("run", "matrixmul", "--size", "tiny", "--check", "--design", "max_registers=10")
     assert limited["verified"] is True
@@ -115,7 +121,7 @@ def test_a_register_limit_makes_the_compiler_spill(warploom) -> None:
     assert limited["counters"]["local_loads"] > plain["counters"]["local_loads"]
 
 
-def test_fit_keeps_the_residency_of_the_whole_file(warploom) -> None:
+def test_fit_keeps_the_residency_of_the_whole_file(warploom: Callable[..., Any]) -> None:
     whole = warploom("run", "matrixmul", "--size", "tiny", "--check")
     fitted = warploom("run", "matrixmul", "--size", "tiny", "--check", "--design", "register_file=0.5 + max_registers=fit")
     assert fitted["verified"] is True
@@ -124,21 +130,21 @@ def test_fit_keeps_the_residency_of_the_whole_file(warploom) -> None:
     assert fitted["registers_per_thread"] < whole["registers_per_thread"]
 
 
-def test_emulation_alone(warploom) -> None:
+def test_emulation_alone(warploom: Callable[..., Any]) -> None:
     result = warploom("run", "vectoradd", "--size", "tiny", "--emulate-only")
     assert result.keys() >= {"verified", "warp_instructions", "thread_instructions", "wall_seconds"}
     assert result["verified"] is True
     assert result["thread_instructions"] > 31 * result["warp_instructions"]
 
 
-def test_a_kernel_of_ones_own(warploom, scale) -> None:
+def test_a_kernel_of_ones_own(warploom: Callable[..., Any], scale: str) -> None:
     result = warploom("run", scale, *LAUNCH, "--check")
     assert result["verified"] is None
     assert result["workload"] == "scale:scale"
     assert result["counters"]["active_lanes"][32] == result["warp_instructions"]
 
 
-def test_a_kernel_of_ones_own_in_cuda(warploom, tmp_path: Path) -> None:
+def test_a_kernel_of_ones_own_in_cuda(warploom: Callable[..., Any], tmp_path: Path) -> None:
     pytest.importorskip("nvidia.cu13", reason="needs the extra 'cuda'")
     path = tmp_path / "scale.cu"
     path.write_text(
@@ -160,14 +166,16 @@ def test_a_kernel_of_ones_own_in_cuda(warploom, tmp_path: Path) -> None:
         (["--arg", "x=f32[2]", "--arg", "factor=1", "--arg", "n=256"], "scale"),
     ],
 )
-def test_wrong_arguments_of_ones_own_kernel(capsys: pytest.CaptureFixture[str], scale, words, complaint: str) -> None:
+def test_wrong_arguments_of_ones_own_kernel(
+    capsys: pytest.CaptureFixture[str], scale: str, words: list[str], complaint: str
+) -> None:
     assert run_command(["run", scale, "--grid", "4", "--block", "64", *words, "--emulate-only"]) == 2
     lines = capsys.readouterr().err.splitlines()  # lines about compilation may come first
     assert complaint in lines[-1]
     assert all("compiling" in line or line.endswith("s so far") for line in lines[:-1])
 
 
-def test_comparison_is_the_same_whatever_the_number_of_processes(warploom, tmp_path: Path) -> None:
+def test_comparison_is_the_same_whatever_the_number_of_processes(warploom: Callable[..., Any], tmp_path: Path) -> None:
     words = ("compare", "--workloads", "vectoradd,reduction", "--size", "tiny", "--check", "--designs", "baseline")
     alone, together = warploom(*words, "--jobs", "1"), warploom(*words, "--jobs", "2", "--out", str(tmp_path / "bars.svg"))
     assert [result["workload"] for result in alone] == ["vectoradd", "reduction"]
@@ -175,7 +183,7 @@ def test_comparison_is_the_same_whatever_the_number_of_processes(warploom, tmp_p
     assert (tmp_path / "bars.svg").stat().st_size > 1000
 
 
-def test_workloads_are_described(warploom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workloads_are_described(warploom: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warploom.programs.workloads.registry.workload_set", lambda name: ("vectoradd", "reduction"))
     rows = warploom("workloads")
     assert [row["name"] for row in rows] == ["vectoradd", "reduction"]
@@ -186,7 +194,7 @@ def test_workloads_are_described(warploom, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(row["verified"] for row in rows)
 
 
-def test_designs_list_choices_parameters_and_sources(warploom) -> None:
+def test_designs_list_choices_parameters_and_sources(warploom: Callable[..., Any]) -> None:
     listing = warploom("designs")
     names = [design["name"] for design in listing["designs"]]
     assert names[:2] == ["baseline", "oracle"]

@@ -28,7 +28,7 @@ def test_the_errors_of_a_machine_are_those_of_the_table() -> None:
 
 
 def test_the_manual_says_the_same() -> None:
-    page = (ROOT / "docs" / "hopper.md").read_text("utf-8")
+    page = (ROOT / "docs" / "lab" / "hopper.md").read_text("utf-8")
     for kind in comparison("hopper").kinds:  # type: ignore[union-attr]
         assert f" | {kind.launches} | {kind.median:.1%} | {kind.nine_of_ten:.1%} |" in page
 

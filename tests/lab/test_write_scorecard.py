@@ -53,6 +53,16 @@ def test_what_leans_on_a_later_choice_is_shown_and_does_not_stand() -> None:
     assert line("chosen", "0.6").endswith("| lone warps (chosen after, without: 0.6, holds) | yes | new |")
 
 
+def test_a_headline_number_that_does_not_stand_says_why_or_that_no_cause_is_known() -> None:
+    fact, value = "rfv.shrink-time", Row("rfv.shrink-time", "ptx", "value", "", "7", "new")
+    unknown = Values((value,))
+    explained = Values((value, Row(fact, "ptx", "cause", "renaming", "0.2", "new")))
+    pages = (write_scorecard.page(each, each).splitlines() for each in (unknown, explained))
+    said = [next(line for line in lines if line.startswith("- rfv, time")) for lines in pages]
+    assert said[0].endswith(": no cause has been shown.")
+    assert said[1].endswith(": 0.2 without renaming.")
+
+
 def test_an_argument_without_a_code_is_refused() -> None:
     with pytest.raises(WarploomError, match="name a code and a file"):
         write_scorecard.main(["rfv.json"])

@@ -71,12 +71,11 @@ def handle() -> c_void_p:
     return made
 
 
-def single(m: int = 33, n: int = 70, k: int = 21) -> None:
-    """Sgemm and Dgemm in all transpositions, with factors, in matrices wider than what is used."""
-    blas = handle()
-    for (dtype, factor, name, tolerance), ta, tb in itertools.product(
-        [(np.float32, c_float, "cublasSgemm_v2", 2e-6), (np.float64, c_double, "cublasDgemm_v2", 1e-14)], (N, T), (N, T)
-    ):
+def single() -> None:
+    """Sgemm and Dgemm in all transpositions, with factors, in matrices wider than what is used, in tiles of both sizes."""
+    blas, kinds = handle(), [(np.float32, c_float, "cublasSgemm_v2", 2e-6), (np.float64, c_double, "cublasDgemm_v2", 1e-14)]
+    sizes = ((33, 70, 21), (130, 66, 5))
+    for (dtype, factor, name, tolerance), ta, tb, (m, n, k) in itertools.product(kinds, (N, T), (N, T), sizes):
         a = device((k + 3, m) if ta else (m + 3, k), dtype)
         b = device((n + 4, k) if tb else (k + 4, n), dtype)
         c = device((m + 1, n), dtype)
@@ -121,7 +120,7 @@ def vectors() -> None:
 def tensors() -> None:
     """fp16 and bf16 on tensor cores, in all transpositions and both ways of reading, with results of both widths."""
     blas = handle()
-    for kind, ta, tb, (m, n, k) in itertools.product((F16, BF16), (N, T), (N, T), ((64, 72, 40), (31, 37, 33))):
+    for kind, ta, tb, (m, n, k) in itertools.product((F16, BF16), (N, T), (N, T), ((64, 72, 40), (31, 37, 33), (72, 130, 70))):
         dtype = np.float16 if kind == F16 else np.uint16
         a, b = device((k, m) if ta else (m, k), dtype), device((n, k) if tb else (k, n), dtype)
         for out, tolerance in ((kind, 1e-3 if kind == F16 else 8e-3), (F32, 1e-6)):

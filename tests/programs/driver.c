@@ -442,10 +442,50 @@ static void large(void) {
     CHECK(cuMemFree(where));
 }
 
+/* Threads with a stream and memory of their own each, and one kernel. */
+enum { THREADS = 4, TURNS = 5, LENGTH = 32 };
+static CUfunction turned;
+static void *one_of_many(void *given) {
+    int data[LENGTH], *wrong = given;
+    CUstream stream;
+    CUdeviceptr where;
+    CHECK(cuCtxSetCurrent(primary));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&where, sizeof data));
+    for (int i = 0; i < LENGTH; i++) data[i] = i;
+    for (int turn = 0; turn < TURNS; turn++) {
+        void *arguments[] = {&where};
+        CHECK(cuMemcpyHtoDAsync(where, data, sizeof data, stream));
+        CHECK(cuLaunchKernel(turned, 1, 1, 1, LENGTH, 1, 1, sizeof data, stream, arguments, NULL));
+        CHECK(cuMemcpyDtoHAsync(data, where, sizeof data, stream));
+        CHECK(cuStreamSynchronize(stream));
+    }
+    for (int i = 0; i < LENGTH; i++) *wrong += data[i] != LENGTH - 1 - i; /* turned an odd number of times */
+    CHECK(cuMemFree(where));
+    return NULL;
+}
+static void parallel(void) {
+    pthread_t threads[THREADS];
+    int wrong[THREADS] = {0}, all = 0;
+    turned = function("reversed");
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, one_of_many, &wrong[i]);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL), all += wrong[i];
+    printf("%d\n", all);
+}
+
+/* What a kernel says of its shared memory is what it declares, without what the system has reserved. */
+static void standing(void) {
+    int bytes;
+    CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function("standing")));
+    printf("%d", bytes);
+    CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function("add")));
+    printf(" %d\n", bytes);
+}
+
 static const struct { const char *name; void (*part)(void); } parts[] = {
     {"modules", modules}, {"launches", launches}, {"memory", memory}, {"contexts", contexts}, {"streams", streams},
     {"kernels", kernels}, {"entries", entries}, {"errors", errors}, {"missing", missing},
-    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors}, {"large", large},
+    {"graphs", graphs}, {"mapped", mapped}, {"tensors", tensors}, {"large", large}, {"parallel", parallel}, {"standing", standing},
 };
 
 int main(int count, char **arguments) {

@@ -21,5 +21,12 @@ __global__ void reversed(int *data) {
     data[threadIdx.x] = room[blockDim.x - 1 - threadIdx.x];
 }
 
+__global__ void standing(int *data) {
+    __shared__ int room[100];
+    room[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = room[blockDim.x - 1 - threadIdx.x];
+}
+
 __global__ void far_away(int *data) { data[1 << 26] = 1; }
 }

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from support.executed import kernels_of
 from warploom.programs.library import PRODUCTS, libraries, product_functions
 from warploom.runs.live import ProgramRun
 
 PROGRAM = Path(__file__).parent / "cublas_programs.py"
+TILES = ("64x64", "128x128")
 Execute = Callable[..., tuple[int, ProgramRun]]
 
 
@@ -23,21 +25,22 @@ def test_products_in_full_width_agree_with_numpy(execute: Execute, code: str, ca
     parts = ("single", "wide", "vectors", "batches")
     status, run = execute([sys.executable, str(PROGRAM), *parts], code=code)
     assert (status, capfd.readouterr().out) == (0, "".join(f"{part}: agrees\n" for part in parts))
-    assert {total.kernel for total in run.result().kernels} == {"warploom_gemm_f32_64x64", "warploom_gemm_f64_64x64"}
+    assert kernels_of(run) == {f"warploom_gemm_{kind}_{tile}" for kind in ("f32", "f64") for tile in TILES}
 
 
 def test_products_on_tensor_cores_agree_with_numpy(execute: Execute, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("elftools")
     status, run = execute([sys.executable, str(PROGRAM), "tensors", "described"], code="sm_90", machine="hopper")
     assert (status, capfd.readouterr().out) == (0, "tensors: agrees\ndescribed: agrees\n")
-    layouts = {f"warploom_gemm_{kind}_64x64_{layout}" for kind in ("f16", "bf16") for layout in ("nn", "nt", "tn", "tt")}
-    assert layouts <= {total.kernel for total in run.result().kernels}
+    families = {f"warploom_gemm_{kind}_{tile}" for kind in ("f16", "bf16") for tile in TILES}
+    layouts = {f"{family}_{layout}" for family in families for layout in ("nn", "nt", "tn", "tt")}
+    assert layouts <= kernels_of(run)
 
 
 def test_what_the_libraries_cannot_do_has_a_sentence(execute: Execute, capfd: pytest.CaptureFixture[str]) -> None:
-    status, _ = execute([sys.executable, str(PROGRAM), "refused"])
+    status, run = execute([sys.executable, str(PROGRAM), "refused"])
     out, err = capfd.readouterr()
-    assert (status, out) == (0, "15 15 7\nrefused: agrees\n")
+    assert (status, out, kernels_of(run)) == (0, "15 15 7\nrefused: agrees\n", set())
     assert "cublasGemmEx for these types of matrices, which is not supported; it gets CUBLAS_STATUS_NOT_SUPPORTED\n" in err
     assert "cublasStrsm_v2, which is not supported" in err
 

@@ -19,7 +19,7 @@ from warploom.runs.simulate import emulate
 HERE = Path(__file__).parent
 Execute = Callable[..., tuple[int, ProgramRun]]
 PARTS = {
-    "modules": "0 0 2 4 CUDA_ERROR_NOT_FOUND add 0\nCUDA_ERROR_FILE_NOT_FOUND CUDA_ERROR_INVALID_IMAGE\n",
+    "modules": "0 0 2 5 CUDA_ERROR_NOT_FOUND add 0\nCUDA_ERROR_FILE_NOT_FOUND CUDA_ERROR_INVALID_IMAGE\n",
     "launches": "11.5 21.5 51.5 40 8 0 CUDA_ERROR_INVALID_VALUE\n",
     "memory": "1 4096 512 2 1 1 -2 CUDA_ERROR_INVALID_VALUE\n"
     "0 1020304 1021122 1ffffff 7 7 1020304 1020304 CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE\n"
@@ -31,6 +31,8 @@ PARTS = {
     "errors": "CUDA_SUCCESS CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered, ?\n",
     "graphs": "1 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED 0 4 1 0\n3 0 CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE 20 254 0\n3 4\n",
     "mapped": "2 CUDA_ERROR_INVALID_VALUE 0 7 7 CUDA_ERROR_INVALID_VALUE 7 CUDA_ERROR_INVALID_VALUE 1 CUDA_ERROR_OUT_OF_MEMORY\n",
+    "parallel": "0\n",
+    "standing": "400 0\n",
     "tensors": "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE 0\n",
     "missing": "CUDA_ERROR_NOT_SUPPORTED\nCUDA_ERROR_NOT_SUPPORTED\n",
 }
@@ -68,7 +70,7 @@ def test_a_driver_program_prints_what_it_should(
 
 
 @pytest.mark.parametrize(("form", "code"), [("cubin", "sm_90a"), ("cubin", "sm_90"), ("fatbin", "sm_90")])
-@pytest.mark.parametrize("part", ["modules", "launches"])
+@pytest.mark.parametrize("part", ["modules", "launches", "standing"])
 def test_machine_code_is_loaded_in_all_its_forms(
     execute: Execute,
     program: Path,

@@ -247,6 +247,13 @@ def test_with_warm_caches_copies_are_found_in_l2(features: Path, tmp_path: Path,
     assert sum(cycles["warm"]) < sum(cycles["cold"])
 
 
+def test_a_program_without_a_kernel_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["exec", "--", "true"]) == 0
+    assert "true: it launched no kernel" in capsys.readouterr().err
+    assert run_command(["exec", "--quiet", "--", "true"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["exec", "--", "./no-such-program"]) == 2
     assert "there is no such program" in capsys.readouterr().err

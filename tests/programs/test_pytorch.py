@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from support.executed import kernels_of
 from warploom.programs.library import OUR_KERNELS
 from warploom.runs.live import ProgramRun
 
@@ -40,11 +41,10 @@ def test_pytorch_on_the_device_agrees_with_pytorch_on_the_cpu(
     assert status == 0, err
     lines = out.splitlines()
     assert len(lines) == PROGRAMS[words] and all(": agrees (" in line for line in lines), out
-    assert run.result().kernels
+    assert kernels_of(run)
 
 
 def test_the_result_names_which_kernels_were_ours(execute: Execute) -> None:
     status, run = execute([sys.executable, str(HERE / "torch_operators.py"), "products"], code="sm_90", machine="hopper")
     assert status == 0
-    ours = {total.kernel for total in run.result().kernels if total.kernel.startswith(OUR_KERNELS)}
-    assert ours == {"warploom_gemm_f32_64x64"}
+    assert {name for name in kernels_of(run) if name.startswith(OUR_KERNELS)} == {"warploom_gemm_f32_64x64"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,22 @@ def test_what_shares_executions_and_compiled_code_follows_from_the_run() -> None
     assert usual.execution_key == other.execution_key and usual.combination != other.combination
     assert usual.combination == USUAL.vary("size", "small").combination != USUAL.vary("check", ["registers"]).combination
     assert usual.execution_key != USUAL.vary("seed", 6).settled.execution_key
+
+
+@dataclass(frozen=True)
+class Asking(RunSpec):
+    """A run of which one more question is asked."""
+
+    atomics: str = "native"
+
+
+def test_a_new_question_is_one_field() -> None:
+    """It is written down, varied by its path, and tells results and executions apart, without a word elsewhere."""
+    asking = Asking(USUAL.program, USUAL.design, USUAL.machine, "tiny").settled
+    varied = asking.vary("atomics", "cas")
+    assert isinstance(varied, Asking) and varied.to_dict()["atomics"] == "cas"
+    assert varied.key != asking.key and varied.execution_key != asking.execution_key
+    assert varied.execution_key == varied.vary("design", "rfv").execution_key
 
 
 def test_a_result_comes_back_from_its_dictionary() -> None:

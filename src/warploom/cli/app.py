@@ -140,4 +140,5 @@ def _wanted(error: MemoryError) -> str:
 def _sentence(error: Any) -> str:
     text = error.format_message().strip().replace("\n", " ")
     context = getattr(error, "ctx", None)
-    return f"{text} See `{context.command_path} --help`." if context is not None else text
+    ended = text if text.endswith((".", "!", "?")) else f"{text}."
+    return f"{ended} See `{context.command_path} --help`." if context is not None else text

@@ -160,6 +160,8 @@ def command(
         write_junit(report, program[0], result.kernels, run.findings, seconds)
     if not quiet and result.kernels:
         _print_summary(result, seconds)
+    elif not quiet and not real_gpu and status == 0:
+        message(f"{program[0]}: it launched no kernel")
     for finding in run.findings:
         if finding.check != FAULTS:  # those have been told when they came
             message(f"error: {finding}")

@@ -31,7 +31,7 @@ from warploom.emulator.records import (
 )
 from warploom.emulator.sass.constants import BankFacts, constant_value, first_constant_bank
 from warploom.emulator.scheduler import SMS, SPECIALS, fill_constants, gather, run
-from warploom.emulator.slots import CLOCKS, Slots
+from warploom.emulator.slots import CLOCKS, ResidentSlots
 from warploom.emulator.trace.format import START_DTYPE, WarpStart
 from warploom.emulator.trace.store import COLUMNS, TraceWriter
 from warploom.emulator.turns import turn_length
@@ -135,7 +135,7 @@ class RunningLaunch:
     """Everything that one launch needs."""
 
     kernel: EncodedKernel
-    slots: Slots  # where its CTAs are resident
+    slots: ResidentSlots  # where its CTAs are resident
     memory: DeviceMemory
     textures: np.ndarray
     parameters: bytes

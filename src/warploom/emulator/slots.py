@@ -29,7 +29,7 @@ _ALIGNMENT = 128
 _MOST_KEPT = 16
 
 
-class Slots:
+class ResidentSlots:
     """Room for resident CTAs of one kernel under one shape."""
 
     def __init__(self, kernel: EncodedKernel, grid: Shape, block: Shape, cluster: Shape, shared_bytes: int) -> None:
@@ -102,14 +102,14 @@ class KeptSlots:
     """The slots of the shapes that were launched last. An emulator runs one launch at a time."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Any, ...], Slots] = {}
+        self._kept: dict[tuple[Any, ...], ResidentSlots] = {}
 
-    def take(self, kernel: EncodedKernel, grid: Shape, block: Shape, cluster: Shape, shared_bytes: int) -> Slots:
-        """Slots for a launch; the kernel stays alive as long as this does, since its identity is part of their key."""
+    def take(self, kernel: EncodedKernel, grid: Shape, block: Shape, cluster: Shape, shared_bytes: int) -> ResidentSlots:
+        """ResidentSlots for a launch; the kernel stays alive as long as this does, since its identity is part of their key."""
         kept = self._kept.pop((id(kernel), grid, block, cluster, shared_bytes), None)
-        return kept or Slots(kernel, grid, block, cluster, shared_bytes)
+        return kept or ResidentSlots(kernel, grid, block, cluster, shared_bytes)
 
-    def give_back(self, slots: Slots) -> None:
+    def give_back(self, slots: ResidentSlots) -> None:
         """A launch has ended; slots that have grown are large and seldom wanted again."""
         if slots.count > slots.first_count:
             return

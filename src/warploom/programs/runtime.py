@@ -24,6 +24,7 @@ from warploom.emulator.emulator import MOST_SHARED_BYTES, ExecutedLaunch
 from warploom.emulator.extents import MOST_THREADS, extent_problem
 from warploom.emulator.faults import KernelFault
 from warploom.emulator.records import Fault
+from warploom.emulator.sass.constants import own_shared_bytes
 from warploom.emulator.shape import LaunchShape
 from warploom.emulator.sparse_bytes import SparseBytes
 from warploom.emulator.trace.store import TraceStore
@@ -425,8 +426,9 @@ class Runtime:
         constant = sum(variable.size for variable in code.variables if variable.space == "const")
         threads = min(MOST_THREADS, self.settings.machine.sm.threads_per_sm)
         major, minor = compute_capability(self.settings.code)
-        version, dynamic = 10 * major + minor, USUAL_SHARED_BYTES - code.shared_bytes
-        return (code.registers, code.shared_bytes, constant, code.local_bytes, threads, version, max(0, dynamic)), b""
+        shared = own_shared_bytes(code)
+        version, dynamic = 10 * major + minor, USUAL_SHARED_BYTES - shared
+        return (code.registers, shared, constant, code.local_bytes, threads, version, max(0, dynamic)), b""
 
     def occupancy(self, number: int, threads: int, dynamic: int) -> Answer:
         """How many blocks of a kernel an SM holds."""

@@ -43,8 +43,18 @@ OUTCOME = (
 )
 
 
+_READ_BY = {  # what is no result, and who takes it
+    ".toml": "not a result: `warploom sweep` takes plans",
+    ".zip": "not a result: `warploom run --from` takes bundles",
+    ".wlr": "not a result: `warploom run` takes recordings",
+}
+
+
 def read_records(path: str | Path) -> list[dict[str, Any]]:
     """The results of a file that ``--json`` wrote: one object, or a list of them."""
+    instead = _READ_BY.get(Path(path).suffix.lower())
+    if instead is not None:
+        raise WarploomError(f"{path}: this is {instead}; give what `warploom run --json` printed")
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -35,6 +35,7 @@ from warploom.runs.caches import COLD, check_caches
 
 LaunchNumber = tuple[str, int]  # a kernel, and which of its launches, from 0
 COMMON_TECHNOLOGY = "common"
+_ONLY_TIMED = ("design", "machine", "technology", "caches", "launches", "timed")  # fields that no execution depends on
 USUAL = ""  # where a field has it, what is usual for the machine is meant
 
 
@@ -89,9 +90,10 @@ class RunSpec:
     @property
     def execution_key(self) -> tuple[Any, ...]:
         """What is executed, but for the code that the design makes of it: runs of equal value can share executions."""
-        seed = -1 if self.seed is None else self.seed
+        asked = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _ONLY_TIMED}
+        asked |= {"program": repr(self.program), "seed": -1 if self.seed is None else self.seed}
         kept = self.launches if self.caches == COLD else ()  # warm, those before the chosen ones are timed too
-        return (repr(self.program), self.size, seed, self.code, self.check, self.order, self.budget, kept)
+        return (*asked.values(), kept)
 
     @property
     def registers_watched(self) -> bool:

@@ -53,6 +53,12 @@ HEADLINE = """
 
 | paper | number | stated in | paper | ptx | sm_75 | verdict, ptx to sm_75 | holds without | stands | made by |
 | --- | --- | --- | ---: | ---: | ---: | --- | --- | --- | --- |"""
+NO_CAUSE = "no cause has been shown"
+IN_THE_WAY = """
+### What is in the way of those that do not stand
+
+The experiment that takes a cause away, with the value that comes out; else what is known.
+"""
 QUOTATIONS = """
 ### Their words
 """
@@ -99,6 +105,7 @@ def page(values: Values, before: Values) -> str:
         lines.append(f"| {label} | " + " | ".join(str(verdicts.count(verdict)) for verdict in VERDICTS) + " |")
     headline = [fact for fact in shown if fact.headline]
     lines += [HEADLINE, *(_headline_row(fact, values) for fact in headline)]
+    lines += [IN_THE_WAY, *(_in_the_way(fact, values) for fact in headline if not stands(fact, values, "chosen"))]
     lines += [QUOTATIONS, *(f'- {f.paper}, {f.what}: "{f.quotation}" ({f.headline})' for f in headline if f.quotation)]
     lines.append("\n## All other numbers")
     for name in papers:
@@ -154,6 +161,14 @@ def _headline_row(fact: Fact, values: Values) -> str:
     cells = [fact.paper, f"{fact.what}, {fact.unit}", fact.headline, _published(fact), *_ours(fact, values)]
     cells += [" to ".join(verdicts), "; ".join(_leaning(fact, each) for each in leaning), standing, row.made_by]
     return "| " + " | ".join(cells) + " |"
+
+
+def _in_the_way(fact: Fact, values: Values) -> str:
+    """Why a headline number does not stand, with whichever code the experiment was made."""
+    shown = " (another number times a constant)" if fact.derived else ""
+    found = [f"{row.number:.3g} without {row.label}" for code in CODES for row in values.of_kind(fact.full_id, "cause", code)]
+    found += [row.label for code in CODES for row in values.of_kind(fact.full_id, "reason", code)]
+    return f"- {fact.paper}, {fact.what}{shown}: {'; '.join(dict.fromkeys(found)) or NO_CAUSE}."
 
 
 def _leaning(fact: Fact, row: Row) -> str:

@@ -77,6 +77,13 @@ def with_reserved_bytes(code: Code, shared_bytes: int) -> int:
     return _reserved_place(code, shared_bytes) + _RESERVED_BYTES
 
 
+def own_shared_bytes(code: Code) -> int:
+    """The shared memory that a kernel declares itself: from Hopper on its code counts what the system has reserved before it."""
+    if code.binary is None or code.binary.architecture < HOPPER or not code.shared_bytes:
+        return code.shared_bytes
+    return code.shared_bytes - _RESERVED_BYTES
+
+
 def _reserved_place(code: Code, shared_bytes: int) -> int:
     """The first bytes from Hopper on, before it those behind the program's."""
     assert code.binary is not None

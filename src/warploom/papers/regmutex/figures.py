@@ -33,8 +33,9 @@ SUFFIX = " + register_file=0.5"
 WEIGHED = "regmutex(weighed=true)"  # not the paper's: sizes are refused with which warps would wait too long
 NVIDIA_CODE = "sm_75"
 NO_GAIN = (
-    "our backend takes 14 registers for it, so that all warps are resident anyway; NVIDIA's compiler takes 22, with which a "
-    "third CTA is resident as in the paper (base set 18, 26 sections) and gains nothing: memory is busy, not waited for"
+    "input unknown, for the paper does not name the graph; our backend takes 14 registers for it, so that all warps are resident "
+    "anyway; NVIDIA's compiler takes 22, with which a third CTA is resident as in the paper (base set 18, 26 sections) and gains "
+    "nothing: memory is busy, not waited for"
 )
 BOUND = "registers for all"  # a file twice as large without any technique: what occupancy can give at most
 # The rival renames every register: it is charged with a table of 30,240 bits, and holds as many CTAs as static liveness allows.

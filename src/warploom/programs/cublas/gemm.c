@@ -132,5 +132,6 @@ status multiply(const char *caller, const struct gemm *g) {
     if (!g->m || !g->n || !g->batches) return BLAS_SUCCESS;
     if (attribute(SMS, &sms)) return BLAS_NOT_INITIALIZED;
     int64_t tiles = (g->m + LARGE - 1) / LARGE * ((g->n + LARGE - 1) / LARGE) * g->batches;
-    return launch_batches(family, described(g, family), g->batches, tiles >= sms, single_out ? 4 : family->bytes, g->stream);
+    int large = tiles >= sms && g->m > SMALL && g->n > SMALL; /* where all SMs have one, and little of it hangs over */
+    return launch_batches(family, described(g, family), g->batches, large, single_out ? 4 : family->bytes, g->stream);
 }

@@ -21,7 +21,7 @@ API status cudaGetDevice(int *device) {
     *device = 0;
     return SUCCESS;
 }
-API status cudaSetDevice(int device) { return noted(device ? INVALID_DEVICE : SUCCESS); }
+API status cudaSetDevice(int device) { return noted(only_device(device)); }
 API status cudaInitDevice(int device, unsigned flags, unsigned more) { return (void)flags, (void)more, cudaSetDevice(device); }
 API status cudaSetValidDevices(int *devices, int count) { return (void)devices, (void)count, SUCCESS; }
 API status cudaChooseDevice(int *device, const void *wanted) { return (void)wanted, cudaGetDevice(device); }

@@ -105,6 +105,7 @@ status transfer(word to, word to_pitch, word to_slice, word from, word from_pitc
                 word slices, int kind) SHARED(transfer);
 status fill_bytes(word to, word pitch, word slice, int byte, word width, word rows, word slices) SHARED(fill_bytes);
 
+status only_device(int device) SHARED(only_device); /* SUCCESS for the one that there is */
 status attribute(int number, int *value) SHARED(attribute);
 status get_limit(int number, word *value) SHARED(get_limit);
 status set_limit(int number, word value) SHARED(set_limit);
