@@ -157,7 +157,7 @@ def test_a_recording_in_a_folders_place_is_refused_before_the_program_runs(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_program_that_leaves_nothing_to_record_is_told_of(tmp_path, capfd):
+def test_a_program_that_leaves_nothing_to_record_is_told_of(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A file of an earlier run would be taken for its recording."""
     path = tmp_path / "app.wlr"
     path.write_bytes(b"an earlier one")
