@@ -155,3 +155,13 @@ def test_a_recording_in_a_folders_place_is_refused_before_the_program_runs(
     assert run_command(["exec", "--record", str(tmp_path / "app.wlr"), "--", "touch", str(tmp_path / "ran")]) == 2
     assert "app.wlr: a recording cannot be written there (it is a folder)" in capsys.readouterr().err
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_program_that_leaves_nothing_to_record_is_told_of(tmp_path, capfd):
+    """A file of an earlier run would be taken for its recording."""
+    path = tmp_path / "app.wlr"
+    path.write_bytes(b"an earlier one")
+    assert run_command(["exec", "--record", str(path), "--", "true"]) == 0
+    told = f"{path}: nothing was recorded, for the program asked nothing of the device"
+    assert told in capfd.readouterr().err.splitlines()
+    assert path.read_bytes() == b"an earlier one"

@@ -69,7 +69,8 @@ def test_a_stripped_program_with_the_runtime_inside_is_not_begun(compiled: Calla
     strip = shutil.which("strip")
     if strip is None:
         pytest.skip("there is no strip")
-    program = Path(shutil.copy(compiled("features.cu", "-cudart", "static", "-arch=compute_75"), tmp_path / "stripped"))
+    program = tmp_path / "stripped"
+    shutil.copy(compiled("features.cu", "-cudart", "static", "-arch=compute_75"), program)
     subprocess.run([strip, str(program)], check=True)
     done = run("--", str(program), "symbols")
     assert (done.returncode, done.stdout) == (REFUSED, "")

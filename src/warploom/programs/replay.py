@@ -89,6 +89,7 @@ class RecordedProgram(Program):
 
     modules: Callable[[], ProgramModules] = lambda: ProgramModules(PTX)
     reach: int = 0  # one past the last address of its memory
+    beyond: str = ""  # the first step whose memory needs more than 32 bits
 
     def device_memory(self) -> DeviceMemory:
         """Memory that has all addresses of the recording."""
@@ -96,7 +97,7 @@ class RecordedProgram(Program):
             return super().device_memory()
         if self.code == PTX:
             raise WarploomError(
-                f"{self.place}: its memory reaches to {self.reach:#x}, but code made of PTX has addresses of 32 bits; execute "
+                f"{self.beyond}: it has memory beyond {LAST_ADDRESS:#x}, but code made of PTX has addresses of 32 bits; execute "
                 "the machine code that it was recorded with (--code sm_90)."
             )
         return DeviceMemory(FIRST_ADDRESS, SparseBytes(self.reach + _SPARE - FIRST_ADDRESS), lenient=self.lenient)
@@ -167,7 +168,17 @@ def recorded_program(path: str, code: str = PTX) -> RecordedProgram:
         code=check_code(code),
         modules=modules,
         reach=max((address + size for address, size in placed), default=0),
+        beyond=_first_beyond(recording),
     )
+
+
+def _first_beyond(recording: Recording) -> str:
+    for number, step in enumerate(recording.steps):
+        places = [(step.address, step.bytes)] if isinstance(step, Allocate) else []
+        places += step.places.values() if isinstance(step, PlaceVariables) else []
+        if any(address + size > LAST_ADDRESS for address, size in places):
+            return recording.place(number)
+    return ""
 
 
 def _placed(recording: Recording) -> list[tuple[int, int]]:

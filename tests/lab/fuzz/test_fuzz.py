@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from support.faulty_inputs import Faulty
-from warploom.programs import modules
 from warploom_lab.fuzz.guarded import GuardedMemory
 from warploom_lab.fuzz.kinds import Wrong, generator, outcome
 from warploom_lab.fuzz.recorded_steps import FIRST, encoded, line, step
-from warploom_lab.fuzz.recordings import SpoiltData, SpoiltFields, SpoiltMemory, SpoiltOrder, check_verified
+from warploom_lab.fuzz.recordings import READERS, SpoiltData, SpoiltFields, SpoiltMemory, SpoiltOrder, check_verified
+from warploom_lab.fuzz.results import SpoiltResult
 from warploom_lab.fuzz.workers import Batch, run
 
 
@@ -50,10 +50,16 @@ def test_a_few_inputs_of_the_quick_kinds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [SpoiltFields, SpoiltOrder, SpoiltMemory, SpoiltData])
 def test_a_few_recordings(kind: type[SpoiltFields], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("parse", "from_cubin"):  # which the kind makes remember what they have read
-        monkeypatch.setattr(modules, name, getattr(modules, name))
+    for module, name in READERS:  # which the kind makes remember what they have read
+        monkeypatch.setattr(module, name, getattr(module, name))
     tried = kind(tmp_path)
     ends = [outcome(tried, "recording", number, tried.make(generator(3, kind.__name__, number))) for number in range(60)]
+    assert set(ends) == {"accepted", "refused"}
+
+
+def test_a_few_results(tmp_path: Path) -> None:
+    tried = SpoiltResult(tmp_path)
+    ends = [outcome(tried, "result", number, tried.make(generator(3, "result", number))) for number in range(60)]
     assert set(ends) == {"accepted", "refused"}
 
 

@@ -18,6 +18,7 @@ from warploom.compiler.backend import Options
 from warploom.compiler.code.instruction import Code
 from warploom.emulator.shape import LaunchShape
 from warploom.programs import modules as programs_modules
+from warploom.programs import source
 from warploom.programs.device import Device, usual_compiler
 from warploom.programs.modules import ProgramModules
 from warploom.programs.program import compare_outputs
@@ -44,6 +45,7 @@ from warploom_lab.fuzz.recorded_steps import step as made
 BUDGET = 2000  # warp instructions of a launch
 KERNELS = tuple(PARAMETERS)
 HANDLES = {"look": [1, 2, 3], "layers": [4], "put": [5], "put_deep": [6]}  # of textures and surfaces that fit
+READERS = ((programs_modules, "parse"), (source, "parse"), (source, "from_cubin"))  # text that was read is not read again
 IN_MACHINE_CODE = ("put", "put_deep")  # alone: our own backend has no surfaces
 NUMBERS = (
     *(-1, 0, 1, 2, 3, 4, 7, 16, 31, 32, 33, 63, 64, 255, 256, 1023, 1024, 1025, 4095, 4096, 65535, 65536),
@@ -139,10 +141,10 @@ class _Recording(Kind):
         self.code = compiled()
         self.codes: dict[Any, Code] = {}
         self.compile = usual_compiler(Options())
-        for name in ("parse", "from_cubin"):  # text that was read before is not read again
-            whole = getattr(programs_modules, name)
+        for module, name in READERS:
+            whole = getattr(module, name)
             if not hasattr(whole, "cache_info"):
-                setattr(programs_modules, name, lru_cache(64)(whole))
+                setattr(module, name, lru_cache(64)(whole))
         for code_name in ("ptx", MACHINE_CODE):  # compiles the emulator, which is no input's fault
             self.attempt((code_name, encoded(good_steps(self.code, Random(0), code_name))))
 

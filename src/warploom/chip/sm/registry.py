@@ -94,7 +94,10 @@ def choices_of(name: str) -> list[str]:
 
 def make_policy(choice: str, name: str, /, **parameters: Any) -> Any:
     """A policy by name, its parameters checked."""
-    known = policies_of(choice)
+    _load_installed()  # papers, only for names that are not known without them
+    known = _registry.get(choice, {})
+    if name not in known:
+        known = policies_of(choice)
     if name not in known:
         raise WarploomError(f"{choice}={name}: there is no such policy{did_you_mean(name, known)}")
     kind = known[name]

@@ -88,7 +88,8 @@ class _Grid:
         self.sms = [self._whole("sms", value) for value in self._axis("sms", plan.sms)]
         self.kernels = plan.kernels
         with refused_at(self.place):
-            executed = sorted({code or load_machine(name).code for name in self.machines for code in self.codes})
+            self.chips = {name: load_machine(name) for name in self.machines}
+            executed = sorted({code or chip.code for chip in self.chips.values() for code in self.codes})
         self.programs = planned_programs(self._words("workloads", plan.workloads), plan.kernels, executed, self.place)
         self.technologies = self._words("technologies", plan.technologies)
         self.seeds = self._axis("seeds", plan.seeds) if plan.seeds not in ((), []) else []
@@ -174,7 +175,7 @@ class _Grid:
         found = []
         for name, sms, changed in product(self.machines, self.sms, list(_combinations(self.overrides))):
             try:
-                machine = load_machine(name, **changed)
+                machine = load_machine(name, **changed) if changed else self.chips[name]
                 found.append(((name, sms, changed), machine.scaled(sms) if sms else machine))
             except WarploomError as error:
                 self.skipped[str(error)] += 1
@@ -222,7 +223,7 @@ class _Grid:
         with refused_at(self.place):
             for technology in filter(None, self.technologies):
                 load_technology(technology)
-            keys = {key for name in self.machines for key in _keys_of(load_machine(name))}
+            keys = {key for chip in self.chips.values() for key in _keys_of(chip)}
         for name in self.overrides:
             if name not in keys:
                 hint = did_you_mean(name, keys) if "." in name else "; write table.key, such as l1.latency"
