@@ -19,7 +19,7 @@ def further_sizes(registers: int) -> list[int]:
     """The sizes that are looked at where no candidate is of use: shares of the rounded number, odd ones taken up to the next.
 
     With them the extended sets of all sixteen kernels of table I are looked at. They are no candidates of the first choice, for
-    then more warps would be resident in eight of fifteen kernels than the published sets allow.
+    then a set other than the published one would be chosen in eight of fifteen kernels.
     """
     shares = (math.floor(registers * share) for share in SHARES)
     return sorted({share + share % 2 for share in shares if share > 0})
