@@ -137,3 +137,26 @@ def test_a_sweep_is_drawn_over_what_was_varied(tmp_path: Path) -> None:
     svg = (tmp_path / "sweep.svg").read_text()
     assert all(f">{word}<" in svg for word in ("design shrink", "hotspot", "bfs", "cycles", "register file energy, nJ"))
     assert svg.count('aria-roledescription="point"') == 2 * 2 * 3 * 3  # in both panels each mean and the ends of its interval
+
+
+def summary_row(design: str, shrink: float | None, cycles: float) -> dict[str, Any]:
+    known = {"cycles": cycles, "ipc": 1.0, "occupancy": 1.0, "energy_pj.total": 2e6}
+    apart = {f"{name} ±": float("nan") for name in known}  # one seed
+    return {"design": design, "allocation.shrink": shrink, "runs": 1, **known, **apart}
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_design_without_the_parameter_is_a_level_across_the_sweep(missing: float | None, tmp_path: Path) -> None:
+    rows = [summary_row("baseline", missing, 900.0), *(summary_row("rfv", share, 1000 / share) for share in (0.5, 0.75, 1.0))]
+    draw_summary(rows, tmp_path / "sweep.svg")
+    svg = (tmp_path / "sweep.svg").read_text()
+    assert svg.count('aria-roledescription="point"') == 2 * 2 * 3  # in both panels a mark of each design at each share
+    levels = re.findall(r'aria-label="allocation shrink: ([\d.]+); mean: ([\d.]+); series: baseline', svg)
+    assert {share for share, cycles in levels if cycles == "900"} == {"0.5", "0.75", "1"}, levels
+    assert "NaN" not in svg
+
+
+def test_a_switch_is_named_below_its_bars(tmp_path: Path) -> None:
+    draw_summary([summary_row("rfv", None, 900.0) | {"spill": switch} for switch in (True, False)], tmp_path / "sweep.svg")
+    svg = (tmp_path / "sweep.svg").read_text()
+    assert svg.count(">True<") == svg.count(">False<") == 2  # a panel each for cycles and energy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from warploom.show.embedding import embedded
 from warploom.show.page import write_page
 from warploom.show.profile import profile
 from warploom.show.profile_page import profile_page
+from warploom.show.sweep import draw_summary
 from warploom.show.validation import draw_numbers, draw_validation
 from warploom.studies.validate.compare import Compared
 from warploom.studies.validate.recorded import MeasuredLaunch, MeasuredNumber
@@ -65,12 +67,18 @@ def one_design(path: Path) -> None:
     write_page(design_page(parse_design("rfv"), load_machine("gtx480")), path)
 
 
+def swept(path: Path) -> None:
+    known = {"cycles": 1000.0, "energy_pj.total": 2e6}
+    measured_once = known | {f"{name} ±": math.nan for name in known} | {"runs": 1}
+    draw_summary([{"design.shrink": share, **measured_once} for share in (math.nan, 0.5, 1.0)], path)
+
+
 def report(path: Path) -> None:
     write_page(assemble([watched()], {}, {}, {"vectoradd": profile(watched())}), path)
 
 
 PAGES = {"compare": comparison, "validate": validation, "validate --microbenchmarks": microbenchmarks, "profile": profiled}
-PAGES |= {"designs": one_design, "report": report}
+PAGES |= {"designs": one_design, "report": report, "sweep": swept}
 
 
 @pytest.mark.parametrize("command", PAGES)

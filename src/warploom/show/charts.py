@@ -151,7 +151,7 @@ def _x_axis(alt: Any, chart: Chart, order: Sequence[Any], named: bool) -> Any:
     title = chart.x_title or None
     if named:
         return alt.X(f"{chart.x}:N", sort=order, title=title, axis=alt.Axis(labelAngle=-40))
-    return alt.X(f"{chart.x}:Q", title=title, scale=alt.Scale(zero=False))
+    return alt.X(f"{chart.x}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(labelFlush=False))
 
 
 def _legend_columns(series: Sequence[Any], width: float | str, setting: Setting) -> int:
