@@ -7,8 +7,10 @@ import sys
 import time
 
 import pytest
+from rich.console import Console
 
 from warploom.base.progress import activity
+from warploom.cli import output
 from warploom.cli.heartbeat import EVERY_SECONDS, FIRST_AFTER_SECONDS, heartbeat
 from warploom.cli.output import message
 
@@ -56,3 +58,16 @@ def test_nothing_is_said_where_nothing_is_under_way(capsys: pytest.CaptureFixtur
     with heartbeat(0.01, 0.01):
         time.sleep(0.05)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_progress_bar_keeps_to_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(output, "messages_console", lambda: Console(file=shown, force_terminal=True, width=width))
+    with output.progress_bar(49, "running") as step, activity("compiling the core for this combination of policies"):
+        step("particlefilter baseline", 3)
+        time.sleep(0.25)  # two frames
+    frames = [frame for frame in shown.getvalue().split("\r") if "particlefilter baseline" in frame]
+    assert any("compiling the" in frame and "3/49" in frame for frame in frames)
+    # One goes up to where the bar was when it is erased at the end; each more is of a bar of several lines.
+    assert shown.getvalue().count("\x1b[1A") <= 1

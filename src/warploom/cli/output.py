@@ -167,7 +167,8 @@ class _UnderWay(ProgressColumn):
         self.own = own
 
     def render(self, task: Any) -> Text:
-        return Text(under_way().removeprefix(str(self.own)).removeprefix(", "), style="dim")
+        told = under_way().removeprefix(str(self.own)).removeprefix(", ")
+        return Text(told, style="dim", no_wrap=True, overflow="ellipsis")  # a second line would make the bar jump
 
 
 _bars = 0  # that are shown now
@@ -186,7 +187,8 @@ def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]
     """
     global _bars
     console = messages_console()
-    columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    bar = BarColumn(max(10, min(40, console.width - 100)))  # on a narrow terminal the words come first
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), bar, MofNCompleteColumn(), TimeElapsedColumn()]
     if total > 1:  # from how long the first ones took
         columns.append(TimeRemainingColumn())
     shown = console.is_terminal and not quiet

@@ -255,8 +255,8 @@ def _print_summaries(totals: list[Summary], traffic: list[str]) -> None:
     table.add_row("kernels", *(str(one.kernels) for one in totals))
     table.add_row("mean absolute error of cycles", *(f"{one.mean_error:.1%}" for one in totals))
     table.add_row("median", *(f"{one.median_error:.1%}" for one in totals))
-    table.add_row("correlation of cycles", *(f"{one.correlation:.4f}" for one in totals))
-    table.add_row("correlation of their logarithms", *(f"{one.log_correlation:.4f}" for one in totals))
+    table.add_row("correlation of cycles", *(_correlated(one.correlation) for one in totals))
+    table.add_row("correlation of their logarithms", *(_correlated(one.log_correlation) for one in totals))
     table.add_row("launches that fill the chip", *(str(one.filling) for one in totals))
     table.add_row("mean absolute error of their cycles", *(_percent(one.filling_error, ".1%") for one in totals))
     table.add_row("workloads with such a launch", *(f"{one.filling_workloads} of {one.workloads}" for one in totals))
@@ -273,6 +273,11 @@ def _print_summaries(totals: list[Summary], traffic: list[str]) -> None:
 
 def _percent(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
+
+
+def _correlated(value: float) -> str:
+    """One launch correlates with nothing."""
+    return "-" if math.isnan(value) else f"{value:.4f}"
 
 
 def _microbenchmarks(
