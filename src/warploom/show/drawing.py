@@ -22,7 +22,7 @@ _PLACES = {  # of the boxes: above the way of an instruction, below what is done
 }
 _LETTERS, LINES = 26, 5  # of a line in a box, and lines
 _FILE_X, _FILE_Y, _COLUMNS, _ROWS, _CELL, _CELL_HEIGHT = 648, 48, 8, 16, 26, 13
-_KEY_X = (0, 70, 164)  # of the states below it
+_KEY_X = (0, 77, 167)  # of the states below it
 _USED = 3  # entries that are being accessed
 # Every rule names the drawing: inside a page a style sheet is everybody's.
 _STYLE = """
