@@ -160,3 +160,10 @@ def test_a_switch_is_named_below_its_bars(tmp_path: Path) -> None:
     draw_summary([summary_row("rfv", None, 900.0) | {"spill": switch} for switch in (True, False)], tmp_path / "sweep.svg")
     svg = (tmp_path / "sweep.svg").read_text()
     assert svg.count(">True<") == svg.count(">False<") == 2  # a panel each for cycles and energy
+
+
+def test_a_single_point_stands_between_labels_and_not_at_a_rounded_one() -> None:
+    front = Chart("points", "time", "energy", x_title="time", y_title="energy")
+    svg = svg_of(draw(front, [{"time": 0.998, "energy": 3.0}], ""))
+    labels = [float(text) for text in re.findall(r">([01]\.\d+)</text>", svg)]
+    assert min(labels) < 0.998 < max(labels) and len({label for label in labels if 0.9 < label < 1.1}) > 2, labels

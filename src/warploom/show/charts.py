@@ -151,7 +151,9 @@ def _x_axis(alt: Any, chart: Chart, order: Sequence[Any], named: bool) -> Any:
     title = chart.x_title or None
     if named:
         return alt.X(f"{chart.x}:N", sort=order, title=title, axis=alt.Axis(labelAngle=-40))
-    return alt.X(f"{chart.x}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(labelFlush=False))
+    # The labels around a single value would be rounded to nothing but itself.
+    around = {"domain": [order[0] - 0.05 * abs(order[0] or 1), order[0] + 0.05 * abs(order[0] or 1)]} if len(order) == 1 else {}
+    return alt.X(f"{chart.x}:Q", title=title, scale=alt.Scale(zero=False, **around), axis=alt.Axis(labelFlush=False))
 
 
 def _legend_columns(series: Sequence[Any], width: float | str, setting: Setting) -> int:
