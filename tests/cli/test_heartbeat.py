@@ -71,3 +71,11 @@ def test_a_progress_bar_keeps_to_one_line(width: int, monkeypatch: pytest.Monkey
     assert any("compiling the" in frame and "3/49" in frame for frame in frames)
     # One goes up to where the bar was when it is erased at the end; each more is of a bar of several lines.
     assert shown.getvalue().count("\x1b[1A") <= 1
+
+
+def test_there_is_no_bar_where_nothing_is_to_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(output, "messages_console", lambda: Console(file=shown, force_terminal=True, width=80))
+    with output.progress_bar(0, "running"):
+        pass
+    assert shown.getvalue() == ""

@@ -191,7 +191,7 @@ def progress_bar(total: int, what: str, *, quiet: bool = False) -> Iterator[Any]
     columns: list[ProgressColumn] = [TextColumn("{task.description}"), bar, MofNCompleteColumn(), TimeElapsedColumn()]
     if total > 1:  # from how long the first ones took
         columns.append(TimeRemainingColumn())
-    shown = console.is_terminal and not quiet
+    shown = console.is_terminal and not quiet and total > 0
     erase_live_line()
     with (
         activity(what) as known,
