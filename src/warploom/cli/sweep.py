@@ -55,7 +55,7 @@ def command(
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summary, or with --dry-run what is to be done.")] = False,
 ) -> int:
-    """Run every combination of a plan that makes sense. What has been run is kept: after an interruption it goes on."""
+    """Run every combination of a plan that makes sense. Runs are kept: after an interruption it continues."""
     from warploom.base.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
     from warploom.show.charts import check_picture_name
