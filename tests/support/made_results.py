@@ -29,7 +29,7 @@ NUMBERS: dict[str, Any] = {
 
 
 def made_provenance(workload: str = "a", design: str = "baseline") -> Provenance:
-    """Of a run of a program of this name under a design of this name."""
+    """The provenance of a run of a program with this name under a design with this name."""
     point = replace(parse_design("baseline"), name=design)
     spec = RunSpec(PythonOrigin(workload, "0" * 32), point, load_machine("gtx480"), "tiny", technology="common")
     digests: dict[str, Any] = {"program": {}, "policies": {}, "technology": {"name": "common", "digest": "0" * 32}, "tools": ""}

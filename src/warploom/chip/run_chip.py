@@ -207,7 +207,7 @@ def run_chip(
     """Simulate until the launch is done or a cycle is reached; the status says which.
 
     This is for the thread that leads. Others help it to run the SMs of each quantum, until their team is over: an SM touches
-    nothing but itself and its port, so it is all the same who runs it, and when. The rest is the leader's work alone.
+    nothing but itself and its port, so it does not matter who runs it, or when. The rest is the leader's work alone.
     """
     ctx = by_reference(context)
     memory, team = memories[0], teams[0]

@@ -107,10 +107,12 @@ def command(
     if record is not None:
         check_name(record)
     elif real_gpu:
-        raise typer.BadParameter("beside a GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
+        raise typer.BadParameter("on a real GPU, programs are only recorded: add --record app.wlr", param_hint="--real-gpu")
     chosen = chosen_launches(only or (), launches)
     if chosen is not None and not real_gpu:
-        raise WarploomError("--only and --launches choose of what is recorded beside a GPU: add --real-gpu and --record app.wlr")
+        raise WarploomError(
+            "--only and --launches choose launches of a recording made on a GPU: add --real-gpu and --record app.wlr"
+        )
     chip = chosen_machine(machine, override or (), sms)
     spec = RunSpec(
         ProcessOrigin(tuple(program), is_lenient(memory)),

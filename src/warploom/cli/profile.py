@@ -37,7 +37,7 @@ def command(
     launch: LaunchOptions = NOTHING_SAID,
     out: Annotated[Path | None, typer.Option(help="Write a page with all of it.", metavar="PAGE.html")] = None,
     timeline: Annotated[
-        Path | None, typer.Option(help="Write what goes on over time as a trace for Perfetto.", metavar="RUN.pftrace")
+        Path | None, typer.Option(help="Write what happens over time as a trace for Perfetto.", metavar="RUN.pftrace")
     ] = None,
     pipeline: Annotated[
         Path | None, typer.Option(help="Write every stage of every instruction for Konata.", metavar="RUN.kanata")

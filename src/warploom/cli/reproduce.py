@@ -38,7 +38,7 @@ def command(
     folders: PaperFolders = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of published numbers with ours.")] = False,
 ) -> int:
-    """Reproduce figures and tables. What has been run is kept in the folder: after an interruption it goes on from there."""
+    """Reproduce figures and tables. Runs are kept in the folder: after an interruption it continues from there."""
     from warploom.programs.program import check_size
     from warploom.runs.engine import Asked
     from warploom.runs.provenance import described

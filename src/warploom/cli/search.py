@@ -28,7 +28,7 @@ def command(
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of the designs found, with their measures.")] = False,
 ) -> int:
-    """Search for designs that no other beats. It goes on where it was interrupted, or where another process is."""
+    """Search for designs that no other beats. It continues where it was interrupted, or where another process is."""
     from dataclasses import replace
 
     from warploom.base.errors import WarploomError

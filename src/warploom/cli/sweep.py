@@ -55,7 +55,7 @@ def command(
     policy: PolicyFiles = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: the summary, or with --dry-run what is to be done.")] = False,
 ) -> int:
-    """Run every combination of a plan that makes sense. What has been run is kept: after an interruption it goes on."""
+    """Run every combination of a plan that makes sense. Runs are kept: after an interruption it continues."""
     from warploom.base.errors import WarploomError
     from warploom.jit.announcement import announce_compilation
     from warploom.show.charts import check_picture_name
@@ -145,7 +145,7 @@ def _print_summary(rows: list[dict[str, Any]], csv: bool, latex: bool) -> None:
     for column in table.columns[len(varying) :]:  # a narrow terminal folds names, not numbers
         column.no_wrap = True
     for row in shown:
-        where = ("-" if _absent(row.get(name)) else str(row[name]) for name in varying)
+        where = (_on_axis(row.get(name)) for name in varying)
         table.add_row(*where, str(row["runs"]), *(_with_interval(row, *shown) for shown in _SHOWN.values()))
     print_in_form(table, csv, latex)
     if len(rows) > len(shown):
@@ -155,6 +155,13 @@ def _print_summary(rows: list[dict[str, Any]], csv: bool, latex: bool) -> None:
 def _with_interval(row: dict[str, Any], measure: str, unit: float, form: str) -> str:
     half = row[f"{measure} ±"]
     return format(row[measure] / unit, form) + ("" if _absent(half) else f" ± {format(half / unit, form)}")
+
+
+def _on_axis(value: Any) -> str:
+    """A value of an axis. Whole numbers come as floats in a column in which some rows have none."""
+    if _absent(value):
+        return "-"
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _absent(value: Any) -> bool:

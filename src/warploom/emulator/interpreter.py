@@ -220,7 +220,7 @@ def log_instruction(machine: EmulatedMachine, pc: int, mask: Lanes) -> None:
 
 @callee
 def log_no_arrival(machine: EmulatedMachine) -> None:
-    """Nobody of the warp arrives at a barrier of the CTA now; the trace has an entry all the same."""
+    """Nobody of the warp arrives at a barrier of the CTA now; the trace has an entry nevertheless."""
     if machine.tracing:
         put16(machine.log_memory + 2 * machine.n_memory, np.uint16(0))
         machine.n_memory += 1

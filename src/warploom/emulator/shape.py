@@ -25,7 +25,7 @@ class LaunchShape:
 
     @property
     def threads(self) -> int:
-        """Of a CTA."""
+        """The number of threads of a CTA."""
         return math.prod(self.block)
 
     @property

@@ -104,14 +104,14 @@ class _CalleeLowering(LoweringPass):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class SeparateLowering(_CalleeLowering):
-    """Of a callee that LLVM may inline."""
+    """Lower a callee that LLVM may inline."""
 
     _name, inlined = "separate_lowering", False
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class InlinedLowering(_CalleeLowering):
-    """Of a callee that LLVM must inline."""
+    """Lower a callee that LLVM must inline."""
 
     _name, inlined = "inlined_lowering", True
 

@@ -89,7 +89,7 @@ def _interrupts_held_back() -> Iterator[None]:
 
 @contextmanager
 def local_workers(jobs: int) -> Iterator[Workers]:
-    """So many processes of this machine; this one alone for one."""
+    """Open `jobs` worker processes on this machine; for one job, use this process alone."""
     if jobs <= 1:
         yield Here()
         return

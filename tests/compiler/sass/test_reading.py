@@ -88,7 +88,7 @@ def test_of_a_large_cubin_only_what_is_asked_for_is_disassembled(tmp_path: Path,
 
 @pytest.mark.parametrize("code", ["sm_75", "sm_90"])
 def test_instructions_name_the_line_of_the_cuda_source(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a workload, whose PTX has the lines, and of the user's file; what a header does counts for the line that calls it."""
+    """For a workload, whose PTX has the lines, and for the user's file; what a header does counts for the line that calls it."""
     program = workload_program("matrixmul", code)
     source = workload_source("matrixmul").splitlines()
     module = program.module()

@@ -151,6 +151,17 @@ def test_where_every_run_is_refused_no_table_is_said_to_be_written(tmp_path: Pat
     assert not (tmp_path / "out" / "results.parquet").exists()
 
 
+def test_whole_numbers_of_an_axis_are_printed_as_whole_though_some_designs_are_without_it(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(TINY + 'designs = ["baseline", "bow"]\n[parameters]\nhierarchy.window = [2, 3]\n')
+    printed = complete(plan, "--out", tmp_path / "out", "--jobs", 1)
+    assert [line.split()[:2] for line in printed.splitlines() if line.startswith((" bow", " baseline"))] == [
+        ["baseline", "-"],
+        ["bow", "2"],
+        ["bow", "3"],
+    ]
+
+
 def test_a_dry_run_says_how_much_and_makes_nothing(plan: Path, tmp_path: Path) -> None:
     printed = complete(plan, "--out", tmp_path / "dry", "--dry-run")
     assert "30 runs, 0 of them stored, 30 to make" in printed and "combinations of policies: 1" in printed

@@ -220,7 +220,7 @@ def changes_of(file: str, source: bytes) -> list[Change]:
 
 
 def draw(root: Path, seed: int, count: int) -> list[Mutant]:
-    """So many changes of the rooms' sources, each as likely as any other."""
+    """Draw `count` changes of the rooms' sources, each as likely as any other."""
     package = root / PACKAGE
     files = sorted(file for room in ROOMS for file in (package / room).rglob("*.py"))
     every = [change.mutant for file in files for change in changes_of(file.relative_to(package).as_posix(), file.read_bytes())]

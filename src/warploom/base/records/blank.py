@@ -19,7 +19,7 @@ _spare: deque[mmap.mmap] = deque(maxlen=4)  # a chip has three: its SMs, their p
 
 
 def blank_records(count: int, dtype: np.dtype) -> Any:
-    """So many records of zeros."""
+    """Make `count` records of zeros."""
     size = count * dtype.itemsize
     if size < _LARGE_BYTES:
         return np.zeros(count, dtype).view(np.recarray)

@@ -171,7 +171,7 @@ def next_warp(policy: Any, ctx: Context, sm: Sm, cycle: int, scheduler: int, aft
 def next_event(policy: Any, ctx: Context, sm: Sm, cycle: int) -> int:
     """The next cycle that must not be skipped although nothing else may happen in it; -1: none.
 
-    Of a scheduler, that at which `choose` could answer differently; of a power policy, that of its next `on_event`.
+    For a scheduler, the one at which `choose` could answer differently; for a power policy, that of its next `on_event`.
     """
     return -1
 

@@ -110,7 +110,7 @@ def _tensor_copy(op: Operation, operands: list[Operand]) -> tuple[list[Operand],
 
 
 def _vectors(first: Operand, words: int) -> list[Operand]:
-    """So many consecutive registers as vectors of up to four."""
+    """As many consecutive registers as there are words, as vectors of up to four."""
     inner = first.operand if isinstance(first, Modified) else first
     if words <= LONGEST_VECTOR or not isinstance(inner, Reg) or inner.bank is not Bank.R:
         return [widened(first, words)] * -(-words // LONGEST_VECTOR)

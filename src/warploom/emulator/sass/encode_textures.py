@@ -24,7 +24,7 @@ _WORD_BYTES = 4
 def _handle(rows: SassRows, operands: list[Operand]) -> int:
     """The row of the handle: in a register of the lane, in one of the warp with a number behind it, or in a constant bank.
 
-    Of a bank its number and the word are written.
+    For a bank, its number and the word are written.
     """
     numbers = [place for place, operand in enumerate(operands) if isinstance(operand, Imm)]
     if not numbers:

@@ -61,7 +61,7 @@ class SassRows(Rows):
         self._taken_predicates = 0
 
     def vector(self, words: int) -> int:
-        """So many consecutive rows for use within one instruction."""
+        """Reserve `words` consecutive rows for use within one instruction."""
         return self._new(words)
 
     def spare_predicate(self) -> int:

@@ -110,7 +110,7 @@ def _settle(place: int, state: np.uint64, pending: int, expected: int) -> None:
 def _arrive(
     machine: EmulatedMachine, cta: ResidentCta, address: int, place: int, arrivals: int, expected: int, leaves: bool
 ) -> None:
-    """So many arrive, and so many more bytes are expected; who leaves will not come in later phases either."""
+    """Count `arrivals`, and expect `expected` more bytes; who leaves will not come in later phases either."""
     state = get64(place)
     phase = state >> _PHASE_AT
     if leaves:

@@ -269,7 +269,7 @@ class TraceStore:
     def accept(self, draft: TraceDraft, key: str) -> Trace:
         """Move a complete trace to its place; if another process was faster, its trace is as good.
 
-        It is mapped before: others may remove what is in its place, and it stays readable all the same.
+        It is mapped before: others may remove what is in its place, and it stays readable nevertheless.
         """
         assert self.root is not None
         trace = self._read(draft.folder)

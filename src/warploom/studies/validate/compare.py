@@ -31,11 +31,11 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """Of the cycles: 0.1 is ten per cent too many."""
+        """The error for the cycles: 0.1 is ten per cent too many."""
         return self.cycles / self.measured.cycles - 1
 
     def traffic_error(self, name: str) -> float | None:
-        """Of one kind of traffic; None where nothing much is moved, or one of both does not say."""
+        """The error for one kind of traffic; None where little is moved, or one of both does not report it."""
         measured, ours = getattr(self.measured, name), self.traffic[name]
         return None if ours is None or measured is None or measured < LEAST_TRAFFIC[name] else ours / measured - 1
 

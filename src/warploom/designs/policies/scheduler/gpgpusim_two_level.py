@@ -51,7 +51,7 @@ def _waits(ctx: Context, sm: Sm, warp: int) -> bool:
 
 @inlined
 def _turn(policy: GpgpusimTwoLevel, ctx: Context, sm: Sm, scheduler: int, turns: int) -> None:
-    """So many cycles of the queues: waiting warps go to the back, the front of the queue moves up, ready or not."""
+    """Let the queues take `turns` cycles: waiting warps go to the back, the front of the queue moves up, ready or not."""
     state: State = sm.scheduler
     total = ctx.machine.sm.warps_per_sm // ctx.machine.sm.schedulers
     for _ in range(turns):
