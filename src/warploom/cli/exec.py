@@ -152,8 +152,8 @@ def command(
         for writer in writers:
             if writer.finish(ending):
                 message(f"wrote {writer.path}")
-        if record is not None and not writers:
-            message(f"{record}: nothing was recorded, for the program asked nothing of the device")
+    if record is not None and not writers:
+        message(f"{record}: nothing was recorded, for the program asked nothing of the device")
     result, seconds = run.result(), time.perf_counter() - started
     if summary is not None:
         with replace_file(summary) as draft:
