@@ -42,7 +42,7 @@ _SOURCES = {
 }
 LINE, RECORDING_LINE = "WARPLOOM_EXEC", "WARPLOOM_RECORD"
 """The variables of the environment that tell each library where Warploom listens; with _PID behind them, who that is."""
-_TELLING = ("shared/connection.c", "shared/kernels.c", "shared/launch_attributes.c")  # what recorders have for themselves alone
+_TELLING = tuple(f"shared/{name}.c" for name in ("connection", "files", "kernels", "launch_attributes"))  # each recorder's own
 _NOTED = re.compile(r"^(?:API status|ALLOCATES\(|FREES\(|COPIES\() *(cu\w+)", re.MULTILINE)
 _NOTED_FILLS = re.compile(r"^FILLS(?:_ROWS)?\((\w+),", re.MULTILINE)
 _PER_THREAD = ("_ptds", "_ptsz")  # the same calls, for a default stream of each thread

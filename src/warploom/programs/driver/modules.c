@@ -1,5 +1,4 @@
 /* Modules and libraries, which are one here, with their kernels and variables. A kernel's handle is a function's as well. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,20 +29,8 @@ static status load(struct module **result, const void *image) {
     return SUCCESS;
 }
 
-static char *contents(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    fseek(file, 0, SEEK_END);
-    long bytes = ftell(file);
-    rewind(file);
-    char *data = calloc(1, bytes + 1); /* PTX has to end */
-    size_t got = fread(data, 1, bytes, file);
-    fclose(file);
-    return got == (size_t)bytes ? data : (free(data), NULL);
-}
-
 static status load_file(struct module **module, const char *path) {
-    char *data = contents(path);
+    char *data = file_contents(path);
     if (!data) return FILE_NOT_FOUND;
     status outcome = load(module, data);
     free(data);
@@ -174,7 +161,7 @@ API status cuLinkAddFile_v2(struct link *link, int kind, const char *path, unsig
     static int said;
     (void)kind, (void)count, (void)options, (void)values;
     if (link->image) return missing("cuLinkAddFile for a second input", &said);
-    return (link->image = contents(path)) ? SUCCESS : FILE_NOT_FOUND;
+    return (link->image = file_contents(path)) ? SUCCESS : FILE_NOT_FOUND;
 }
 API status cuLinkComplete(struct link *link, void **image, size_t *bytes) {
     if (!link->image) return INVALID_VALUE;

@@ -85,6 +85,7 @@ void take_turn(void) SHARED(take_turn); /* for several questions that belong tog
 void give_turn(void) SHARED(give_turn);
 
 /* A fat binary, with or without a wrapper, a cubin or PTX in memory: after this its number is known, or what is wrong with it. */
+char *file_contents(const char *path) SHARED(file_contents); /* with a zero behind them, to be freed; NULL where it cannot be read */
 status send_image(struct image *image) SHARED(send_image);
 struct kernel *add_kernel(struct image *image, const void *host, const char *name) SHARED(add_kernel);
 word pack(const struct kernel *kernel, void **arguments, char *space) SHARED(pack); /* parameters of a launch, and their bytes */

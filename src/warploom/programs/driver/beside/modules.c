@@ -1,6 +1,5 @@
 /* Modules, kernels and variables, as the program loads and finds them. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,18 +41,6 @@ status noted_module(status outcome, void **module, const void *image, void *copy
     return outcome;
 }
 
-static char *contents(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    fseek(file, 0, SEEK_END);
-    long bytes = ftell(file);
-    rewind(file);
-    char *data = calloc(1, bytes + 1); /* PTX has to end */
-    size_t got = fread(data, 1, bytes, file);
-    fclose(file);
-    return got == (size_t)bytes ? data : (free(data), NULL);
-}
-
 API status cuModuleLoadData(void **module, const void *image) {
     return IN_TURN(noted_module(REAL(cuModuleLoadData)(module, image), module, image, NULL));
 }
@@ -64,7 +51,7 @@ API status cuModuleLoadFatBinary(void **module, const void *image) {
     return IN_TURN(noted_module(REAL(cuModuleLoadFatBinary)(module, image), module, image, NULL));
 }
 API status cuModuleLoad(void **module, const char *path) {
-    char *data = contents(path);
+    char *data = file_contents(path);
     return IN_TURN(noted_module(REAL(cuModuleLoad)(module, path), module, data, data));
 }
 API status cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count, int *more,
@@ -74,7 +61,7 @@ API status cuLibraryLoadData(void **library, const void *image, int *options, vo
 }
 API status cuLibraryLoadFromFile(void **library, const char *path, int *options, void **values, unsigned count, int *more,
                                  void **more_values, unsigned more_count) {
-    char *data = contents(path);
+    char *data = file_contents(path);
     return IN_TURN(noted_module(REAL(cuLibraryLoadFromFile)(library, path, options, values, count, more, more_values, more_count),
                                 library, data, data));
 }
